@@ -1,0 +1,79 @@
+import js from '@eslint/js'
+import globals from 'globals'
+import tseslint from 'typescript-eslint'
+
+/** The arrows of the house: what a room may not import. `core` is the innermost room and knows no other. */
+const room = (name, forbidden, message) => ({
+  files: [`src/${name}/**`],
+  rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: forbidden, message }] }] },
+})
+
+export default tseslint.config(
+  { ignores: ['dist/', 'coverage/', '.pack-check/'] },
+  js.configs.recommended,
+  { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/return-await': ['error', 'in-try-catch'],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // `void` marks a promise or a value that is dropped on purpose.
+      '@typescript-eslint/no-meaningless-void-operator': 'off',
+    },
+  },
+  room(
+    'core',
+    '^(?!\\./|async-mutex$|p-retry$)',
+    'core imports only core, async-mutex and p-retry: the world comes in through its ports.',
+  ),
+  room(
+    'service',
+    '^(?!\\./|\\.\\./core/|axios$)',
+    'service imports core and axios, no other room and nothing of Node: the main entry loads in any runtime.',
+  ),
+  room(
+    'axios',
+    '^(?!\\./|\\.\\./core/|axios$)',
+    'axios imports core and axios, no other room and nothing of Node: the main entry loads in any runtime.',
+  ),
+  room(
+    'testing',
+    '^(?!\\./|node:)',
+    'testing is an independent reading of the specification: it shares no code with the library.',
+  ),
+  {
+    files: ['src/core/**'],
+    ignores: ['src/core/clock.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...['performance', 'setTimeout', 'setInterval', 'setImmediate', 'process'].map((name) => ({
+          name,
+          message: 'core takes time from its Clock and knows no process.',
+        })),
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "MemberExpression[object.name='Date'][property.name='now'], NewExpression[callee.name='Date'][arguments.length=0]",
+          message: 'core takes time from its Clock.',
+        },
+      ],
+    },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+      // Listeners that are asynchronous are among what is tested.
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+    },
+  },
+)

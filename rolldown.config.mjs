@@ -1,0 +1,21 @@
+// JavaScript: ESM that imports p-retry, CommonJS that carries it inside (p-retry is ESM only).
+// No source maps: the output keeps its comments and file names, and the package does not ship what they would point at.
+const input = { index: 'src/index.ts', testing: 'src/testing/index.ts' }
+const external = ['axios', 'async-mutex', /^node:/]
+const dir = 'dist'
+
+export default [
+  {
+    input,
+    platform: 'neutral',
+    external: [...external, 'p-retry'],
+    output: { dir, format: 'esm', chunkFileNames: 'shared-[hash].js', cleanDir: true },
+  },
+  {
+    input,
+    platform: 'neutral',
+    external,
+    // Modules are strict by themselves; CommonJS would run the same code in sloppy mode.
+    output: { dir, format: 'cjs', strict: true, entryFileNames: '[name].cjs', chunkFileNames: 'shared-[hash].cjs' },
+  },
+]

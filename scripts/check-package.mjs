@@ -1,0 +1,142 @@
+// Packs the package (which builds it) and uses the packed copy as its users will. Nothing is downloaded: the copy is
+// unpacked below this project, so that its dependencies are found by walking up.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const project = fileURLToPath(new URL('..', import.meta.url))
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+const folder = join(project, '.pack-check')
+const unpacked = join(folder, 'node_modules', 'axios-evergreen')
+
+const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES.md']
+const BUILT = /^dist\/(index|testing|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
+
+// Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/proxy$|^npm_|^FORCE_COLOR$/i.test(name)))
+Object.assign(env, { NO_COLOR: '1', PATH: join(project, 'node_modules', '.bin') + delimiter + process.env.PATH })
+
+let passed = 0
+let failed = 0
+check('npm pack, with the build', pack)
+if (failed === 0) {
+  check('publint', () => run('publint', ['run', tarball(), '--strict']))
+  check('are the types wrong', () => run('attw', [tarball()]))
+  check('the tarball holds what it should, and nothing else', checkContents)
+  check('every build imports only what it may', checkImports)
+  check('the notices cover all code of others', checkNotices)
+  check('ESM consumer', () => run('node', ['one-request.mjs']))
+  check('CommonJS consumer', () => run('node', ['one-request.cjs']))
+  check('ESM and CommonJS consumer in one process', () => run('node', ['both-formats.mjs']))
+  check('Jest consumer, CommonJS', () => run('jest', ['--ci', '--rootDir', '.']))
+  check('TypeScript consumer, node16 ESM', () => compile('one-request.mts', 'node16'))
+  check('TypeScript consumer, nodenext ESM', () => compile('one-request.mts', 'nodenext'))
+  check('TypeScript consumer, node16 CommonJS', () => compile('one-request.cts', 'node16'))
+  check('TypeScript consumer, nodenext CommonJS', () => compile('one-request.cts', 'nodenext'))
+  check('TypeScript consumer, bundler', () => compile('one-request.mts', 'esnext', 'bundler'))
+  check('TypeScript consumer, node10', () => compile('one-request.cts', 'commonjs', 'node10'))
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+function check(name, act) {
+  const startedAt = performance.now()
+  try {
+    act()
+    passed += 1
+    console.log(`ok    ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+  } catch (error) {
+    failed += 1
+    const details = [error.message, error.stdout, error.stderr].filter(Boolean).join('\n')
+    console.log(`FAIL  ${name}\n${details.replace(/^/gm, '      ')}`)
+  }
+}
+
+function run(command, args, cwd = folder) {
+  // Nothing here takes long: a consumer that does not end has been left with an open handle.
+  return execFileSync(command, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    timeout: 120_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+function compile(file, module, moduleResolution = module) {
+  const options = { module, moduleResolution, target: 'es2022', lib: 'es2023', types: 'node' }
+  if (moduleResolution === 'node10') options.ignoreDeprecations = '6.0'
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  run('tsc', ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', ...flags, file])
+}
+
+function pack() {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(unpacked, { recursive: true })
+  run('npm', ['pack', '--pack-destination', folder], project)
+  run('tar', ['-xzf', tarball(), '--strip-components=1', '-C', unpacked])
+
+  // Its own package.json: without one, `axios-evergreen` would mean the project around it, not the packed copy.
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "jest": { "transform": {} } }\n')
+  cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
+  const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
+  const cjs = esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+  writeFileSync(join(folder, 'one-request.mts'), esm)
+  writeFileSync(join(folder, 'one-request.cts'), esm)
+  writeFileSync(join(folder, 'one-request.cjs'), cjs)
+  writeFileSync(join(folder, 'one-request.test.cjs'), cjs.replace('void main()', "test('one request', main)"))
+}
+
+function tarball() {
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith('.tgz')),
+  )
+}
+
+function checkContents() {
+  const files = readdirSync(unpacked, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => posix.relative(unpacked, posix.join(entry.parentPath, entry.name)))
+  assert.deepEqual(files.filter((name) => !BUILT.test(name)).sort(), SHIPPED.toSorted())
+}
+
+/** The main entry loads in any runtime, and nothing is imported that a user would not have. */
+function checkImports() {
+  const packages = Object.keys({ ...dependencies, ...peerDependencies })
+  for (const extension of ['js', 'cjs']) {
+    const main = importsOf(`index.${extension}`)
+    const allowed = extension === 'cjs' ? packages.filter((name) => name !== 'p-retry') : packages
+    assert.deepEqual([...main].sort(), allowed.sort(), `index.${extension}`)
+    const others = [...importsOf(`testing.${extension}`)].filter((name) => !name.startsWith('node:'))
+    assert.deepEqual(others, [], `testing.${extension}`)
+  }
+}
+
+/** What a file of dist imports, its shared chunks included. */
+function importsOf(name, found = new Set()) {
+  const text = readFileSync(join(unpacked, 'dist', name), 'utf8')
+  for (const [, from] of text.matchAll(
+    /(?:^(?:import |export |\} )(?:.*from )?|\b(?:import|require)\()["']([^"']+)["']/gm,
+  )) {
+    if (from.startsWith('./')) importsOf(from, found)
+    else found.add(from)
+  }
+  return found
+}
+
+function checkNotices() {
+  const notices = readFileSync(join(unpacked, 'THIRD_PARTY_NOTICES.md'), 'utf8')
+  const built = readdirSync(join(unpacked, 'dist')).map((name) => readFileSync(join(unpacked, 'dist', name), 'utf8'))
+  const inside = new Set(
+    Array.from(built.join('\n').matchAll(/^\/\/.* node_modules\/((?:@[^/]+\/)?[^/]+)/gm), (match) => match[1]),
+  )
+  assert.notEqual(inside.size, 0, 'the CommonJS build carries p-retry')
+  for (const name of inside) {
+    const { version } = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8'))
+    const licence = readFileSync(join(project, 'node_modules', name, 'license'), 'utf8')
+    assert.ok(notices.includes(`## ${name} ${version}\n\n${licence}`), `THIRD_PARTY_NOTICES.md: ${name} ${version}`)
+  }
+}

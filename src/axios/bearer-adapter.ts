@@ -1,0 +1,150 @@
+import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+import type { Clock } from '../core/clock.ts'
+import { isTokenError } from '../core/errors.ts'
+import type { TokenManager, WaitOptions } from '../core/token-manager.ts'
+import { discard, isReplayable } from './replay.ts'
+
+/** What an attachment does to the requests that it is in charge of. */
+export interface Bearer {
+  readonly tokens: TokenManager
+  readonly clock: Clock
+  readonly maxWaitMs: number
+  readonly header: string
+  readonly scheme: string
+  readonly refuses: (response: AxiosResponse) => boolean
+}
+
+type Answer = { readonly response: AxiosResponse } | { readonly error: unknown; readonly response?: AxiosResponse }
+
+/**
+ * Sends one request with a token, below all interceptors and transforms, and once more when the API refuses the token and
+ * another one can be had. Nobody above sees the header: a retry library starts from a clean config.
+ *
+ * @throws {TokenError} where no token can be had: the request is not sent.
+ */
+export async function sendWithToken(
+  config: InternalAxiosRequestConfig,
+  adapter: AxiosAdapter,
+  bearer: Bearer,
+): Promise<AxiosResponse> {
+  const { tokens } = bearer
+  const wait = new Wait(config, bearer)
+  const token = tokens.peekAccessToken() ?? (await wait.for((options) => tokens.getAccessToken(options)))
+  const first = await call(config, adapter, bearer, token)
+  if (!first.response || !bearer.refuses(first.response) || !isReplayable(config.data)) return settled(first)
+  let next: string
+  try {
+    next = await wait.for((options) => tokens.replaceAccessToken(token, options))
+  } catch {
+    return settled(first) // without another token the API's own answer says most
+  }
+  if (next === token) return settled(first)
+  discard(first.response)
+  return settled(await call(config, adapter, bearer, next))
+}
+
+async function call(
+  config: InternalAxiosRequestConfig,
+  adapter: AxiosAdapter,
+  { header, scheme }: Bearer,
+  token: string,
+): Promise<Answer> {
+  const { headers, maxRedirects } = config
+  const fetchOptions = config.fetchOptions as object | undefined
+  headers.set(header, scheme === '' ? token : `${scheme} ${token}`)
+  const name = header.toLowerCase()
+  const followsRedirects = name === 'authorization'
+  if (!followsRedirects) {
+    // Only `Authorization` is taken off a request that is redirected to another origin.
+    Object.assign(config, { maxRedirects: 0, fetchOptions: { ...fetchOptions, redirect: 'manual' } })
+  }
+  try {
+    const response = await adapter(config)
+    conceal(response, name)
+    return { response }
+  } catch (error) {
+    const { response } = (error ?? {}) as { response?: AxiosResponse }
+    conceal(error, name)
+    conceal(response, name)
+    return response ? { error, response } : { error }
+  } finally {
+    headers.delete(header)
+    if (!followsRedirects) Object.assign(config, { maxRedirects, fetchOptions })
+  }
+}
+
+function settled(answer: Answer): AxiosResponse {
+  if ('error' in answer) throw answer.error
+  return answer.response
+}
+
+/** Takes the token off what an adapter hands out: `request` holds the raw header text, and `config` may be a copy. */
+function conceal(holder: unknown, header: string): void {
+  if (typeof holder !== 'object' || holder === null) return
+  const { request, config } = holder as { request?: unknown; config?: { headers?: object } }
+  // Test doubles hand out configs of any shape, and frozen ones.
+  const headers = config?.headers ?? {}
+  for (const name of Object.keys(headers)) if (name.toLowerCase() === header) Reflect.deleteProperty(headers, name)
+  // Still readable, but not printed.
+  if (request === undefined) return
+  Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
+}
+
+/** The waiting of one request: a single budget for the first token and for the replay's. */
+class Wait {
+  readonly #config: InternalAxiosRequestConfig
+  readonly #bearer: Bearer
+  #spentMs = 0
+
+  constructor(config: InternalAxiosRequestConfig, bearer: Bearer) {
+    this.#config = config
+    this.#bearer = bearer
+  }
+
+  /** An abort makes `ask` reject, with whatever reason: axios turns any rejection of a cancelled request into its own. */
+  async for(ask: (options: WaitOptions) => Promise<string>): Promise<string> {
+    const { clock, maxWaitMs } = this.#bearer
+    const timeoutMs = Number(this.#config.timeout) || Infinity
+    const cancelled = cancellation(this.#config)
+    const startedAt = clock.monotonicNow()
+    try {
+      const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - this.#spentMs)
+      return await ask({ signal: cancelled.signal, maxWaitMs: leftMs })
+    } catch (error) {
+      if (timeoutMs < maxWaitMs && isTokenError(error, 'ERR_WAIT_TIMEOUT')) throw timeoutError(this.#config)
+      throw error
+    } finally {
+      this.#spentMs += clock.monotonicNow() - startedAt
+      cancelled.forget()
+    }
+  }
+}
+
+/** The request's own `signal`, or one that ends with its `cancelToken` too. */
+function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig) {
+  // axios takes anything that resembles a signal.
+  const own = signal && 'throwIfAborted' in signal ? (signal as AbortSignal) : undefined
+  const alike = own ? undefined : signal
+  if (!cancelToken && !alike) return { signal: own, forget: () => undefined }
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  // Missing in axios' types.
+  const token = cancelToken as Record<'subscribe' | 'unsubscribe', (listener: () => void) => void> | undefined
+  token?.subscribe(abort)
+  alike?.addEventListener?.('abort', abort)
+  if (alike?.aborted) abort()
+  const forget = () => {
+    token?.unsubscribe(abort)
+    alike?.removeEventListener?.('abort', abort)
+  }
+  return { signal: own ? AbortSignal.any([own, controller.signal]) : controller.signal, forget }
+}
+
+/** The error that axios itself would give. */
+function timeoutError(config: InternalAxiosRequestConfig): AxiosError {
+  // As axios: an empty one counts as none.
+  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing
+  const message = config.timeoutErrorMessage || `timeout of ${config.timeout}ms exceeded`
+  const code = config.transitional?.clarifyTimeoutError ? AxiosError.ETIMEDOUT : AxiosError.ECONNABORTED
+  return new AxiosError(message, code, config)
+}

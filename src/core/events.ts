@@ -1,0 +1,109 @@
+import type { Clock } from './clock.ts'
+import type { TokenError } from './errors.ts'
+import { checkChoice, checkFunction } from './option-checks.ts'
+
+/** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
+export interface TokenEvents {
+  /** A new token is in use. `adopted`: another process got it. */
+  renewed: {
+    by: 'obtain' | 'refresh' | 'adopted'
+    because: RenewalCause
+    attempts: number
+    durationMs: number
+    accessExpiresAt: number
+    refreshExpiresAt?: number
+  }
+  /** One token call failed and will be tried again. */
+  retry: { attempt: number; delayMs: number; error: TokenError }
+  /** A renewal gave up. */
+  renewalFailed: { error: TokenError; nextAttemptAt: number }
+  suspicious: SuspicionEvent
+  /** What the obtain that followed a suspicion showed. */
+  suspicionSettled: {
+    fingerprint: string
+    verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
+  }
+  /** Something odd but survivable; each kind at most once a minute. */
+  anomaly: { kind: AnomalyKind; message: string }
+  storeUnavailable: { message: string }
+}
+
+export type RenewalCause = 'cold' | 'due' | 'expired' | 'refused' | 'forced'
+
+export type AnomalyKind =
+  | 'clock-off' // this machine's clock differs from the service's by more than a minute
+  | 'clock-jumped' // sleep, or a step of the wall clock
+  | 'retry-after-clamped'
+  | 'response-odd' // usable, but not as specified: missing id, same or no refresh token, …
+  | 'origin-not-allowed' // a request went out bare because nobody claims its origin
+  | 'header-in-defaults' // the instance's own default header silently switches the attachment off
+  | 'stored-tokens-unusable' // garbage, newer schema, unknown key
+  | 'stored-tokens-readable' // no encryption keys
+
+/** A refresh token was refused although it was not known to have expired (specification, section 3). */
+export interface SuspicionEvent {
+  suspicious: true
+  /** Why it may be innocent, or `unexplained`. */
+  evidence: 'unexplained' | 'own-unknown-outcome' | 'concurrent-use' | 'clock-uncertain' | 'store-unreachable'
+  severity: 'high' | 'medium' | 'low'
+  /** First 8 hex digits of SHA-256 of the refresh token. */
+  fingerprint: string
+  refreshExpiresAt?: number
+  rejectedAt: number
+  status: number
+  serviceCode?: string
+  action: 'obtain' | 'stop'
+}
+
+type Listener = (event: never) => unknown
+
+const NAMES: readonly (keyof TokenEvents)[] = [
+  'renewed',
+  'retry',
+  'renewalFailed',
+  'suspicious',
+  'suspicionSettled',
+  'anomaly',
+  'storeUnavailable',
+]
+const ANOMALY_GAP_MS = 60_000
+
+/** Tells listeners, and lets nothing they do come back. */
+export class Events {
+  readonly #clock: Clock
+  readonly #listeners = new Map<keyof TokenEvents, Set<Listener>>()
+  readonly #anomalyAt = new Map<AnomalyKind, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+    checkChoice('The event name', name, NAMES)
+    checkFunction('The listener', listener)
+    const entry: Listener = (event) => listener(event)
+    const listeners = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, listeners.add(entry))
+    return () => void listeners.delete(entry)
+  }
+
+  /** Listeners hear of it once the change that it tells of is complete, so they may call anything. */
+  emit<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
+    Object.freeze(event)
+    for (const listener of this.#listeners.get(name) ?? []) {
+      // One that throws or rejects must not cost anybody a token.
+      void Promise.resolve(event as never)
+        .then(listener)
+        .catch(() => undefined)
+    }
+  }
+
+  /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */
+  anomaly(kind: AnomalyKind, message: string): boolean {
+    const now = this.#clock.monotonicNow()
+    if (now - (this.#anomalyAt.get(kind) ?? -Infinity) < ANOMALY_GAP_MS) return false
+    this.#anomalyAt.set(kind, now)
+    this.emit('anomaly', { kind, message })
+    return true
+  }
+}

@@ -1,0 +1,142 @@
+import { type Clock, systemClock } from './clock.ts'
+import { memoryStore } from './memory-store.ts'
+import { checkChoice, checkedDuration, checkFunction, checkNumber, checkObject, checkText } from './option-checks.ts'
+import type { RetryPolicy } from './retry-policy.ts'
+import type { TokenSource } from './token-source.ts'
+import type { OpenableStore, TokenStore } from './token-store.ts'
+
+export interface TokenManagerOptions {
+  source: TokenSource
+  /** Where tokens live. Default: this manager's memory. `redisStore` shares them among processes. */
+  store?: TokenStore | undefined
+  /** Default `source.id`. */
+  storeKey?: string | undefined
+  renewal?: RenewalOptions | undefined
+  retry?: RetryOptions | undefined
+  /** One whole token call, from connecting to the last body byte. Default 10 000. */
+  exchangeTimeoutMs?: number | undefined
+  /**
+   * After a suspicious refresh token: `obtain` a new pair with the credentials, or `stop` at once (the live access token is
+   * dropped too) until `reset()`. Default `obtain`.
+   */
+  onSuspicious?: 'obtain' | 'stop' | undefined
+  clock?: Clock | undefined
+  /** Uniform in [0, 1). Default `Math.random`. */
+  random?: (() => number) | undefined
+}
+
+export interface RenewalOptions {
+  /**
+   * Renewal is due this long before expiry; the old token serves meanwhile. Default a quarter of the lifetime, 2 s to 5 min;
+   * never more than half the lifetime.
+   */
+  skewMs?: number | undefined
+  /**
+   * With no more than this left callers wait for the renewal. Default a twentieth of the lifetime, 1 s to 10 s; never more
+   * than a quarter of the lifetime.
+   */
+  hardSkewMs?: number | undefined
+  /** Renewal comes earlier by up to this share of the skew, drawn once per token. Default 0.2. */
+  jitter?: number | undefined
+  /**
+   * `while-used`: a timer renews a token that has been used since it was got, and lets an idle one lapse; `always` renews it
+   * in any case. Default `while-used`.
+   */
+  keepWarm?: 'while-used' | 'always' | 'never' | undefined
+  /** Longest time one caller waits for a token. Default 30 000. */
+  maxWaitMs?: number | undefined
+}
+
+export interface RetryOptions {
+  /** Token calls in one renewal, refreshes and obtains together, the first included. Default 4. */
+  maxAttempts?: number | undefined
+  /**
+   * Pause before the second call; later ones double; each is drawn from its upper half. Default 500. After 429: twice this.
+   */
+  baseDelayMs?: number | undefined
+  /** Default 20 000. */
+  maxDelayMs?: number | undefined
+  /** Longest `Retry-After` that is believed. Default 300 000. */
+  maxRetryAfterMs?: number | undefined
+}
+
+export type ManagerSettings = ReturnType<typeof managerSettings>
+
+/** The options with their defaults, checked. @throws {TypeError | RangeError} naming the option and its value. */
+export function managerSettings(options: TokenManagerOptions) {
+  checkObject('The options of createTokenManager', options)
+  const { source, exchangeTimeoutMs = 10_000, onSuspicious = 'obtain' } = options
+  const { store = memoryStore(), clock = systemClock, random = Math.random } = options
+  checkSource(source)
+  const { storeKey = source.id } = options
+  if (options.store && storeKey === '')
+    throw new TypeError(
+      'storeKey must be given with a store (or account beside credentials): two accounts must not meet',
+    )
+  if (storeKey !== '') checkText('storeKey', storeKey)
+  if (!isOpenable(store)) throw new TypeError('store must be made by memoryStore() or redisStore()')
+  checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
+  checkObject('clock', clock)
+  for (const method of ['wallNow', 'monotonicNow', 'setTimer'])
+    checkFunction(`clock.${method}`, Reflect.get(clock, method))
+  checkFunction('random', random)
+  return Object.freeze({
+    source,
+    store,
+    storeKey,
+    onSuspicious,
+    clock,
+    random,
+    exchangeTimeoutMs: checkedTimeout(exchangeTimeoutMs),
+    renewal: renewalSettings(options.renewal),
+    retry: retrySettings(options.retry),
+  })
+}
+
+function renewalSettings(renewal: RenewalOptions = {}) {
+  checkObject('renewal', renewal)
+  const { skewMs, hardSkewMs, jitter = 0.2, keepWarm = 'while-used', maxWaitMs = 30_000 } = renewal
+  checkNumber('renewal.jitter', jitter, 0, 1)
+  checkChoice('renewal.keepWarm', keepWarm, ['while-used', 'always', 'never'])
+  return Object.freeze({
+    skewMs: skewMs === undefined ? undefined : checkedDuration('renewal.skewMs', skewMs),
+    hardSkewMs: hardSkewMs === undefined ? undefined : checkedDuration('renewal.hardSkewMs', hardSkewMs),
+    jitter,
+    keepWarm,
+    maxWaitMs: checkedDuration('renewal.maxWaitMs', maxWaitMs),
+  })
+}
+
+function retrySettings(retry: RetryOptions = {}): RetryPolicy {
+  checkObject('retry', retry)
+  const { maxAttempts = 4, baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 300_000 } = retry
+  checkNumber('retry.maxAttempts', maxAttempts, 1)
+  if (!Number.isInteger(maxAttempts))
+    throw new RangeError(`retry.maxAttempts must be a whole number, got ${maxAttempts}`)
+  return Object.freeze({
+    maxAttempts,
+    baseDelayMs: checkedDuration('retry.baseDelayMs', baseDelayMs),
+    maxDelayMs: checkedDuration('retry.maxDelayMs', maxDelayMs),
+    maxRetryAfterMs: checkedDuration('retry.maxRetryAfterMs', maxRetryAfterMs),
+  })
+}
+
+function checkedTimeout(exchangeTimeoutMs: number): number {
+  checkNumber('exchangeTimeoutMs', exchangeTimeoutMs, 1)
+  return checkedDuration('exchangeTimeoutMs', exchangeTimeoutMs)
+}
+
+function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void {
+  checkObject('source', source)
+  if (source.id !== '') checkText('source.id', source.id)
+  checkFunction('source.obtain', source.obtain)
+  if (source.refresh !== undefined) checkFunction('source.refresh', source.refresh)
+  if (source.reset !== undefined) checkFunction('source.reset', source.reset)
+  if (source.origin === undefined) return
+  checkText('source.origin', source.origin)
+  if (!URL.canParse(source.origin)) throw new TypeError(`source.origin must be a URL, got '${source.origin}'`)
+}
+
+function isOpenable(store: TokenStore): store is OpenableStore {
+  return typeof (store as Partial<OpenableStore> | null)?.open === 'function'
+}

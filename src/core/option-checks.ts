@@ -1,0 +1,54 @@
+import { LONGEST_TIMER_MS } from './clock.ts'
+
+/** @throws {TypeError} naming the option unless it is an object with members. */
+export function checkObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`${name} must be an object, got ${shown(value)}`)
+}
+
+/** @throws {TypeError} naming the option unless it is one of `choices`. */
+export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
+  if (!choices.includes(value))
+    throw new TypeError(`${name} must be one of ${choices.map(shown).join(', ')}, got ${shown(value)}`)
+}
+
+/** @throws {TypeError} naming the option unless it is true or false. */
+export function checkFlag(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, got ${shown(value)}`)
+}
+
+/** @throws {TypeError} naming the option, never its value: a secret may stand where its provider belongs. */
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function')
+    throw new TypeError(`${name} must be a function, got ${value === null ? 'null' : typeof value}`)
+}
+
+/** @throws {TypeError} naming the option, never its value: it may be a secret. */
+export function checkText(name: string, value: unknown): asserts value is string {
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${typeof value}`)
+  if (value === '') throw new TypeError(`${name} must not be empty`)
+}
+
+/**
+ * @throws {TypeError} when it is no number, {RangeError} when it lies outside `least` to `most`; both name the option and
+ * its value.
+ */
+export function checkNumber(name: string, value: unknown, least: number, most = Number.MAX_VALUE): void {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`)
+  if (!(value >= least && value <= most)) {
+    const range = most === Number.MAX_VALUE ? `a finite number from ${least}` : `a number from ${least} to ${most}`
+    throw new RangeError(`${name} must be ${range}, got ${value}`)
+  }
+}
+
+/** @returns The duration in ms, at most what a timer can hold (24.8 days). */
+export function checkedDuration(name: string, value: unknown): number {
+  checkNumber(name, value, 0)
+  return Math.min(value as number, LONGEST_TIMER_MS)
+}
+
+/** For messages: what was given instead, if it is short and plain. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  if (typeof value === 'function') return 'a function'
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}

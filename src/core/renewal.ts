@@ -1,0 +1,334 @@
+import pRetry from 'p-retry'
+import { exchangeError, outcomeOf, TokenError } from './errors.ts'
+import type { Events } from './events.ts'
+import { LONGEST_LIFETIME_MS } from './freshness.ts'
+import type { ManagerSettings } from './manager-options.ts'
+import { consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
+import { fingerprintOf, type OpenSuspicion, suspicionOf, uncertaintyOf, verdictOf } from './suspicion.ts'
+import type { TokenClock } from './token-clock.ts'
+import { checkedGrant, type ExchangeContext, type TokenGrant } from './token-source.ts'
+import type { ClaimAnswer, GrantedClaim, ReleaseAnswer, StoredTokens, TokenRecord } from './token-store.ts'
+
+/** A refresh token that met a 5xx may have been spent: it is presented this often, then given up. */
+const MAX_PRESENTATIONS = 3
+
+/** What all renewals of one manager share. */
+export interface RenewalSettings extends ManagerSettings {
+  readonly record: TokenRecord
+  /** Names this manager in the record. */
+  readonly owner: string
+  readonly tokenClock: TokenClock
+  readonly events: Events
+  /** Token calls made, how many of them failed, and refresh tokens that fell under suspicion. */
+  readonly counts: { obtains: number; refreshes: number; failures: number; suspicions: number }
+  /** The suspicion that the next obtain settles, across renewals. */
+  readonly open: { suspicion: OpenSuspicion | undefined }
+}
+
+/** What one renewal starts from. */
+export interface RenewalStart {
+  /** The highest version this manager has seen. */
+  readonly seenVersion: number
+  /** Renewals in a row that gave up before this one. */
+  readonly failuresBefore: number
+  /** Whether tokens that another owner got will do. */
+  readonly adoptable: (tokens: StoredTokens) => boolean
+  /** Whether requests are still served by the old token without waiting. */
+  readonly served: () => boolean
+  /** A pause that the service asked for begins. */
+  readonly onHold: (pauseMs: number, error: TokenError) => void
+}
+
+export interface Renewed {
+  readonly tokens: StoredTokens
+  readonly by: 'obtain' | 'refresh' | 'adopted'
+  readonly attempts: number
+}
+
+/** Why a renewal gave up, and how long nobody should try again. */
+export class GaveUp extends Error {
+  readonly error: TokenError
+  readonly coolDownMs: number
+
+  constructor(error: TokenError, coolDownMs: number) {
+    super()
+    this.error = error
+    this.coolDownMs = coolDownMs
+  }
+}
+
+/** What a halted renewal rejects with; nobody but the manager sees it. */
+export class Halted extends Error {}
+
+class TryAgain extends Error {
+  readonly afterMs: number
+
+  constructor(afterMs: number) {
+    super()
+    this.afterMs = afterMs
+  }
+}
+
+/** One renewal: claim, choose refresh or obtain, exchange, settle; and again as the retry policy says. */
+export class Renewal {
+  readonly #settings: RenewalSettings
+  readonly #start: RenewalStart
+  readonly #maxAttempts: number
+  /** Why the last call failed, for those who cannot wait for the next. */
+  lastError: TokenError | undefined
+  #seenVersion: number
+  /** On the token clock: remaining lifetimes of the claim count from here. */
+  #claimedAt = 0
+  #signatureFailures = 0
+  /** A refresh failed in a way that calls for the credentials, whatever the record still holds. */
+  #mustObtain = false
+  #halted: 'outdated' | 'closed' | undefined
+  #wake: (() => void) | undefined
+
+  constructor(settings: RenewalSettings, start: RenewalStart) {
+    this.#settings = settings
+    this.#start = start
+    this.#seenVersion = start.seenVersion
+    // After a renewal that gave up, one call probes whether the service is back.
+    this.#maxAttempts = start.failuresBefore > 0 ? 1 : settings.retry.maxAttempts
+  }
+
+  /**
+   * Ends pauses at once and makes no further call. The exchange in flight runs to its end, since aborting a refresh would
+   * turn a good pair into doubt: `closed` stores what it brings, `outdated` drops it.
+   */
+  halt(why: 'outdated' | 'closed'): void {
+    this.#halted = why
+    this.#wake?.()
+  }
+
+  /** @throws {GaveUp | Halted} */
+  async run(delayMs: number): Promise<Renewed> {
+    await this.#pause(delayMs)
+    return pRetry((attempt) => this.#attempt(attempt), {
+      retries: this.#maxAttempts - 1,
+      // p-retry's own pause would be real time; ours goes through the clock.
+      minTimeout: 0,
+      shouldRetry: ({ error }) => error instanceof TryAgain,
+      onFailedAttempt: ({ error }) => (error instanceof TryAgain ? this.#pause(error.afterMs) : undefined),
+    })
+  }
+
+  async #attempt(attempt: number): Promise<Renewed> {
+    const { record, tokenClock, counts } = this.#settings
+    const claim = await this.#claim()
+    if (claim.kind === 'newer') return { tokens: claim.tokens, by: 'adopted', attempts: attempt - 1 }
+    if (this.#isHalted()) return this.#withdraw(claim)
+
+    const refreshToken = this.#presentable(claim)
+    const by = refreshToken === undefined ? 'obtain' : 'refresh'
+    counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
+    // A lifetime counts from here: from the answer on it would be too long by the journey.
+    const sentAt = tokenClock.start()
+    let grant: Readonly<TokenGrant>
+    try {
+      grant = checkedGrant(await this.#exchange(refreshToken))
+    } catch (thrown) {
+      counts.failures += 1
+      return this.#failed(claim, by, exchangeError(thrown), attempt)
+    }
+    if (this.#isHalted('outdated')) return this.#withdraw(claim)
+    if (by === 'refresh') this.#reportOddRotation(grant, refreshToken)
+    else this.#settleSuspicion(true)
+    const tokens = await record.accept(claim, remaining(grant, tokenClock.now() - sentAt))
+    if (this.#isHalted()) throw new Halted()
+    if (tokens.accessRemainingMs > 0) return { tokens, by, attempts: attempt }
+    throw this.#gaveUp(new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived'), 0)
+  }
+
+  /** Claims until this owner is granted the exchange, or somebody else's tokens will do. */
+  async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
+    const { record, owner, tokenClock, exchangeTimeoutMs, random } = this.#settings
+    // Longer than the exchange it covers: only an owner that stalled lets it run out.
+    const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
+    for (let pollMs = 250; ; pollMs = Math.min(1_000, pollMs * 2)) {
+      const claim = await record.claim(owner, this.#seenVersion, ttlMs)
+      this.#claimedAt = tokenClock.now()
+      if (claim.kind === 'granted') return claim
+      if (claim.kind === 'cooling')
+        throw new GaveUp(new TokenError(claim.code, 'Another owner of this account failed to renew'), claim.remainingMs)
+      if (claim.kind === 'busy') {
+        await this.#pause(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
+        continue
+      }
+      this.#seenVersion = claim.tokens.version
+      if (this.#start.adoptable(claim.tokens)) return claim
+    }
+  }
+
+  /** @returns The refresh token, if it is to be presented now; undefined: obtain. */
+  #presentable({ tokens, presentable, presentations }: GrantedClaim): string | undefined {
+    if (!this.#settings.source.refresh || this.#mustObtain || !presentable) return undefined
+    if ((tokens?.refreshRemainingMs ?? Infinity) <= 0) return undefined
+    // After a 5xx it may have been spent. While the old token serves there is time to find out.
+    if (presentations > 0 && (presentations >= MAX_PRESENTATIONS || !this.#start.served())) return undefined
+    return tokens?.refreshToken
+  }
+
+  /** The exchange, ended by our own deadline: a source may ignore its signal, and axios' timeout lets a body drip. */
+  async #exchange(refreshToken: string | undefined): Promise<TokenGrant> {
+    const { source, clock, events, exchangeTimeoutMs } = this.#settings
+    const deadline = new AbortController()
+    const report: ExchangeContext['report'] = (kind, message) => events.anomaly(kind, message)
+    const context = Object.freeze({ signal: deadline.signal, clock, report })
+    let cancel = (): void => undefined
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.setTimer(() => {
+        const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms`
+        const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown' })
+        reject(error)
+        deadline.abort(error)
+      }, exchangeTimeoutMs)
+    })
+    try {
+      const call =
+        source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
+      return await Promise.race([late, call])
+    } finally {
+      cancel()
+    }
+  }
+
+  /** Settles a failed exchange: adopts what somebody else got meanwhile, or throws what comes next. */
+  async #failed(claim: GrantedClaim, by: 'obtain' | 'refresh', error: TokenError, attempt: number): Promise<Renewed> {
+    const { record, events, retry, renewal, random } = this.#settings
+    this.lastError = error
+    if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
+    const { fate, next } = consequenceOf(by, error, this.#signatureFailures)
+    const retryAfterMs = this.#believedRetryAfter(error)
+    // Where no caller can wait that long, the cool-down tells everyone at once.
+    const stop =
+      attempt >= this.#maxAttempts || next === 'stop' || (next === 'retry' && retryAfterMs > renewal.maxWaitMs)
+    const gaveUp = stop ? this.#gaveUp(error, retryAfterMs) : undefined
+    const refusedAt = this.#settings.tokenClock.now()
+    const answer = await record
+      .release(claim, fate, gaveUp && { ms: gaveUp.coolDownMs, code: error.code })
+      .catch(() => undefined)
+    if (this.#halted) throw new Halted()
+    if (answer?.newer && this.#start.adoptable(answer.newer))
+      return { tokens: answer.newer, by: 'adopted', attempts: attempt }
+    if (fate === 'dead' && error.status !== 400) this.#suspect(claim, error, answer, refusedAt)
+    if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') this.#settleSuspicion(false)
+    if (gaveUp) throw gaveUp
+    this.#mustObtain ||= next === 'obtain'
+    const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
+    if (retryAfterMs > 0) this.#start.onHold(delayMs, error)
+    events.emit('retry', { attempt, delayMs, error })
+    throw new TryAgain(delayMs)
+  }
+
+  /** A refresh token was refused. @throws {GaveUp} where `onSuspicious` says stop. */
+  #suspect(
+    { tokens, presentations }: GrantedClaim,
+    error: TokenError,
+    answer: ReleaseAnswer | undefined,
+    refusedAt: number,
+  ): void {
+    const { clock, events, counts, open, onSuspicious: action } = this.#settings
+    if (tokens?.refreshToken === undefined) return
+    const sinceClaimMs = refusedAt - this.#claimedAt
+    const remainingMs = tokens.refreshRemainingMs === undefined ? undefined : tokens.refreshRemainingMs - sinceClaimMs
+    const suspicion = suspicionOf({
+      remainingMs,
+      uncertaintyMs: uncertaintyOf(tokens.accessLifetimeMs - tokens.accessRemainingMs + sinceClaimMs),
+      attemptedBefore: presentations > 0,
+      contested: answer?.contested ?? false,
+      storeReachable: answer !== undefined,
+    })
+    if (!suspicion) return
+    const rejectedAt = Math.round(clock.wallNow())
+    // Awaited by the events alone: nobody waits longer for a token because of it.
+    const fingerprint = fingerprintOf(tokens.refreshToken)
+    counts.suspicions += 1
+    open.suspicion = { fingerprint, remainingMs }
+    const facts = {
+      suspicious: true as const,
+      ...suspicion,
+      ...(remainingMs !== undefined && { refreshExpiresAt: Math.round(rejectedAt + remainingMs) }),
+      rejectedAt,
+      status: error.status ?? 401,
+      ...(error.serviceCode !== undefined && { serviceCode: error.serviceCode }),
+      action,
+    }
+    void fingerprint.then((found) => events.emit('suspicious', { ...facts, fingerprint: found }))
+    if (action === 'obtain') return
+    const message = 'A refresh token was refused before its time: no token until reset()'
+    const { status, serviceCode } = error
+    throw new GaveUp(new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode }), Infinity)
+  }
+
+  #settleSuspicion(accepted: boolean): void {
+    const { events, open } = this.#settings
+    const { suspicion } = open
+    if (!suspicion) return
+    open.suspicion = undefined
+    const verdict = verdictOf(suspicion, accepted)
+    void suspicion.fingerprint.then((fingerprint) => events.emit('suspicionSettled', { fingerprint, verdict }))
+  }
+
+  #gaveUp(error: TokenError, retryAfterMs: number): GaveUp {
+    return new GaveUp(error, coolDownMs(error, this.#start.failuresBefore + 1, retryAfterMs))
+  }
+
+  /** `Retry-After` counts on 429 and 5xx only, and no longer than the policy believes. @returns 0 for none. */
+  #believedRetryAfter(error: TokenError): number {
+    const { events, retry } = this.#settings
+    const outcome = outcomeOf(error)
+    const askedMs = outcome === 'deferred' || outcome === 'unknown-5xx' ? (error.retryAfterMs ?? 0) : 0
+    if (askedMs > retry.maxRetryAfterMs)
+      events.anomaly('retry-after-clamped', `Retry-After of ${askedMs} ms is taken as ${retry.maxRetryAfterMs} ms`)
+    return Math.min(askedMs, retry.maxRetryAfterMs)
+  }
+
+  #reportOddRotation(grant: TokenGrant, presented: string | undefined): void {
+    const { events } = this.#settings
+    if (grant.refreshToken === undefined)
+      events.anomaly('response-odd', 'A refresh answer carried no refresh token: the next renewal obtains')
+    else if (grant.refreshToken === presented)
+      events.anomaly('response-odd', 'A refresh answer carried the same refresh token again')
+  }
+
+  #isHalted(why = this.#halted): boolean {
+    return this.#halted !== undefined && this.#halted === why
+  }
+
+  async #withdraw(claim: GrantedClaim): Promise<never> {
+    await this.#settings.record.release(claim, 'keep')
+    throw new Halted()
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#halted) {
+        reject(new Halted())
+        return
+      }
+      if (ms <= 0) {
+        resolve()
+        return
+      }
+      const cancel = this.#settings.clock.setTimer(resolve, ms)
+      this.#wake = () => {
+        cancel()
+        reject(new Halted())
+      }
+    })
+  }
+}
+
+function remaining(grant: Readonly<TokenGrant>, elapsedMs: number): Omit<StoredTokens, 'version'> {
+  const { accessToken, refreshToken, refreshLifetimeMs } = grant
+  const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
+  return {
+    accessToken,
+    accessLifetimeMs,
+    accessRemainingMs: accessLifetimeMs - elapsedMs,
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - elapsedMs }),
+  }
+}

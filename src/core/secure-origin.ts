@@ -1,0 +1,26 @@
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether a secret may travel to `url`: over https, or over http to this machine or where the user says so. */
+export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
+  if (url.protocol === 'https:') return true
+  return url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname))
+}
+
+/**
+ * @returns `value` as a URL that may carry secrets.
+ * @throws {TypeError} naming the option and its value, but for what may be secret in it: user, password and query.
+ */
+export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp: boolean): URL {
+  const text = value instanceof URL ? value.href : value
+  if (typeof text !== 'string')
+    throw new TypeError(`${name} must be a URL, got ${value === null ? 'null' : typeof value}`)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
+  // In what is no such URL a password may stand anywhere.
+  const given = isHttp ? url.origin + url.pathname : /[@?#]/.test(text) ? 'another text' : `'${text}'`
+  if (!isHttp) throw new TypeError(`${name} must be an absolute http or https URL, got ${given}`)
+  if (url.username || url.password) throw new TypeError(`${name} must not carry a user or password, got ${given}`)
+  if (!mayCarrySecrets(url, allowInsecureHttp))
+    throw new TypeError(`${name} must be https, got ${given}; set allowInsecureHttp to send secrets in the clear`)
+  return url
+}

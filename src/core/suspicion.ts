@@ -1,0 +1,59 @@
+import type { SuspicionEvent, TokenEvents } from './events.ts'
+
+/** What is known when a refresh token has been refused. */
+export interface Refusal {
+  /** Remaining life by the service's clock; undefined where its expiry is not known. */
+  readonly remainingMs: number | undefined
+  /** How far that may be off. */
+  readonly uncertaintyMs: number
+  /** An earlier attempt of ours with this token had an unknown outcome. */
+  readonly attemptedBefore: boolean
+  /** Another owner of the store was granted this token meanwhile. */
+  readonly contested: boolean
+  readonly storeReachable: boolean
+}
+
+export type Suspicion = Pick<SuspicionEvent, 'evidence' | 'severity'>
+
+/**
+ * Why a refused refresh token may be innocent, or `unexplained` (specification, section 3: found invalid while not expired,
+ * it must be treated as suspicious). A store that holds a newer pair explains the refusal, and is asked before.
+ *
+ * @returns undefined for the normal end of its life.
+ */
+export function suspicionOf(refusal: Refusal): Suspicion | undefined {
+  const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
+  if (remainingMs !== undefined && remainingMs <= -uncertaintyMs) return undefined
+  if (attemptedBefore) return { evidence: 'own-unknown-outcome', severity: 'low' }
+  if (remainingMs === undefined || remainingMs <= uncertaintyMs)
+    return { evidence: 'clock-uncertain', severity: 'medium' }
+  if (contested) return { evidence: 'concurrent-use', severity: 'low' }
+  if (!storeReachable) return { evidence: 'store-unreachable', severity: 'medium' }
+  return { evidence: 'unexplained', severity: 'high' }
+}
+
+/** How far the remaining life of a token may be off: the journey of two answers, and 200 ppm of drift. */
+export function uncertaintyOf(ageMs: number): number {
+  return 2_000 + ageMs * 0.000_2
+}
+
+/** A suspicion that waits for the obtain that follows. */
+export interface OpenSuspicion {
+  readonly fingerprint: Promise<string>
+  readonly remainingMs: number | undefined
+}
+
+/** What the obtain that followed a suspicion showed. */
+export function verdictOf(
+  { remainingMs = Infinity }: OpenSuspicion,
+  accepted: boolean,
+): TokenEvents['suspicionSettled']['verdict'] {
+  if (!accepted) return 'account-rejected'
+  return remainingMs <= 0 ? 'was-expired' : 'token-only'
+}
+
+/** @returns First 8 hex digits of SHA-256: enough to tell tokens apart in a log, of no use to anybody else. */
+export async function fingerprintOf(token: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))
+  return Array.from(digest.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

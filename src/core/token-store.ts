@@ -1,0 +1,87 @@
+import type { Clock } from './clock.ts'
+import type { TokenErrorCode } from './errors.ts'
+
+/** Opaque for now: made by `memoryStore` and `redisStore`. */
+export interface TokenStore {
+  readonly kind: string
+}
+
+/** What `core` knows of a store: one record an account, changed in two atomic steps. */
+export interface OpenableStore extends TokenStore {
+  open(key: string, clock: Clock): TokenRecord
+}
+
+/**
+ * The tokens of one account, shared by all owners (managers, processes) that open its key. Safety is in the two steps, each
+ * atomic and idempotent, never in holding a lock: a claim that ran out unsettled leaves its refresh token in doubt.
+ */
+export interface TokenRecord {
+  /**
+   * Asks to make one exchange.
+   *
+   * @param seenVersion The highest version this owner has seen.
+   * @param ttlMs After this an unsettled claim no longer stands in the way.
+   */
+  claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer>
+  /**
+   * Settles a claim with new tokens: stores them, unless a newer version stands there.
+   *
+   * @param tokens Remaining lifetimes as of now.
+   * @returns The stored tokens, these or the newer ones.
+   */
+  accept(claim: GrantedClaim, tokens: Omit<StoredTokens, 'version'>): Promise<StoredTokens>
+  /**
+   * Settles a claim whose exchange failed; from anybody but the owner of the claim it changes nothing.
+   *
+   * @param fate What became of the refresh token.
+   * @param coolDown Tells all owners to wait.
+   */
+  release(claim: GrantedClaim, fate: RefreshTokenFate, coolDown?: CoolDown): Promise<ReleaseAnswer>
+  /** Forgets tokens, claims and cool-downs. Versions go on counting. */
+  clear(): Promise<void>
+}
+
+/** A stored token set. Lifetimes are what remains by the store's own clock: no two local clocks are ever compared. */
+export interface StoredTokens {
+  readonly version: number
+  readonly accessToken: string
+  readonly accessLifetimeMs: number
+  readonly accessRemainingMs: number
+  readonly refreshToken?: string
+  readonly refreshRemainingMs?: number
+}
+
+export type ClaimAnswer =
+  | { readonly kind: 'newer'; readonly tokens: StoredTokens }
+  | { readonly kind: 'cooling'; readonly remainingMs: number; readonly code: TokenErrorCode }
+  | { readonly kind: 'busy'; readonly remainingMs: number }
+  | GrantedClaim
+
+export interface GrantedClaim {
+  readonly kind: 'granted'
+  readonly fence: number
+  readonly tokens?: StoredTokens
+  /** The stored refresh token may be presented: it is neither retired nor in doubt. */
+  readonly presentable: boolean
+  /** How often it was presented before and met a complete 5xx. */
+  readonly presentations: number
+}
+
+/**
+ * keep: not spent, or none was presented · counted: met a complete 5xx, presentable again a few times · doubtful: may have
+ * been spent · dead: refused. A doubtful or dead one is retired: sending it again would make our own lost answer look like
+ * theft.
+ */
+export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
+
+export interface ReleaseAnswer {
+  /** The stored tokens where they are newer than those the claim was granted on. */
+  readonly newer?: StoredTokens
+  /** The claim ran out, and somebody else was granted since. */
+  readonly contested: boolean
+}
+
+export interface CoolDown {
+  readonly ms: number
+  readonly code: TokenErrorCode
+}

@@ -1,0 +1,52 @@
+import type { AxiosHeaders } from 'axios'
+
+/** Far more than any token answer needs. */
+const MAX_ANSWER_BYTES = 64 * 1_024
+/** Adapters hand on what they cannot decode as it came. */
+const KNOWN_ENCODING = /^(gzip|x-gzip|compress|x-compress|deflate|br|zstd|identity)?$/i
+
+export interface AnswerBody {
+  /** Empty where there is a flaw. */
+  readonly text: string
+  /** Why the answer cannot be read, though it came. */
+  readonly flaw?: string
+}
+
+/**
+ * Reads a body, a byte order mark dropped. It is let go as soon as more than 64 KiB, decompressed, have come: not every
+ * adapter keeps a limit. Rejects when the connection breaks.
+ */
+export async function readBody(data: unknown, headers: AxiosHeaders): Promise<AnswerBody> {
+  const bytes = await collected(data)
+  if (!bytes) return { text: '', flaw: `larger than ${MAX_ANSWER_BYTES} bytes` }
+  const encoding = headers.get('content-encoding') ?? ''
+  if (typeof encoding !== 'string' || !KNOWN_ENCODING.test(encoding))
+    return { text: '', flaw: 'of an unknown Content-Encoding' }
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch {
+    return { text: '', flaw: 'not UTF-8' }
+  }
+}
+
+/** @returns undefined for too many. */
+async function collected(data: unknown): Promise<Uint8Array | undefined> {
+  const bytes = new Uint8Array(MAX_ANSWER_BYTES)
+  let size = 0
+  for await (const chunk of chunksOf(data)) {
+    if (size + chunk.byteLength > MAX_ANSWER_BYTES) return undefined
+    bytes.set(chunk, size)
+    size += chunk.byteLength
+  }
+  return bytes.subarray(0, size)
+}
+
+/** Adapters answer with a stream; those of tests with text, or with what they have parsed already. */
+async function* chunksOf(data: unknown): AsyncGenerator<Uint8Array> {
+  if (data === undefined || data === null) return
+  if (data instanceof Uint8Array) yield data
+  else if (typeof data === 'string') yield new TextEncoder().encode(data)
+  else if (typeof data === 'object' && Symbol.asyncIterator in data) {
+    for await (const chunk of data as AsyncIterable<unknown>) yield* chunksOf(chunk)
+  } else yield new TextEncoder().encode(JSON.stringify(data))
+}

@@ -1,0 +1,78 @@
+import { checkObject } from '../core/option-checks.ts'
+import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { credentialSource, type ProvidedCredentials } from './credentials.ts'
+import { TokenDocument } from './token-document.ts'
+import { TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+
+export type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>)
+
+export interface Client {
+  clientId: string
+  clientSecret: string
+}
+
+/**
+ * Variant A (specification, sections 2.1, 2.2, 4.1 and 7.1): exchanges `client_id` and `client_secret` for an access token,
+ * again and again.
+ *
+ * @throws {TypeError} naming the option.
+ */
+export function clientCredentials(options: ClientCredentialsOptions): TokenSource {
+  return new ClientCredentials(options)
+}
+
+class ClientCredentials implements TokenSource {
+  readonly #endpoint: TokenEndpoint
+  readonly #client
+
+  constructor(options: ClientCredentialsOptions) {
+    checkObject('The options of clientCredentials', options)
+    this.#endpoint = new TokenEndpoint(options)
+    this.#client = credentialSource(options, ['clientId', 'clientSecret'])
+  }
+
+  // Accessors, so that printing the source shows neither.
+  get id(): string {
+    const { account } = this.#client
+    return account === '' ? '' : `variant-a ${this.#endpoint.href} ${account}`
+  }
+
+  get origin(): string {
+    return this.#endpoint.origin
+  }
+
+  async obtain(context: ExchangeContext): Promise<TokenGrant> {
+    const { clientId, clientSecret } = await this.#client.ask()
+    const attributes = { client_id: clientId, client_secret: clientSecret }
+    const answer = await this.#endpoint.post('obtain', attributes, context)
+    return readGrant(new TokenDocument(answer, 'wrapped'), context)
+  }
+}
+
+/**
+ * Reads an obtain answer of Variant A (specification, section 2.2): `access`, `expires_in` in seconds, `token_type`.
+ *
+ * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind.
+ */
+function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenGrant {
+  if (document.attribute('expires_in') === undefined && document.attribute('access_expired_at') !== undefined)
+    throw document.unusable('it speaks Variant B (login and password)')
+  const accessToken = document.text('access')
+  const accessLifetimeMs = lifetimeMs(document, report)
+  const tokenType = document.attribute('token_type')
+  if (tokenType === undefined) report?.('response-odd', 'The token answer names no token_type: Bearer is assumed')
+  else if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer')
+    throw document.unusable('data.attributes.token_type must be Bearer')
+  if (!document.hasId) report?.('response-odd', 'The token answer has no id')
+  return { accessToken, accessLifetimeMs }
+}
+
+function lifetimeMs(document: TokenDocument, report: ExchangeContext['report']): number {
+  const expiresIn = document.attribute('expires_in')
+  const isDigits = typeof expiresIn === 'string' && /^\d+$/.test(expiresIn)
+  if (isDigits) report?.('response-odd', 'The token answer gives expires_in as text')
+  const seconds = isDigits || typeof expiresIn === 'number' ? Number(expiresIn) : NaN
+  // 1e400 is Infinity: a token that never expires.
+  if (Number.isFinite(seconds) && seconds > 0) return seconds * 1_000
+  throw document.unusable('data.attributes.expires_in must be a positive number of seconds')
+}

@@ -1,0 +1,72 @@
+import { TokenError } from '../core/errors.ts'
+import { checkFunction, checkText } from '../core/option-checks.ts'
+
+export interface ProvidedCredentials<Credentials> {
+  /** Asked once per exchange, e.g. of a secret manager; its answer serves the whole exchange. */
+  credentials: () => Credentials | Promise<Credentials>
+  /**
+   * Names the account. With a `store`, `createTokenManager` throws unless this or `storeKey` is given: two accounts must not
+   * meet under one key.
+   */
+  account?: string | undefined
+}
+
+/** Credentials, given once for all or asked for at each exchange. */
+export interface CredentialSource<Credentials> {
+  /** Empty where the account is not known before the first exchange. */
+  readonly account: string
+  /** A copy that serves one whole exchange. @throws {TokenError} when the provider fails or gives something else. */
+  ask(): Promise<Credentials>
+}
+
+/**
+ * @param names The members, the one that names the account first.
+ * @throws {TypeError} naming the option, never its value.
+ */
+export function credentialSource<Name extends string>(
+  options: Partial<Record<Name | 'credentials' | 'account', unknown>>,
+  names: readonly [Name, Name],
+): CredentialSource<Record<Name, string>> {
+  const { credentials: provider, account = '' } = options
+  const given = names.filter((name) => options[name] !== undefined)
+  if (provider === undefined) {
+    const fixed = checkedCredentials(options, names)
+    return { account: fixed[names[0]], ask: () => Promise.resolve(fixed) }
+  }
+  if (given.length > 0) throw new TypeError(`Give either credentials or ${names.join(' and ')}, not both`)
+  checkFunction('credentials', provider)
+  if (account !== '') checkText('account', account)
+  return {
+    account: account as string,
+    async ask() {
+      try {
+        return checkedCredentials((await (provider as () => unknown)()) as Partial<Record<Name, unknown>>, names)
+      } catch (cause) {
+        throw new TokenError(
+          'ERR_TOKEN_SERVICE_UNAVAILABLE',
+          'The credentials function failed: no token call was made',
+          {
+            outcome: 'not-sent',
+            cause,
+          },
+        )
+      }
+    },
+  }
+}
+
+function checkedCredentials<Name extends string>(
+  given: Partial<Record<Name, unknown>>,
+  names: readonly [Name, Name],
+): Record<Name, string> {
+  const copy: Partial<Record<Name, string>> = {}
+  for (const name of names) {
+    const value: unknown = given[name]
+    checkText(name, value)
+    // Neither has a UTF-8 form that both sides are sure to read alike.
+    if (value.includes('\0') || /\p{Surrogate}/u.test(value))
+      throw new TypeError(`${name} must be well-formed text without NUL`)
+    copy[name] = value
+  }
+  return copy as Record<Name, string>
+}

@@ -1,0 +1,156 @@
+import { TokenError } from '../core/errors.ts'
+import { checkFlag, checkObject } from '../core/option-checks.ts'
+import { parseHttpDate } from '../core/retry-policy.ts'
+import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { credentialSource, type ProvidedCredentials } from './credentials.ts'
+import { isAuthentic } from './response-signature.ts'
+import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
+import { isAfter, parseTimestamp } from './timestamp.ts'
+import { TokenDocument } from './token-document.ts'
+import { type TokenAnswer, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+
+export type LoginPasswordOptions = TokenServiceOptions & {
+  /** Verify `meta.sign` of obtain responses; a missing or wrong tag is refused. Default true. */
+  verifySignature?: boolean | undefined
+} & (Login | ProvidedCredentials<Login>)
+
+export interface Login {
+  login: string
+  password: string
+}
+
+/** More than this between two clocks is told. */
+const CLOCK_OFF_MS = 60_000
+
+/**
+ * Variant B, deprecated by the service (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and 7.3): `login` and
+ * `password`, rotating refresh tokens, signed obtain responses. Lifetimes are counted by the service's clock.
+ *
+ * @throws {TypeError} naming the option.
+ */
+export function loginPassword(options: LoginPasswordOptions): TokenSource {
+  return new LoginPassword(options)
+}
+
+class LoginPassword implements TokenSource {
+  readonly #endpoint: TokenEndpoint
+  readonly #login
+  readonly #verifies: boolean
+  readonly #serviceClock = new ServiceClock()
+
+  constructor(options: LoginPasswordOptions) {
+    checkObject('The options of loginPassword', options)
+    const { verifySignature = true } = options
+    checkFlag('verifySignature', verifySignature)
+    this.#verifies = verifySignature
+    this.#endpoint = new TokenEndpoint(options)
+    this.#login = credentialSource(options, ['login', 'password'])
+  }
+
+  // Accessors, so that printing the source shows neither.
+  get id(): string {
+    const { account } = this.#login
+    return account === '' ? '' : `variant-b ${this.#endpoint.href} ${account}`
+  }
+
+  get origin(): string {
+    return this.#endpoint.origin
+  }
+
+  async obtain(context: ExchangeContext): Promise<TokenGrant> {
+    const credentials = await this.#login.ask()
+    const sent = momentOf(context.clock)
+    const answer = await this.#endpoint.post('obtain', credentials, context)
+    const document = new TokenDocument(answer, 'wrapped')
+    checkVariant(document)
+    await this.#acceptMeta(document, answer, credentials, sent, context)
+    return this.#grant(document, answer, sent, context)
+  }
+
+  async refresh(refreshToken: string, context: ExchangeContext): Promise<TokenGrant> {
+    const sent = momentOf(context.clock)
+    const answer = await this.#endpoint.post('refresh', { refresh: refreshToken }, context)
+    const document = new TokenDocument(answer, 'wrapped-or-bare')
+    checkVariant(document)
+    // Not signed by the specification; where it is, the signature counts.
+    if (document.hasMeta) await this.#acceptMeta(document, answer, await this.#askAfter(answer), sent, context)
+    return this.#grant(document, answer, sent, context)
+  }
+
+  /** The refresh token is spent: whatever fails now, nobody may think that it was not sent. */
+  async #askAfter({ address }: TokenAnswer): Promise<Login> {
+    try {
+      return await this.#login.ask()
+    } catch (cause) {
+      const message = `The answer of ${address} cannot be verified: the credentials function failed`
+      throw new TokenError('ERR_SIGNATURE', message, { outcome: 'unknown', cause })
+    }
+  }
+
+  /** What `reset()` of the manager calls: the account may be another one, behind another clock. */
+  reset(): void {
+    this.#serviceClock.forget()
+  }
+
+  /** Verifies `meta.sign`, and sets the service's clock by `meta.time`. @throws {TokenError} `ERR_SIGNATURE` */
+  async #acceptMeta(
+    document: TokenDocument,
+    { date, address, status }: TokenAnswer,
+    { login, password }: Login,
+    sent: Moment,
+    { report }: ExchangeContext,
+  ): Promise<void> {
+    const refused = (why: string) =>
+      new TokenError('ERR_SIGNATURE', `The answer of ${address} is not to be trusted: ${why}`, {
+        outcome: 'unknown',
+        status,
+      })
+    const time = document.meta('time')
+    const timestamp = parseTimestamp(time)
+    if (this.#verifies) {
+      // The shape comes first: characters moved from `time` to `refresh` would leave the signature right.
+      if (typeof time !== 'string' || !timestamp?.hasZone)
+        throw refused('meta.time is missing or no timestamp with a zone')
+      const refresh = document.attribute('refresh')
+      const signed = { time, refresh: typeof refresh === 'string' ? refresh : '', sign: document.meta('sign') }
+      if (!(await isAuthentic(signed, login, password))) throw refused('meta.sign is missing or wrong')
+      const { lastTime } = this.#serviceClock
+      if (lastTime && !isAfter(timestamp, lastTime)) throw refused('it is an old one: meta.time does not advance')
+    }
+    if (!timestamp?.hasZone) return
+    this.#serviceClock.set(timestamp, sent)
+    const others = [sent.wall, parseHttpDate(date) ?? timestamp.at]
+    if (others.some((other) => Math.abs(timestamp.at - other) > CLOCK_OFF_MS))
+      report?.(
+        'clock-off',
+        'meta.time differs by more than a minute from this machine’s clock, or from the Date of the answer',
+      )
+  }
+
+  /** @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind. */
+  #grant(document: TokenDocument, { date }: TokenAnswer, sent: Moment, { report }: ExchangeContext): TokenGrant {
+    const odd = (what: string) => report?.('response-odd', `The token answer ${what}`)
+    const serviceNow = this.#serviceClock.at(sent, date)
+    const accessEnd = parseTimestamp(document.attribute('access_expired_at'))
+    if (!accessEnd) throw document.unusable('data.attributes.access_expired_at must be a timestamp')
+    const accessLifetimeMs = accessEnd.at - (serviceNow ?? sent.wall)
+    if (accessLifetimeMs <= 0)
+      throw document.unusable('the access token has expired already, by the service’s own clock')
+    const grant: TokenGrant = { accessToken: document.text('access'), accessLifetimeMs }
+    if (!document.hasId) odd('has no id')
+    // Its absence is reported by the manager, which knows whether one was due.
+    if (document.attribute('refresh') === undefined) return grant
+    const refreshToken = document.text('refresh')
+    const refreshEnd = parseTimestamp(document.attribute('refresh_expired_at'))
+    if (!refreshEnd) odd('has no refresh_expired_at that can be read')
+    // An expiry that only this machine's clock could judge is none.
+    if (!refreshEnd || serviceNow === undefined) return { ...grant, refreshToken }
+    const refreshLifetimeMs = refreshEnd.at - serviceNow
+    return refreshLifetimeMs > 0 ? { ...grant, refreshToken, refreshLifetimeMs } : grant
+  }
+}
+
+function checkVariant(document: TokenDocument): void {
+  if (document.attribute('access_expired_at') === undefined && document.attribute('expires_in') !== undefined)
+    throw document.unusable('it speaks Variant A (client id and secret)')
+}

@@ -1,0 +1,47 @@
+const ISO_8601 =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/
+
+export interface Timestamp {
+  /** Epoch ms, rounded down. */
+  readonly at: number
+  /** What rounding took off, in ns. */
+  readonly restNs: number
+  readonly hasZone: boolean
+}
+
+/**
+ * Reads a timestamp as the specification shows it (section 2.4: ISO 8601, UTC, microseconds), and as it is seen in the
+ * field: with an offset, without a fraction. Without a zone it is UTC, as the specification says; JavaScript would make it
+ * local time, roll 30 February over, and know no leap second.
+ *
+ * @returns undefined for anything else.
+ */
+export function parseTimestamp(text: unknown): Timestamp | undefined {
+  const match = typeof text === 'string' ? ISO_8601.exec(text) : null
+  if (!match) return undefined
+  const [, upToMinute, day, second, fraction = '', zone = 'Z'] = match
+  const isLeap = second === '60'
+  const localAt = Date.parse(`${upToMinute}00Z`)
+  if (new Date(localAt).getUTCDate() !== Number(day)) return undefined
+  const minuteAt = localAt - offsetMs(zone)
+  // A leap second ends a day of UTC; it counts as the last moment of the second before it.
+  if (isLeap && new Date(minuteAt).toISOString().slice(11, 16) !== '23:59') return undefined
+  const ns = isLeap ? '999' : fraction
+  const ms = Number(isLeap ? 59 : second) * 1_000 + Number(ns.padEnd(3, '0').slice(0, 3))
+  return {
+    at: minuteAt + ms,
+    restNs: Number(ns.padEnd(9, '0').slice(3)),
+    hasZone: match[5] !== undefined,
+  }
+}
+
+/** Whether `later` is after `earlier`, to the nanosecond. */
+export function isAfter(later: Timestamp, earlier: Timestamp): boolean {
+  return later.at === earlier.at ? later.restNs > earlier.restNs : later.at > earlier.at
+}
+
+function offsetMs(zone: string): number {
+  if (zone === 'Z') return 0
+  const ms = Date.parse(`1970-01-01T${zone.slice(1)}Z`)
+  return zone.startsWith('-') ? -ms : ms
+}

@@ -1,0 +1,118 @@
+import { TokenError } from '../core/errors.ts'
+import type { TokenAnswer } from './token-endpoint.ts'
+
+/** The one resource of the service (specification, section 2). */
+const TYPE = 'auth-token'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** @returns The JSON text of a request: `{ data: { type, attributes } }` (specification, section 4). */
+export function requestDocument(attributes: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ data: { type: TYPE, attributes } })
+}
+
+/**
+ * The answer to a token call (specification, sections 2 and 4): `{ data: { type, id, attributes }, meta? }`, or the bare
+ * `{ type, id, attributes }` that refresh answers have. Members are read one by one, own ones only, and nothing is copied:
+ * no key of the answer can reach a prototype.
+ */
+export class TokenDocument {
+  readonly #answer: TokenAnswer
+  readonly #attributes: Members
+  readonly #meta: unknown
+  /** Whether there is an `id`: odd if not, and of no use to anybody. */
+  readonly hasId: boolean
+
+  /** @throws {TokenError} `ERR_TOKEN_RESPONSE` */
+  constructor(received: TokenAnswer, shape: 'wrapped' | 'wrapped-or-bare') {
+    this.#answer = received
+    const answer = this.#parsed(received.text)
+    if ((own(answer, 'errors') ?? own(answer, 'error') ?? undefined) !== undefined)
+      throw this.unusable('it reports errors under a status of success')
+    const bare = shape === 'wrapped-or-bare' && !Object.hasOwn(answer, 'data')
+    const resource = bare ? answer : this.#object(own(answer, 'data'), 'data')
+    if (own(resource, 'type') !== TYPE) throw this.unusable(`data.type must be '${TYPE}'`)
+    this.#attributes = this.#object(own(resource, 'attributes'), 'data.attributes')
+    this.#meta = own(answer, 'meta')
+    this.hasId = typeof own(resource, 'id') === 'string'
+  }
+
+  /** @returns The attribute, undefined where it is missing. */
+  attribute(name: string): unknown {
+    return own(this.#attributes, name)
+  }
+
+  get hasMeta(): boolean {
+    return this.#meta !== undefined
+  }
+
+  /** @returns The member of `meta`, undefined where it or `meta` itself is missing. */
+  meta(name: string): unknown {
+    return isObject(this.#meta) ? own(this.#meta, name) : undefined
+  }
+
+  /** @throws {TokenError} `ERR_TOKEN_RESPONSE` unless the attribute is a non-empty string. */
+  text(name: string): string {
+    const value = this.attribute(name)
+    if (typeof value !== 'string' || value === '')
+      throw this.unusable(`data.attributes.${name} must be a non-empty string`)
+    return value
+  }
+
+  /** Names no value of the answer: it may be a token. */
+  unusable(why: string): TokenError {
+    const { address, status } = this.#answer
+    const message = `The answer of ${address} cannot be used: ${why}`
+    return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
+  }
+
+  #parsed(text: string): Members {
+    let answer: unknown
+    try {
+      answer = JSON.parse(text)
+    } catch {
+      throw this.unusable('it is not JSON')
+    }
+    return this.#object(answer, 'the document')
+  }
+
+  #object(value: unknown, name: string): Members {
+    if (!isObject(value)) throw this.unusable(`${name} must be an object`)
+    return value
+  }
+}
+
+/**
+ * @param sent What was sent, which an answer may echo.
+ * @returns The application code of an error answer, where it has one: evidence only, the status decides (field notes).
+ */
+export function serviceCodeOf(text: string, sent: readonly string[]): string | undefined {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isObject(answer)) return undefined
+  const errors = own(answer, 'errors')
+  const holders: unknown[] = [
+    Array.isArray(errors) ? errors[0] : undefined,
+    answer,
+    own(answer, 'error'),
+    own(answer, 'detail'),
+  ]
+  for (const holder of holders) {
+    const code = isObject(holder) ? own(holder, 'code') : undefined
+    const word = typeof code === 'number' || typeof code === 'string' ? String(code).trim() : ''
+    if (/^[\w.-]{1,32}$/.test(word) && !sent.includes(word)) return word
+  }
+  return undefined
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function own(object: Members, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}

@@ -1,0 +1,126 @@
+import { Axios, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
+import { TokenError } from '../core/errors.ts'
+import { checkFlag, checkObject } from '../core/option-checks.ts'
+import { parseRetryAfter } from '../core/retry-policy.ts'
+import { checkedSecureUrl } from '../core/secure-origin.ts'
+import type { ExchangeContext } from '../core/token-source.ts'
+import { type AnswerBody, readBody } from './answer-body.ts'
+import { brokenOff, type Exchange, refusal, tooLate } from './exchange-outcome.ts'
+import { requestDocument, serviceCodeOf } from './token-document.ts'
+
+export interface TokenServiceOptions {
+  /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
+  baseUrl: string | URL
+  /** Transport settings for token calls only: proxy, agents, adapter, extra headers. */
+  transport?:
+    | Pick<AxiosRequestConfig, 'adapter' | 'headers' | 'httpAgent' | 'httpsAgent' | 'proxy' | 'socketPath' | 'lookup'>
+    | undefined
+  /** Send credentials over plain http to hosts that are not loopback. Default false. */
+  allowInsecureHttp?: boolean | undefined
+}
+
+/** A complete answer of status 2xx. */
+export interface TokenAnswer {
+  readonly text: string
+  /** The `Date` header as received. */
+  readonly date: unknown
+  /** Origin and path, for messages. */
+  readonly address: string
+  readonly status: number
+}
+
+const PATHS: Record<Exchange, string> = { obtain: 'token/', refresh: 'token/refresh/' }
+const PASSED_ON = ['httpAgent', 'httpsAgent', 'proxy', 'socketPath', 'lookup'] as const
+const MEDIA_TYPE = 'application/vnd.api+json'
+
+/** The token service's address: one POST an exchange, bounded in size here and in time by its signal, never redirected. */
+export class TokenEndpoint {
+  readonly origin: string
+  /** The base URL in one canonical spelling. */
+  readonly href: string
+  readonly #transport: NonNullable<TokenServiceOptions['transport']>
+  /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
+  readonly #axios = new Axios()
+
+  /** @throws {TypeError} naming the option. */
+  constructor({ baseUrl, transport = {}, allowInsecureHttp = false }: TokenServiceOptions) {
+    checkObject('transport', transport)
+    checkFlag('allowInsecureHttp', allowInsecureHttp)
+    const url = checkedSecureUrl('baseUrl', baseUrl, allowInsecureHttp)
+    url.pathname = `${url.pathname}/`.replace(/\/{2,}/g, '/')
+    url.hash = ''
+    this.origin = url.origin
+    this.href = url.href
+    this.#transport = transport
+  }
+
+  /**
+   * Makes one call (specification, section 4).
+   *
+   * @throws {TokenError} by status (section 7), by what is known of a connection that failed, or `ERR_TOKEN_RESPONSE` for an
+   * answer that is too large or no UTF-8.
+   */
+  async post(
+    exchange: Exchange,
+    attributes: Readonly<Record<string, string>>,
+    context: ExchangeContext,
+  ): Promise<TokenAnswer> {
+    const url = new URL(this.href)
+    url.pathname += PATHS[exchange]
+    const address = url.origin + url.pathname
+    if (context.signal.aborted) throw tooLate(address)
+    let response: AxiosResponse<unknown> | undefined
+    let headers: AxiosHeaders
+    let body: AnswerBody
+    try {
+      response = await this.#axios.request<unknown>(this.#request(url, requestDocument(attributes), context.signal))
+      // Adapters of the user's may spell them in any case.
+      headers = AxiosHeaders.from(response.headers as AxiosHeaders)
+      body = await readBody(response.data, headers)
+    } catch (thrown) {
+      throw brokenOff(thrown, address, response?.status)
+    }
+    const { status } = response
+    const { text, flaw } = body
+    const date = headers.get('date')
+    if (status >= 200 && status <= 299) {
+      if (flaw === undefined) return { text, date, address, status }
+      throw new TokenError('ERR_TOKEN_RESPONSE', `The answer of ${address} is ${flaw}`, { outcome: 'unknown', status })
+    }
+    const { code, outcome, advice } = refusal(exchange, status, url, headers.get('location'))
+    throw new TokenError(code, `${address} answered ${status}: ${advice}`, {
+      outcome,
+      status,
+      serviceCode: serviceCodeOf(text, Object.values(attributes)),
+      retryAfterMs: isRepeated(response, 'retry-after')
+        ? undefined
+        : parseRetryAfter(headers.get('retry-after'), date, context.clock.wallNow()),
+    })
+  }
+
+  #request(url: URL, data: string, signal: AbortSignal): AxiosRequestConfig {
+    const { adapter = ['xhr', 'http', 'fetch'], headers } = this.#transport
+    const sent = new AxiosHeaders(headers as never)
+    const kept = PASSED_ON.filter((name) => this.#transport[name] !== undefined)
+    return {
+      ...Object.fromEntries(kept.map((name) => [name, this.#transport[name] as unknown])),
+      adapter,
+      url: url.href,
+      method: 'post',
+      data,
+      signal,
+      headers: sent.set({ Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE }),
+      // A redirect would deliver the credentials to whoever is named in it. Older axios needs the second line under fetch.
+      maxRedirects: 0,
+      fetchOptions: { redirect: 'manual' },
+      responseType: 'stream',
+      validateStatus: null,
+    }
+  }
+}
+
+/** Node keeps the first of several such headers; which of them is meant, nobody knows. */
+function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
+  const { res } = (response.request ?? {}) as { res?: { rawHeaders?: string[] } }
+  return (res?.rawHeaders ?? []).filter((text, n) => n % 2 === 0 && text.toLowerCase() === name).length > 1
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { MetFault, RequestKind, SimulatedFault } from './fault-queue.ts'
+import { corrupted, FaultQueue } from './fault-queue.ts'
+import type { SimulatedServiceOptions } from './service-options.ts'
+import { serviceSettings } from './service-options.ts'
+import type { Answer } from './token-document.ts'
+import { mediaType, refusal } from './token-document.ts'
+import type { Client, Login } from './token-endpoint.ts'
+import { tokenEndpoint } from './token-endpoint.ts'
+import { TokenLedger } from './token-ledger.ts'
+
+export interface SimulatedService {
+  /** `http://127.0.0.1:<port>`, without a trailing slash. */
+  readonly baseUrl: string
+  /** The credentials Variant A accepts; random for each service. */
+  readonly client: Client
+  /** The credentials Variant B accepts; random for each service. */
+  readonly login: Login
+  /**
+   * Every request served, oldest first; it grows as requests are answered, dropped or left hanging. `at` is that moment,
+   * epoch ms of this machine; `path` is as received, query included; `status` is 0 where no answer was sent. A request
+   * that never arrived in full is not in it.
+   */
+  readonly log: readonly { at: number; kind: RequestKind; method: string; path: string; status: number }[]
+  /** How many requests of `kind` the log holds. */
+  count(kind: RequestKind): number
+  /**
+   * The next `times` (default 1) requests of `kind` meet `fault`. Faults of one kind are met in the order given, and before
+   * the throttle is asked: a fault that keeps the service from acting costs no call of it.
+   *
+   * @throws {TypeError | RangeError} naming the argument and its value.
+   */
+  failNext(kind: RequestKind, fault: SimulatedFault, times?: number): void
+  /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
+  revokeAccessTokens(): void
+  /**
+   * Someone else uses the current refresh token (the one issued last, if still good): it is superseded, and the thief
+   * holds the next pair. Not in the log, and costs no call of the throttle. Rejects with an Error if there is none.
+   */
+  stealRefreshToken(): Promise<void>
+  /** Ends every connection, hanging ones included; resolves once the port is free. May be called again. */
+  close(): Promise<void>
+}
+
+/**
+ * A real HTTP server on 127.0.0.1 that behaves as the specification says, both variants, for tests and demos. Like any
+ * server it keeps the process alive until `close()`.
+ *
+ * Every path but `token/` and `token/refresh/` (with or without the slash) is a protected resource. With a good
+ * `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
+ * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401.
+ *
+ * All answers carry a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
+ * before faults, throttle and credentials are looked at.
+ *
+ * @throws {TypeError | RangeError} naming the option and its value; Node's own error if the port is taken.
+ */
+export async function startTokenService(options: SimulatedServiceOptions = {}): Promise<SimulatedService> {
+  const settings = serviceSettings(options)
+  const serviceNow = () => Date.now() + settings.clockOffsetMs
+  const receivedAt = distinctInstants(serviceNow)
+  const client = Object.freeze({ clientId: `client-${randomHex(4)}`, clientSecret: randomHex(16) })
+  const login = Object.freeze({ login: `login-${randomHex(4)}`, password: randomHex(16) })
+  const ledger = new TokenLedger(settings)
+  const answerTokenCall = tokenEndpoint(settings, ledger, client, login)
+  const faults = new FaultQueue()
+  const log: SimulatedService['log'][number][] = []
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = String(request.method)
+    const path = String(request.url)
+    const kind = kindOf(path)
+    const record = (status: number) => log.push(Object.freeze({ at: Date.now(), kind, method, path, status }))
+
+    const body = await bodyOf(request)
+    if (body === 'gone') return
+    const fault = body === 'too-large' ? {} : faults.take(kind)
+    if (fault.hang || fault.drop === 'before') {
+      record(0)
+      if (fault.drop) response.destroy()
+      return
+    }
+
+    let answer: Answer
+    if (body === 'too-large') answer = refusal(413, 'The body is larger than 1 MiB.')
+    else if (fault.status !== undefined) answer = scripted(kind, fault.status, fault)
+    else if (kind === 'resource') answer = resource(request, body.text)
+    else
+      answer = answerTokenCall(
+        { kind, method, contentType: request.headers['content-type'], body: body.text },
+        receivedAt(),
+      )
+
+    if (kind !== 'resource' && settings.latencyMs > 0) await pause(settings.latencyMs, response)
+    if (fault.drop === 'after' || response.destroyed) {
+      record(0)
+      response.destroy()
+      return
+    }
+    record(answer.status)
+    response.statusCode = answer.status
+    response.setHeader('Date', new Date(serviceNow()).toUTCString())
+    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+    const bytes = Buffer.from(corrupted(kind, answer.body, fault.corrupt))
+    if (fault.corrupt === 'truncate') {
+      response.setHeader('Content-Length', bytes.length)
+      // Only when the half has left: a connection destroyed at once takes the unsent bytes with it.
+      response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+    } else response.end(bytes)
+  }
+
+  function resource({ method, url, headers }: IncomingMessage, body: string): Answer {
+    const { authorization = '', ...shown } = headers
+    const access = /^bearer +(\S+)$/i.exec(authorization)?.[1]
+    if (access === undefined || !ledger.acceptsAccess(access, serviceNow()))
+      return refusal(401, 'A good access token is needed.', undefined, { 'WWW-Authenticate': 'Bearer' })
+    const echo = JSON.stringify({ method, path: url, headers: shown, body })
+    return { status: 200, headers: { 'Content-Type': 'application/json' }, body: echo }
+  }
+
+  // Idle connections stay open: one closed by the server as a client sends on it would be a fault nobody asked for.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(request, response))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(settings.port, '127.0.0.1', resolve)
+  })
+
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    client,
+    login,
+    log,
+    count: (kind) => log.filter((served) => served.kind === kind).length,
+    failNext: (kind, fault, times = 1) => faults.add(kind, fault, times),
+    revokeAccessTokens: () => ledger.revokeAccess(),
+    stealRefreshToken: () =>
+      new Promise((resolve) => {
+        const current = ledger.currentRefresh(serviceNow())
+        if (current === undefined)
+          throw new Error('No refresh token to steal: none was issued, or all have expired or were superseded')
+        ledger.rotate(current, serviceNow())
+        resolve()
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        // A second close is told that the server is not running; that is what was wanted.
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function kindOf(path: string): RequestKind {
+  if (/^\/token\/?(\?|$)/.test(path)) return 'obtain'
+  return /^\/token\/refresh\/?(\?|$)/.test(path) ? 'refresh' : 'resource'
+}
+
+/** What a `{ status }` fault sends; the codes are those of the specification, section 7. */
+function scripted(kind: RequestKind, status: number, { headers, body }: MetFault): Answer {
+  const codes: Record<string, string> = { 'obtain 400': '2006', 'refresh 401': '2007' }
+  const code = status === 429 ? 'throttled' : codes[`${kind} ${status}`]
+  const usual = status < 400 ? '' : refusal(status, 'A simulated fault.', code).body
+  return { status, headers: { 'Content-Type': mediaType, ...headers }, body: body ?? usual }
+}
+
+/** A body over 1 MiB is read to its end and thrown away: many clients see no answer while they are sending. */
+async function bodyOf(request: IncomingMessage): Promise<{ text: string } | 'too-large' | 'gone'> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size <= 1_048_576) chunks.push(chunk)
+    }
+  } catch {
+    return 'gone'
+  }
+  return size > 1_048_576 ? 'too-large' : { text: Buffer.concat(chunks).toString() }
+}
+
+/** Resolves after `delayMs`, or as soon as nobody is left to answer: a leftover timer would hold the process. */
+function pause(delayMs: number, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, delayMs)
+    response.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+/** Sets instants of one millisecond apart by microseconds: two answers with one `meta.time` would look like a replay. */
+function distinctInstants(now: () => number): () => number {
+  let previous = NaN
+  let micros = 0
+  return () => {
+    const instant = now()
+    micros = instant === previous ? micros + 1 : 0
+    previous = instant
+    return instant + micros / 1000
+  }
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}

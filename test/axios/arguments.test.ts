@@ -1,0 +1,237 @@
+import { describe, expect, it } from '@jest/globals'
+import axios, { type AxiosInstance, AxiosHeaders } from 'axios'
+import { attachBearer, type AttachOptions, type TokenManager } from '../../src/index.ts'
+import { startApi } from './support/api-server.ts'
+import { inProcess } from './support/in-process.ts'
+import { managerOf, mint, startTokens } from './support/tokens.ts'
+
+const baseURL = 'https://api.example.com'
+
+/** The message of the TypeError that attaching throws. */
+function refusal(options: unknown, instance: unknown = axios.create({ baseURL }), tokens?: unknown): string {
+  try {
+    attachBearer(
+      instance as AxiosInstance,
+      (tokens ?? startTokens().tokens) as TokenManager,
+      options as AttachOptions | undefined,
+    )
+  } catch (error) {
+    // By name: what Node's own URL throws is of another realm here.
+    expect((error as Error).name).toBe('TypeError')
+    return (error as Error).message
+  }
+  throw new Error('it was accepted')
+}
+
+describe('given an argument that is not what it should be', () => {
+  it.each([undefined, null, 42, 'axios', {}, () => undefined, { interceptors: {} }, { interceptors: { request: {} } }])(
+    'when the instance is %p, then attaching throws a TypeError that names it',
+    (instance) => {
+      expect(() => attachBearer(instance as AxiosInstance, startTokens().tokens)).toThrow(TypeError)
+      expect(() => attachBearer(instance as AxiosInstance, startTokens().tokens)).toThrow(/instance/)
+    },
+  )
+
+  const methods = { peekAccessToken: () => 't', getAccessToken: async () => 't', replaceAccessToken: async () => 't' }
+
+  it.each([undefined, null, 42, 'token', () => 'token'])(
+    'when the manager is %p, then attaching throws a TypeError that names it',
+    (tokens) => {
+      const instance = axios.create({ baseURL })
+      expect(() => attachBearer(instance, tokens as unknown as TokenManager)).toThrow(TypeError)
+      expect(() => attachBearer(instance, tokens as unknown as TokenManager)).toThrow(/tokens/)
+    },
+  )
+
+  it.each(Object.keys(methods))('when the manager has no %s, then attaching throws a TypeError that names it', (name) =>
+    expect(refusal({}, undefined, { ...methods, [name]: undefined })).toContain(name),
+  )
+
+  it('when a token source is given instead of a manager, then attaching throws a TypeError', () =>
+    expect(refusal({}, undefined, mint().source)).toContain('tokens'))
+
+  it.each([null, 42, 'https://api.example.com', () => undefined])(
+    'when the options are %p, then attaching throws a TypeError that says so',
+    (options) => expect(refusal(options)).toContain('options'),
+  )
+
+  it.each<[string, unknown]>([
+    ['origins', 'https://api.example.com'],
+    ['origins', new URL('https://api.example.com')],
+    ['origins', {}],
+    ['origins', null],
+    ['origins', 42],
+    ['origins', []],
+    ['origins', [undefined]],
+    ['origins', [null]],
+    ['origins', [42]],
+    ['origins', [{}]],
+    ['origins', ['']],
+    ['origins', ['api.example.com']],
+    ['origins', ['/relative']],
+    ['origins', ['//api.example.com']],
+    ['origins', ['https://']],
+    ['origins', ['*']],
+    ['origins', ['null']],
+    ['origins', ['ftp://api.example.com']],
+    ['origins', ['file:///etc']],
+    ['origins', ['https://api.example.com', 'http://other.example.com']],
+    ['header', 42],
+    ['header', null],
+    ['header', ''],
+    ['header', {}],
+    ['header', 'X Token'],
+    ['header', 'X-Token:'],
+    ['header', 'X-Token\r\nX-Evil: 1'],
+    ['header', 'X-Tökén'],
+    ['scheme', 42],
+    ['scheme', null],
+    ['scheme', {}],
+    ['refuses', 401],
+    ['refuses', null],
+    ['refuses', [401]],
+    ['allowInsecureHttp', 'yes'],
+    ['allowInsecureHttp', 1],
+    ['allowInsecureHttp', null],
+  ])('when %s is %p, then attaching throws a TypeError that names it', (name, value) => {
+    expect(refusal({ [name]: value })).toContain(name)
+  })
+
+  it.each([['Bea rer\r\nX-Evil: 1'], ['Beärer'], ['Bearer\n']])(
+    'when scheme is %j, which no header can hold, then attaching throws a TypeError that names it',
+    (scheme) => expect(refusal({ scheme })).toContain('scheme'),
+  )
+
+  it('when an origin carries a user and a password, then attaching throws, and shows neither', () => {
+    const message = refusal({ origins: ['https://canary-user:canary-pass@api.example.com/path'] })
+    expect(message).toContain('origins')
+    expect(message).not.toContain('canary')
+  })
+
+  it('when the baseURL of the instance carries them, then attaching throws, and shows neither', () => {
+    const message = refusal({}, axios.create({ baseURL: 'https://canary-user:canary-pass@api.example.com/v1' }))
+    expect(message).toContain('baseURL')
+    expect(message).not.toContain('canary')
+  })
+
+  it('when one is refused, then the instance is as it was', async () => {
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter, baseURL })
+    refusal({ origins: ['nonsense'] }, api)
+    await api.get('/')
+    expect(calls.map(({ authorization }) => authorization)).toEqual([undefined])
+    expect(Object.getOwnPropertySymbols(api)).toEqual([])
+  })
+
+  it('when options are undefined, then they mean their defaults', async () => {
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const { tokens } = startTokens()
+    attachBearer(api, tokens, {
+      origins: undefined,
+      header: undefined,
+      scheme: undefined,
+      refuses: undefined,
+      allowInsecureHttp: undefined,
+    })
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer token-1'])
+  })
+
+  it('when the caller changes the options afterwards, then nothing changes', async () => {
+    const server = await startApi()
+    const other = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const options = { origins: [server.baseUrl], header: 'Authorization', scheme: 'Bearer' }
+    attachBearer(api, startTokens().tokens, options)
+    options.origins.push(other.baseUrl)
+    options.header = 'X-Other'
+    options.scheme = 'Other'
+    await api.get('/')
+    await api.get(other.baseUrl)
+    expect([server.bearers, other.bearers]).toEqual([['Bearer token-1'], [undefined]])
+  })
+
+  it('when the options are frozen, then they serve', () => {
+    const options = Object.freeze({ origins: Object.freeze([baseURL]) })
+    expect(() => attachBearer(axios.create(), startTokens().tokens, options)).not.toThrow()
+  })
+})
+
+describe('given a header among the defaults of the instance, a leftover of the old way', () => {
+  const leftover = 'Bearer canary-leftover'
+
+  it.each<[string, (api: AxiosInstance) => void]>([
+    ['common to all methods', (api) => (api.defaults.headers.common.Authorization = leftover)],
+    ['of one method', (api) => (api.defaults.headers.post.Authorization = leftover)],
+    ['directly', (api) => Object.assign(api.defaults.headers, { Authorization: leftover })],
+    ['in lower case', (api) => (api.defaults.headers.common.authorization = leftover)],
+    ['in upper case', (api) => Object.assign(api.defaults.headers, { AUTHORIZATION: leftover })],
+    ['as AxiosHeaders', (api) => (api.defaults.headers.common = new AxiosHeaders({ Authorization: leftover }))],
+  ])('when a manager is attached and it is there %s, then that throws and says what to do', (_, leave) => {
+    const api = axios.create({ baseURL })
+    leave(api)
+    const message = refusal({}, api)
+    expect(message).toContain('Authorization')
+    expect(message).toContain('defaults')
+    expect(message).toMatch(/delete|remove/)
+    expect(message).not.toContain('canary')
+  })
+
+  it('when it was given to axios.create, then attaching throws too', () => {
+    expect(refusal({}, axios.create({ baseURL, headers: { authorization: leftover } }))).toContain('defaults')
+    const byMethod = axios.create({ baseURL, headers: { patch: { authorization: leftover } } })
+    expect(refusal({}, byMethod)).toContain('defaults')
+  })
+
+  it('when another header name is asked for, then only that one matters', () => {
+    const api = axios.create({ baseURL, headers: { Authorization: leftover, 'x-token': leftover } })
+    expect(refusal({ header: 'X-Token' }, api)).toContain('X-Token')
+    expect(() => attachBearer(api, startTokens().tokens, { header: 'X-Other' })).not.toThrow()
+  })
+
+  it('when it is deleted, or set to undefined, then attaching works', () => {
+    const api = axios.create({ baseURL, headers: { Authorization: leftover } })
+    delete (api.defaults.headers as { Authorization?: string }).Authorization
+    api.defaults.headers.common.Authorization = undefined as never
+    expect(() => attachBearer(api, startTokens().tokens)).not.toThrow()
+  })
+
+  it.each([undefined, null])('when the defaults have no headers at all (%p), then attaching works', (headers) => {
+    const api = axios.create({ baseURL })
+    Object.assign(api.defaults, { headers })
+    expect(() => attachBearer(api, startTokens().tokens)).not.toThrow()
+  })
+})
+
+describe('given no origin that may have the token', () => {
+  it.each([undefined, '', '/api', 'api.example.com'])(
+    'when the baseURL is %p and the source has no origin, then attaching throws and says what to pass',
+    (given) => {
+      const message = refusal(undefined, axios.create(given === undefined ? {} : { baseURL: given }))
+      expect(message).toContain('origin')
+      expect(message).toContain('baseURL')
+      expect(message).toContain('origins')
+    },
+  )
+
+  it('when the manager is made by hand, then attaching throws as well', () => {
+    const manager = { peekAccessToken: () => 't', getAccessToken: async () => 't', replaceAccessToken: async () => 't' }
+    expect(refusal({}, axios.create(), manager)).toContain('origins')
+  })
+})
+
+describe('given a source that names its origin in another way than URL.origin does', () => {
+  it.each([
+    'https://api.example.com/',
+    'https://API.example.com',
+    'https://api.example.com:443',
+    'https://api.example.com/token/',
+  ])('when it is %s, then requests to that origin get the token', async (origin) => {
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter })
+    attachBearer(api, managerOf(mint({ origin }).source))
+    await api.get('https://api.example.com/wallet')
+    expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
+  })
+})

@@ -1,0 +1,536 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import axios, { type AxiosInstance } from 'axios'
+import { attachBearer, clientCredentials, TokenError, type TokenManager } from '../../src/index.ts'
+import { startTokenService, type SimulatedService } from '../../src/testing/index.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { refusing, startApi } from './support/api-server.ts'
+import { inProcess } from './support/in-process.ts'
+import { managerOf, mint, startTokens } from './support/tokens.ts'
+import { failureOf, gate, until } from './support/turns.ts'
+
+const ADAPTERS = ['http', 'fetch'] as const
+
+interface Echo {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+async function withService(use: (service: SimulatedService) => Promise<void>): Promise<void> {
+  const service = await startTokenService()
+  try {
+    await use(service)
+  } finally {
+    await service.close()
+  }
+}
+
+describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew tokens of (%s adapter)', (adapter) => {
+  it('when a manager is attached, then its requests are served by an API that asks for tokens', () =>
+    withService(async (service) => {
+      const api = axios.create({ adapter, baseURL: service.baseUrl, headers: { 'X-Client': 'old' } })
+      expect((await failureOf<{ status: number }>(api.get('/orders'))).status).toBe(401)
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+      const { data, status } = await api.post<Echo>('/orders?page=2', { a: 1 }, { headers: { 'X-Own': 'yes' } })
+      expect(status).toBe(200)
+      expect(data).toMatchObject({ method: 'POST', path: '/orders?page=2', body: '{"a":1}' })
+      expect(data.headers).toMatchObject({ 'x-client': 'old', 'x-own': 'yes', 'content-type': 'application/json' })
+      expect(service.count('obtain')).toBe(1)
+    }))
+
+  it('when fifty requests start at once on a cold manager, then there is one token call, and each is sent once', () =>
+    withService(async (service) => {
+      const api = axios.create({ adapter, baseURL: service.baseUrl })
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => api.get<Echo>(`/orders/${n}`)))
+      expect(answers.map(({ data }) => data.path)).toEqual(Array.from({ length: 50 }, (_, n) => `/orders/${n}`))
+      expect([service.count('obtain'), service.count('resource')]).toEqual([1, 50])
+    }))
+
+  it('when all verbs and calling styles are used, then each request carries the token', async () => {
+    const server = await startApi()
+    const { tokens } = startTokens({ origin: server.baseUrl })
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await api.get('/1')
+    await api.delete('/2')
+    await api.head('/3')
+    await api.options('/4')
+    await api.post('/5', {})
+    await api.put('/6', {})
+    await api.patch('/7', {})
+    await api.request({ url: '/8' })
+    await api('/9')
+    await api({ method: 'put', url: '/10', data: 'x' })
+    await api.get(`${server.baseUrl}/11`)
+    await axios.get('/12', { adapter, baseURL: server.baseUrl }) // of another instance
+    expect(server.bearers).toEqual([...Array<string>(11).fill('Bearer token-1'), undefined])
+  })
+
+  it('when a header name and a scheme are given, then the token goes there and so', async () => {
+    const server = await startApi()
+    const named = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(named, startTokens().tokens, { header: 'X-Api-Token', scheme: 'Token' })
+    await named.get('/1')
+    const bare = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(bare, startTokens().tokens, { scheme: '' })
+    await bare.get('/2')
+    expect(server.received.map(({ headers }) => [headers['x-api-token'], headers.authorization])).toEqual([
+      ['Token token-1', undefined],
+      [undefined, 'token-1'],
+    ])
+  })
+
+  it('when interceptors and transforms stand on both sides, then each runs once, also when a request is replayed', async () => {
+    const server = await startApi(refusing('token-1'))
+    const { tokens } = startTokens()
+    const ran: string[] = []
+    const api = axios.create({
+      adapter,
+      baseURL: server.baseUrl,
+      transformRequest: [
+        (data: unknown) => {
+          ran.push('transformRequest')
+          return JSON.stringify(data)
+        },
+      ],
+      transformResponse: [
+        (data: string) => {
+          ran.push('transformResponse')
+          return { wrapped: JSON.parse(data) as unknown }
+        },
+      ],
+    })
+    const note = (side: string) => {
+      api.interceptors.request.use((config) => {
+        ran.push(`${side} request`)
+        config.headers.set(`X-${side}`, 'was here')
+        return config
+      })
+      api.interceptors.response.use((response) => {
+        ran.push(`${side} response`)
+        return response
+      })
+    }
+    note('before')
+    attachBearer(api, tokens)
+    note('after')
+    const { data } = await api.post<unknown>('/orders', { a: 1 })
+    expect(data).toEqual({ wrapped: { ok: true } })
+    expect(ran).toEqual([
+      'after request',
+      'before request',
+      'transformRequest',
+      'transformResponse',
+      'before response',
+      'after response',
+    ])
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(server.received.map(({ headers }) => [headers['x-before'], headers['x-after']])).toEqual(
+      Array(2).fill(['was here', 'was here']),
+    )
+    expect(server.received.map(({ body }) => body.toString())).toEqual(['{"a":1}', '{"a":1}'])
+  })
+
+  it('when the second answer is an error too, then error handlers and transforms run once', async () => {
+    const server = await startApi(refusing('token-1', 'token-2'))
+    const { tokens } = startTokens()
+    const transform = jest.fn((data: unknown) => data)
+    const onRejected = jest.fn((error: unknown) => Promise.reject(error as Error))
+    const api = axios.create({ adapter, baseURL: server.baseUrl, transformResponse: transform })
+    api.interceptors.response.use(undefined, onRejected)
+    attachBearer(api, tokens)
+    await failureOf(api.get('/orders'))
+    expect(server.received).toHaveLength(2)
+    expect([transform.mock.calls.length, onRejected.mock.calls.length]).toEqual([1, 1])
+  })
+})
+
+describe('given a fresh token and only synchronous interceptors', () => {
+  it('when a request starts, then it reaches its adapter in the same tick, with the token', async () => {
+    const { tokens } = startTokens()
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    api.interceptors.request.use((config) => config, undefined, { synchronous: true })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    const answer = api.get('/wallet')
+    expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
+    expect((await answer).data).toEqual({ ok: true })
+  })
+})
+
+describe('given a fresh token and a baseURL that stays as it is', () => {
+  it('when requests with relative urls start, then no URL is parsed for them', async () => {
+    const { tokens } = startTokens()
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com/v1' })
+    attachBearer(api, tokens)
+    await api.get('/first')
+    const RealURL = URL
+    const parse = jest.spyOn(globalThis, 'URL').mockImplementation((...given) => new RealURL(...given))
+    for (const url of ['/wallet', 'orders?page=2', '', '/a/b']) await api.get(url)
+    expect(parse).not.toHaveBeenCalled()
+    await api.get('https://api.example.com/absolute')
+    expect(parse).toHaveBeenCalled() // so that it is known to be seen
+    expect(calls.map(({ authorization }) => authorization)).toEqual(Array(6).fill('Bearer token-1'))
+  })
+})
+
+describe('given a fresh token on an instance with an asynchronous interceptor', () => {
+  it('when a request starts, then it carries the token as well', async () => {
+    const { tokens } = startTokens()
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    api.interceptors.request.use(async (config) => config)
+    await api.get('/wallet')
+    expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
+  })
+})
+
+describe('given several instances and managers', () => {
+  it('when two instances share a manager, then they share its token', async () => {
+    const [one, two] = [await startApi(), await startApi()]
+    const { tokens, minted } = startTokens()
+    const [first, second] = [axios.create({ baseURL: one.baseUrl }), axios.create({ baseURL: two.baseUrl })]
+    attachBearer(first, tokens)
+    attachBearer(second, tokens)
+    await Promise.all([first.get('/'), second.get('/')])
+    await Promise.all([first.get(two.baseUrl), second.get(one.baseUrl)]) // each knows its own origin only
+    expect(minted.calls).toBe(1)
+    expect([one.bearers, two.bearers]).toEqual([
+      ['Bearer token-1', undefined],
+      ['Bearer token-1', undefined],
+    ])
+  })
+
+  it('when two managers share an instance, then each origin gets the token of its own', async () => {
+    const [one, two, three] = [await startApi(refusing('one-1')), await startApi(), await startApi()]
+    const [first, second] = [startTokens({ name: 'one' }), startTokens({ name: 'two' })]
+    const api = axios.create({ baseURL: one.baseUrl })
+    attachBearer(api, first.tokens)
+    attachBearer(api, second.tokens, { origins: [two.baseUrl], header: 'X-Token', scheme: '' })
+    await api.get('/')
+    await api.get(two.baseUrl)
+    await api.get(three.baseUrl)
+    expect(one.bearers).toEqual(['Bearer one-1', 'Bearer one-2'])
+    expect(two.received.map(({ headers }) => [headers['x-token'], headers.authorization])).toEqual([
+      ['two-1', undefined],
+    ])
+    expect(three.received.map(({ headers }) => [headers['x-token'], headers.authorization])).toEqual([
+      [undefined, undefined],
+    ])
+    expect([first.minted.calls, second.minted.calls]).toEqual([2, 1])
+  })
+
+  it('when a second manager claims an origin of the first, then attaching throws, names it and changes nothing', async () => {
+    const server = await startApi()
+    const [first, second] = [startTokens({ name: 'one' }), startTokens({ name: 'two' })]
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, first.tokens)
+    expect(() => attachBearer(api, second.tokens)).toThrow(TypeError)
+    expect(() => attachBearer(api, second.tokens)).toThrow(`${server.baseUrl} already gets the token of another`)
+    expect(() =>
+      attachBearer(api, second.tokens, { origins: ['https://other.example.com', server.baseUrl.toUpperCase()] }),
+    ).toThrow(server.baseUrl)
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer one-1'])
+    expect(second.minted.calls).toBe(0)
+    attachBearer(api, second.tokens, { origins: ['https://other.example.com'] }) // was not claimed by the failed try
+  })
+
+  it('when the first one is detached, then its origin is free for the second', async () => {
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const attachment = attachBearer(api, startTokens({ name: 'one' }).tokens)
+    await api.get('/1')
+    attachment.detach()
+    attachBearer(api, startTokens({ name: 'two' }).tokens)
+    await api.get('/2')
+    expect(server.bearers).toEqual(['Bearer one-1', 'Bearer two-1'])
+  })
+
+  it('when one of two is detached, then the other goes on', async () => {
+    const [one, two] = [await startApi(), await startApi()]
+    const api = axios.create({ baseURL: one.baseUrl })
+    const first = attachBearer(api, startTokens({ name: 'one' }).tokens)
+    attachBearer(api, startTokens({ name: 'two' }).tokens, { origins: [two.baseUrl] })
+    first.detach()
+    await api.get('/')
+    await api.get(two.baseUrl)
+    expect([one.bearers, two.bearers]).toEqual([[undefined], ['Bearer two-1']])
+  })
+})
+
+describe('given a manager that is attached already', () => {
+  it('when it is attached again, then nothing changes: one header, one interceptor, one replay, one detach', async () => {
+    const server = await startApi(refusing('token-1'))
+    const { tokens } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const use = jest.spyOn(api.interceptors.request, 'use')
+    const [first, second] = [attachBearer(api, tokens), attachBearer(api, tokens, { scheme: 'Other' })]
+    await api.get('/')
+    const authorizations = server.received.map(({ rawHeaders }) =>
+      rawHeaders.filter((_, index) => rawHeaders[index - 1] === 'Authorization'),
+    )
+    expect(authorizations).toEqual([['Bearer token-1'], ['Bearer token-2']])
+    expect(use).toHaveBeenCalledTimes(1)
+    second.detach()
+    await api.get('/')
+    first.detach()
+    await api.get('/')
+    expect(server.bearers.slice(2)).toEqual([undefined, undefined])
+  })
+
+  it('when a second copy of the package attaches it, then nothing changes either', async () => {
+    const server = await startApi(refusing('token-1'))
+    const { tokens } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const use = jest.spyOn(api.interceptors.request, 'use')
+    attachBearer(api, tokens)
+    let copy: typeof attachBearer = attachBearer
+    await jest.isolateModulesAsync(async () => {
+      copy = ((await import('../../src/index.ts')) as { attachBearer: typeof attachBearer }).attachBearer
+    })
+    expect(copy).not.toBe(attachBearer)
+    const attachment = copy(api, tokens)
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(use).toHaveBeenCalledTimes(1)
+    attachment.detach()
+    await api.get('/')
+    expect(server.bearers[2]).toBeUndefined()
+  })
+})
+
+describe('given an attachment', () => {
+  it('when it is detached, then requests in flight finish, replay included, and later ones go out bare', async () => {
+    const answer = gate()
+    const server = await startApi(async (request, index) => {
+      if (index === 0) await answer.opened
+      return refusing('token-1')(request, index)
+    })
+    const { tokens } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const attachment = attachBearer(api, tokens)
+    const inFlight = api.get('/in-flight')
+    await until(() => server.received.length === 1)
+    attachment.detach()
+    await api.get('/later')
+    answer.open()
+    expect((await inFlight).status).toBe(200)
+    expect(server.received.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/in-flight', 'Bearer token-1'],
+      ['/later', undefined],
+      ['/in-flight', 'Bearer token-2'],
+    ])
+  })
+
+  it('when it is detached while a request waits for its token, then that request still gets it', async () => {
+    const server = await startApi()
+    const { tokens, minted } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    minted.hold()
+    const attachment = attachBearer(api, tokens)
+    const waiting = api.get('/')
+    attachment.detach()
+    minted.release()
+    await waiting
+    expect(server.bearers).toEqual(['Bearer token-1'])
+  })
+
+  it('when it is detached, then the manager stays open and works elsewhere', async () => {
+    const server = await startApi()
+    const { tokens } = startTokens()
+    const [api, other] = [axios.create({ baseURL: server.baseUrl }), axios.create({ baseURL: server.baseUrl })]
+    const attachment = attachBearer(api, tokens)
+    attachBearer(other, tokens)
+    attachment.detach()
+    await other.get('/')
+    expect(server.bearers).toEqual(['Bearer token-1'])
+    expect(tokens.status().phase).toBe('fresh')
+  })
+
+  it('when it is detached twice around a new one, then the new one stays', async () => {
+    const server = await startApi()
+    const { tokens } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const old = attachBearer(api, tokens)
+    old.detach()
+    attachBearer(api, tokens, { scheme: 'New' })
+    old.detach()
+    await api.get('/')
+    expect(server.bearers).toEqual(['New token-1'])
+  })
+
+  it('when one of two is detached twice around a new one, then the new one stays, until it is detached itself', async () => {
+    const [one, two] = [await startApi(), await startApi()]
+    const { tokens } = startTokens({ name: 'one' })
+    const api = axios.create({ baseURL: one.baseUrl })
+    attachBearer(api, startTokens({ name: 'two' }).tokens, { origins: [two.baseUrl] })
+    const old = attachBearer(api, tokens)
+    old.detach()
+    const current = attachBearer(api, tokens)
+    old.detach()
+    expect(attachBearer(api, tokens)).toBe(current)
+    await api.get('/')
+    current.detach()
+    await api.get('/')
+    await api.get(two.baseUrl)
+    expect([one.bearers, two.bearers]).toEqual([['Bearer one-1', undefined], ['Bearer two-1']])
+  })
+
+  it('when an instance is created from its instance, then that one sends no token, and can have its own', async () => {
+    const server = await startApi()
+    const { tokens } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    // Missing in axios' types.
+    const child = (api as unknown as { create(config: object): AxiosInstance }).create({})
+    await child.get('/1')
+    attachBearer(child, tokens)
+    await child.get('/2')
+    expect(server.bearers).toEqual([undefined, 'Bearer token-1'])
+  })
+})
+
+describe('given no token to be had', () => {
+  it.each(ADAPTERS)('when a request starts (%s adapter), then it rejects with the TokenError, unsent', (adapter) =>
+    withService(async (service) => {
+      const server = await startApi()
+      service.failNext('obtain', { status: 400 })
+      const api = axios.create({ adapter, baseURL: server.baseUrl })
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+      const error = await failureOf<TokenError>(api.get('/orders'))
+      expect(error).toBeInstanceOf(TokenError)
+      expect(error).toMatchObject({ name: 'TokenError', code: 'ERR_CREDENTIALS_REJECTED', status: 400 })
+      expect(axios.isAxiosError(error)).toBe(false)
+      expect(server.received).toHaveLength(0)
+    }),
+  )
+
+  it('when the manager is closed, then requests reject with ERR_CLOSED, unsent, and so do those that waited', async () => {
+    const server = await startApi()
+    const { tokens, minted } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    minted.hold()
+    const waiting = failureOf(api.get('/waiting'))
+    await until(() => minted.calls === 1)
+    const closed = tokens.close()
+    expect(await waiting).toMatchObject({ name: 'TokenError', code: 'ERR_CLOSED' })
+    expect(await failureOf(api.get('/later'))).toMatchObject({ name: 'TokenError', code: 'ERR_CLOSED' })
+    minted.release()
+    await closed
+    expect(server.received).toHaveLength(0)
+  })
+
+  it('when a renewal fails while the token lives, then no request fails', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi()
+    const { tokens, minted } = startTokens({ clock })
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await api.get('/')
+    minted.fail(new TokenError('ERR_TOKEN_REQUEST', 'gone'))
+    await clock.advance(50_000) // due since 45 s
+    await api.get('/')
+    await clock.advance(0)
+    await api.get('/')
+    expect(minted.calls).toBeGreaterThan(1)
+    expect(server.bearers).toEqual(Array(3).fill('Bearer token-1'))
+  })
+})
+
+/** What a user may write who has tokens from elsewhere: the interface and nothing more. */
+function handMade(members: Partial<TokenManager>): TokenManager {
+  return members as TokenManager
+}
+
+describe('given a manager made by hand', () => {
+  it('when it is attached, then its tokens are sent, replaced and limited to the origins like any other', async () => {
+    const [server, other] = [await startApi(refusing('old')), await startApi()]
+    const replaced: string[] = []
+    let token: string | undefined
+    const tokens = handMade({
+      peekAccessToken: () => token,
+      getAccessToken: async () => (token = 'old'),
+      replaceAccessToken: async (refused) => {
+        replaced.push(refused)
+        return (token = 'new')
+      },
+    })
+    const api = axios.create({ baseURL: server.baseUrl })
+    const attachment = attachBearer(api, tokens)
+    expect(attachBearer(api, tokens)).toBe(attachment)
+    await api.get('/1')
+    await api.get('/2')
+    await api.get(other.baseUrl)
+    expect(server.bearers).toEqual(['Bearer old', 'Bearer new', 'Bearer new'])
+    expect(other.bearers).toEqual([undefined])
+    expect(replaced).toEqual(['old'])
+    attachment.detach()
+    await api.get('/3')
+    expect(server.bearers[3]).toBeUndefined()
+  })
+
+  it('when the methods are those of a class, then they are called on it', async () => {
+    class Tokens {
+      #token = 'private'
+      peekAccessToken(): string {
+        return this.#token
+      }
+      getAccessToken = async () => this.#token
+      replaceAccessToken = async () => this.#token
+    }
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, handMade(new Tokens()))
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer private'])
+  })
+
+  it('when it offers the refused token again, then there is no replay and the 401 surfaces', async () => {
+    const server = await startApi(refusing('same'))
+    const tokens = handMade({
+      peekAccessToken: () => 'same',
+      getAccessToken: async () => 'same',
+      replaceAccessToken: async () => 'same',
+    })
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/'))).toMatchObject({ name: 'AxiosError', status: 401 })
+    expect(server.bearers).toEqual(['Bearer same'])
+  })
+
+  it('when it rejects with an error of its own, then that is what the request rejects with', async () => {
+    const server = await startApi()
+    const reason = new Error('no token today')
+    const tokens = handMade({
+      peekAccessToken: () => undefined,
+      getAccessToken: () => Promise.reject(reason),
+      replaceAccessToken: () => Promise.reject(reason),
+    })
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/'))).toBe(reason)
+    expect(server.received).toHaveLength(0)
+  })
+})
+
+describe('given an instance whose requests need the token of a source elsewhere', () => {
+  it('when the credential provider calls the API through that instance, then it ends, and nothing is sent', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const { source } = mint()
+    const tokens = managerOf({ ...source, obtain: async () => (await api.get('/secret')).data as never }, { clock })
+    attachBearer(api, tokens)
+    const failed = failureOf(api.get('/orders'))
+    await clock.advance(60_000)
+    expect(await failed).toBeInstanceOf(TokenError)
+    expect(server.received).toHaveLength(0)
+  })
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals'
+import axios, { type AxiosAdapter, type AxiosError, type InternalAxiosRequestConfig } from 'axios'
+import axiosRetry from 'axios-retry'
+import { attachBearer, clientCredentials } from '../../src/index.ts'
+import { startTokenService } from '../../src/testing/index.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { refusal, startApi } from './support/api-server.ts'
+import { inProcess } from './support/in-process.ts'
+import { managerOf, startTokens } from './support/tokens.ts'
+import { failureOf } from './support/turns.ts'
+
+type Original = InternalAxiosRequestConfig['adapter']
+
+// Three 503s and two 401s to each test that uses it.
+const own = inProcess((_, index) => (index % 5 < 3 ? 503 : 401))
+const ADAPTERS: [string, Original][] = [
+  ['the name http', 'http'],
+  ['the name fetch', 'fetch'],
+  ['a list of names', ['xhr', 'http', 'fetch']],
+  ['a list of one', ['fetch']],
+  ['a function', own.adapter],
+]
+const ORDERS = ['axios-retry first', 'attachBearer first'] as const
+const CASES = ADAPTERS.flatMap(([name, adapter]) => ORDERS.map((order) => [name, order, adapter] as const))
+
+describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, adapter) => {
+  it('axios-retry on top, three 503s and then 401s: no wrapper nests, no request leaves with a token left over', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi((_request, index) => (index < 3 ? { status: 503 } : refusal))
+    const { tokens, minted } = startTokens({ clock })
+    const api = axios.create({ adapter: adapter as 'http', baseURL: server.baseUrl })
+    const failures: { status: number | undefined; adapters: Original[]; tokenLeft: boolean }[] = []
+    const note = ({ status, config, response }: AxiosError) => {
+      const held = [config!, response!.config]
+      const tokenLeft = held.some(({ headers }) => headers.has('Authorization'))
+      failures.push({ status, adapters: held.map((one) => one.adapter), tokenLeft })
+    }
+    const addRetry = () =>
+      axiosRetry(api, {
+        retries: 3,
+        retryDelay: () => 0,
+        onRetry: async (count, error) => {
+          note(error)
+          // Each retry must send the token of its own time, not the one of the attempt before.
+          if (count < 3) await tokens.renew()
+        },
+      })
+    if (order === ORDERS[0]) addRetry()
+    attachBearer(api, tokens)
+    if (order === ORDERS[1]) addRetry()
+    const before = own.calls.length
+    const last = await failureOf<AxiosError>(api.put('/orders', { a: 1 }))
+    note(last)
+    const sent =
+      typeof adapter === 'function'
+        ? own.calls.slice(before).map(({ authorization, config }) => [authorization, String(config.data)])
+        : server.received.map(({ headers, body }) => [headers.authorization, body.toString()])
+    // Four attempts of axios-retry, the last of which is replayed once.
+    expect(sent).toEqual([
+      ['Bearer token-1', '{"a":1}'],
+      ['Bearer token-2', '{"a":1}'],
+      ['Bearer token-3', '{"a":1}'],
+      ['Bearer token-3', '{"a":1}'],
+      ['Bearer token-4', '{"a":1}'],
+    ])
+    expect(last).toMatchObject({ status: 401 })
+    expect(minted.calls).toBe(4)
+    expect(failures).toEqual(
+      [503, 503, 503, 401].map((status) => ({ status, adapters: [adapter, adapter], tokenLeft: false })),
+    )
+  })
+})
+
+describe.each(['http', 'fetch'] as const)('given axios-retry on an attached instance (%s adapter)', (adapter) => {
+  it('when it retries 401s as well, then each of its attempts is replayed once at most, and it ends', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi(() => refusal)
+    const { tokens, minted } = startTokens({ clock })
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    axiosRetry(api, { retries: 2, retryDelay: () => 0, retryCondition: () => true })
+    expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
+    // A replay in the first attempt; then the gap between forced renewals holds.
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2', 'Bearer token-2'])
+    expect(minted.calls).toBe(2)
+  })
+
+  it('when the connection breaks, then its retry carries the token again', async () => {
+    const service = await startTokenService()
+    try {
+      const api = axios.create({ adapter, baseURL: service.baseUrl })
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+      axiosRetry(api, { retries: 2, retryDelay: () => 0, retryCondition: (error) => error.response === undefined })
+      service.failNext('resource', { drop: 'before' }, 2)
+      expect((await api.get('/orders')).status).toBe(200)
+      expect(service.count('obtain')).toBe(1)
+    } finally {
+      await service.close()
+    }
+  })
+
+  it('when no token can be had, then it does not retry the TokenError', async () => {
+    const service = await startTokenService()
+    try {
+      service.failNext('obtain', { status: 400 })
+      const api = axios.create({ adapter, baseURL: service.baseUrl })
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+      axiosRetry(api, { retries: 3, retryDelay: () => 0, retryCondition: () => true })
+      expect(await failureOf(api.get('/'))).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+      expect([service.count('obtain'), service.count('resource')]).toEqual([1, 0])
+    } finally {
+      await service.close()
+    }
+  })
+
+  it('when it is told to validate responses itself, then a 401 is replayed all the same', async () => {
+    const server = await startApi((_request, index) => (index === 0 ? refusal : {}))
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, startTokens().tokens)
+    axiosRetry(api, { validateResponse: ({ status }) => status === 200 })
+    expect((await api.get('/')).status).toBe(200)
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+})
+
+describe('given a retry by hand in a response interceptor, the old way', () => {
+  it('when it sends error.config again, then the token of the moment is sent, and wrappers do not nest', async () => {
+    const { adapter, calls } = inProcess((_, index) => (index < 4 ? 503 : 200))
+    const { tokens } = startTokens()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    const adapters: unknown[] = []
+    api.interceptors.response.use(undefined, (error: AxiosError) => {
+      adapters.push(error.config?.adapter)
+      return api.request(error.config!)
+    })
+    const { config } = await api.get('/')
+    adapters.push(config.adapter)
+    expect(adapters).toEqual(Array<AxiosAdapter>(5).fill(adapter))
+    expect(calls.map(({ authorization }) => authorization)).toEqual(Array(5).fill('Bearer token-1'))
+  })
+})

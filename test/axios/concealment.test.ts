@@ -1,0 +1,283 @@
+import { Agent } from 'node:http'
+import { Console } from 'node:console'
+import { Writable } from 'node:stream'
+import { inspect } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import axios, { type AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios'
+import { attachBearer, type AttachOptions } from '../../src/index.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { refusal, type Script, startApi } from './support/api-server.ts'
+import { inProcess } from './support/in-process.ts'
+import { startTokens } from './support/tokens.ts'
+import { failureOf, gate, until } from './support/turns.ts'
+
+const CANARY = 'canary-of-a-token'
+
+/** What console.log writes. */
+function logged(...values: unknown[]): string {
+  let text = ''
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString()
+      done()
+    },
+  })
+  new Console({ stdout: sink }).log(...values)
+  return text
+}
+
+/** What somebody's logging would make of a value. */
+function printed(value: object): string {
+  const { stack, cause } = value as Partial<AxiosError>
+  return [
+    logged(value),
+    logged('%O %j', value, 'toJSON' in value ? value : { ...value, config: undefined, data: undefined }),
+    inspect(value, { depth: 6 }),
+    inspect(value, { depth: Infinity }),
+    JSON.stringify('toJSON' in value ? value : { ...value, config: undefined, data: undefined }),
+    stack,
+    inspect(cause, { depth: Infinity }),
+  ].join('\n')
+}
+
+function attached(baseURL: string, options: AxiosRequestConfig, attach: AttachOptions = {}) {
+  const api = axios.create({ baseURL, ...options })
+  const { tokens } = startTokens({ token: (n) => `${CANARY}-${n}` })
+  attachBearer(api, tokens, attach)
+  return { api, tokens }
+}
+
+/** The wire did carry it: else a test of its absence shows nothing. */
+function expectSent({ received }: { received: readonly object[] }, times: number): void {
+  expect(received.filter((request) => JSON.stringify(request).includes(CANARY))).toHaveLength(times)
+}
+
+/** Shows the surroundings of a find: the whole text is megabytes. */
+function expectNoCanary(text: string): void {
+  const at = text.indexOf('canary')
+  expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100)).toBe('')
+}
+
+function expectConcealed(holder: AxiosResponse | AxiosError, header = 'Authorization'): void {
+  expectNoCanary(printed(holder))
+  expect(holder.config!.headers.has(header)).toBe(false)
+  if (holder.request === undefined) return
+  expect(Object.keys(holder)).not.toContain('request')
+  expect(Object.getOwnPropertyDescriptor(holder, 'request')).toMatchObject({ enumerable: false, writable: true })
+}
+
+const FORMS: [string, AttachOptions, string][] = [
+  ['Authorization', {}, 'Authorization'],
+  ['a header of another name', { header: 'X-Api-Token', scheme: '' }, 'X-Api-Token'],
+]
+const CASES = (['http', 'fetch'] as const).flatMap((adapter) => FORMS.map((form) => [adapter, ...form] as const))
+
+describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, _, attach, header) => {
+  it('when a response is printed, then no token is seen, and its request can still be read', async () => {
+    const server = await startApi()
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const response = await api.post<unknown>('/', { a: 1 })
+    expectSent(server, 1)
+    expectConcealed(response, header)
+    expect(response.request).toBeDefined()
+    expect(inspect(response)).toContain('ok: true')
+  })
+
+  it('when a replayed response is printed, then neither token is seen', async () => {
+    const server = await startApi((_request, index) => (index === 0 ? refusal : {}))
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const response = await api.get('/')
+    expectSent(server, 2)
+    expectConcealed(response, header)
+  })
+
+  it('when a large response is wanted as a stream, then its config and request show none', async () => {
+    const server = await startApi()
+    const { api } = attached(server.baseUrl, { adapter, responseType: 'stream' }, attach)
+    const response = await api.get<AsyncIterable<Uint8Array>>('/')
+    // A stream's own `req` is the stated exception.
+    expectConcealed({ ...response, data: undefined, request: undefined } as AxiosResponse, header)
+    expect(Object.keys(response)).not.toContain('request')
+    for await (const chunk of response.data) expect(chunk.length).toBeGreaterThan(0)
+  })
+
+  it.each<[string, Script, AxiosRequestConfig, number]>([
+    ['two 401s', () => refusal, {}, 2],
+    ['a 401 whose body went once', () => refusal, { method: 'post', data: new ReadableStream() }, 1],
+    ['a 500', () => ({ status: 500 }), {}, 1],
+    ['a redirect not followed', () => ({ status: 302, headers: { Location: '/' } }), { maxRedirects: 0 }, 1],
+    ['a body too large', () => ({ body: 'x'.repeat(100) }), { maxContentLength: 10 }, 1],
+    [
+      'a body that is no JSON',
+      () => ({ body: '{' }),
+      { responseType: 'json', transitional: { silentJSONParsing: false } },
+      1,
+    ],
+    ['an unknown encoding', () => ({ headers: { 'Content-Encoding': 'gzip' }, body: 'no gzip' }), {}, 1],
+  ])('when the error of %s is printed, then no token is seen', async (name, script, options, sent) => {
+    const server = await startApi(script)
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const once = name.includes('went once')
+    const data = once ? new Response('body').body : undefined
+    const error = await failureOf<AxiosError>(api.request({ url: '/', ...options, ...(once && { data }) }))
+    // The http adapter takes no ReadableStream: axios refuses it before anything is sent.
+    expectSent(server, once && adapter === 'http' ? 0 : sent)
+    expect(error.isAxiosError).toBe(true)
+    expectConcealed(error, header)
+    if (error.response) expectConcealed(error.response, header)
+  })
+
+  it('when a request is refused the connection, then its error shows none', async () => {
+    const { api } = attached('http://127.0.0.1:9', { adapter }, attach)
+    const error = await failureOf<AxiosError>(api.get('/'))
+    expect(error.request).toBeDefined()
+    expectConcealed(error, header)
+  })
+
+  it.each(['aborted', 'cancelled', 'timed out'])('when it is %s on its way, then its error shows none', async (end) => {
+    const answer = gate()
+    const server = await startApi(async () => {
+      await answer.opened
+      return {}
+    })
+    const { api, tokens } = attached(server.baseUrl, { adapter }, attach)
+    await tokens.getAccessToken()
+    const controller = new AbortController()
+    const { token: cancelToken, cancel } = axios.CancelToken.source()
+    const timeout = end === 'timed out' ? 20 : 0
+    const failed = failureOf<AxiosError>(api.get('/', { signal: controller.signal, cancelToken, timeout }))
+    await until(() => server.received.length === 1)
+    if (end === 'aborted') controller.abort()
+    if (end === 'cancelled') cancel('changed my mind')
+    const error = await failed
+    answer.open()
+    expectSent(server, 1)
+    expect(axios.isCancel(error)).toBe(end !== 'timed out')
+    // The reason of a cancel token holds itself by way of its config: axios' fetch adapter makes no JSON of it.
+    expectNoCanary(end === 'cancelled' ? logged(error) + inspect(error, { depth: Infinity }) : printed(error))
+    expect(Object.keys(error)).not.toContain('request')
+  })
+
+  it('when redirects never end, then the error shows none', async () => {
+    const server = await startApi(() => ({ status: 302, headers: { Location: '/again' } }))
+    const { api } = attached(server.baseUrl, { adapter, maxRedirects: 3 }, attach)
+    const error = await failureOf<AxiosError>(api.get('/'))
+    expectConcealed(error, header)
+  })
+
+  it('when an interceptor of the user prints what it gets, then no token is seen', async () => {
+    const server = await startApi(({ url }) => (url === '/bad' ? { status: 500 } : {}))
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const seen: string[] = []
+    api.interceptors.request.use((config) => {
+      seen.push(printed(config))
+      return config
+    })
+    api.interceptors.response.use(
+      (response) => {
+        seen.push(printed(response))
+        return response
+      },
+      (error: AxiosError) => {
+        seen.push(printed(error))
+        throw error
+      },
+    )
+    await api.get('/good')
+    await failureOf(api.get('/bad'))
+    expect(seen).toHaveLength(4)
+    expectNoCanary(seen.join())
+    expectSent(server, 2)
+  })
+})
+
+describe('given an agent of the user among the settings', () => {
+  const logs: [string, (value: object) => string][] = [
+    ['console.log', (value) => logged(value)],
+    ['inspect to depth 6', (value) => inspect(value, { depth: 6 })],
+    // A response holds its agent's sockets, which no JSON can hold.
+    ['JSON.stringify', (value) => ('toJSON' in value ? JSON.stringify(value) : '')],
+  ]
+
+  // Deeper, an agent shows the requests of others on its sockets, as it does without the library (README).
+  it('when error and response are printed while another request is on its way, then no token is seen', async () => {
+    const answer = gate()
+    const server = await startApi(async ({ url }) => {
+      if (url === '/slow') await answer.opened
+      return url === '/bad' ? { status: 500 } : {}
+    })
+    const httpAgent = new Agent({ keepAlive: true })
+    try {
+      const { api, tokens } = attached(server.baseUrl, { adapter: 'http', httpAgent })
+      await tokens.getAccessToken()
+      const slow = api.get('/slow')
+      await until(() => server.received.length === 1)
+      const texts = [await failureOf<AxiosError>(api.get('/bad')), await api.get('/good')].map((value) => logged(value))
+      answer.open()
+      await slow
+      expectSent(server, 3)
+      expectNoCanary(texts.join())
+    } finally {
+      httpAgent.destroy()
+    }
+  })
+
+  it.each(logs)('when they go through %s with nothing else on its way, then no token is seen', async (_, log) => {
+    const server = await startApi(({ url }) => (url === '/bad' ? { status: 500 } : {}))
+    const httpAgent = new Agent({ keepAlive: true })
+    try {
+      const { api } = attached(server.baseUrl, { adapter: 'http', httpAgent })
+      const texts = [await failureOf<AxiosError>(api.get('/bad')), await api.get('/good')].map(log)
+      expectSent(server, 2)
+      expectNoCanary(texts.join())
+    } finally {
+      httpAgent.destroy()
+    }
+  })
+})
+
+describe('given an adapter without requests of its own', () => {
+  it('when its answers are printed, then no token is seen, and they have no request', async () => {
+    const { adapter, calls } = inProcess((_, index) => (index === 0 ? 200 : 500))
+    const { api } = attached('https://api.example.com', { adapter })
+    const response = await api.get('/')
+    expect('request' in response).toBe(false)
+    expectConcealed(response)
+    const error = await failureOf<AxiosError>(api.get('/'))
+    expectConcealed(error)
+    expectConcealed(error.response!)
+    expect(calls.map(({ authorization }) => authorization)).toEqual(Array(2).fill(`Bearer ${CANARY}-1`))
+  })
+
+  it('when it hands out a copy of the config with headers of its kind, then the copy shows none either', async () => {
+    const { api } = attached('https://api.example.com', {
+      adapter: async (config) => ({
+        data: '',
+        status: 200,
+        statusText: '',
+        headers: {},
+        config: { ...config, headers: new axios.AxiosHeaders(config.headers) },
+      }),
+    })
+    expectConcealed(await api.get('/'))
+  })
+})
+
+describe('given what the library itself gives away', () => {
+  it('when attachment, anomaly and TokenError are printed, then no token is seen', async () => {
+    const server = await startApi(() => refusal)
+    const clock = new VirtualClock()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const { tokens, minted, anomalies } = startTokens({ clock, token: (n) => `${CANARY}-${n}` })
+    const attachment = attachBearer(api, tokens)
+    await failureOf(api.get('/'))
+    await api.get('http://localhost:9/').catch(() => undefined)
+    minted.fail(new Error('down'))
+    const failed = failureOf(tokens.renew())
+    await clock.advance(10_000) // its retries
+    const error = await failed
+    for (const value of [attachment, anomalies, error, tokens])
+      expect(inspect(value, { depth: Infinity, showHidden: true })).not.toContain('canary')
+    expect(inspect(api, { depth: 6 })).not.toContain('canary')
+  })
+})

@@ -1,0 +1,324 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import axios, { type AxiosError } from 'axios'
+import { attachBearer, clientCredentials, TokenError } from '../../src/index.ts'
+import { startTokenService } from '../../src/testing/index.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { refusal, refusing, startApi } from './support/api-server.ts'
+import { inProcess } from './support/in-process.ts'
+import { managerOf, startTokens } from './support/tokens.ts'
+import { failureOf, gate, until } from './support/turns.ts'
+
+const ADAPTERS = ['http', 'fetch'] as const
+
+describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter)', (adapter) => {
+  it('when that token was revoked, then one renewal and one replay serve the request', async () => {
+    const service = await startTokenService()
+    try {
+      const api = axios.create({ adapter, baseURL: service.baseUrl })
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+      await api.get('/1')
+      service.revokeAccessTokens()
+      const { status, data } = await api.put<{ path: string; body: string }>('/2?q=ü', 'text ü')
+      expect([status, data.path, data.body]).toEqual([200, '/2?q=%C3%BC', 'text ü'])
+      expect(service.log.map(({ kind, path, status: answered }) => [kind, path, answered])).toEqual([
+        ['obtain', '/token/', 200],
+        ['resource', '/1', 200],
+        ['resource', '/2?q=%C3%BC', 401],
+        ['obtain', '/token/', 200],
+        ['resource', '/2?q=%C3%BC', 200],
+      ])
+    } finally {
+      await service.close()
+    }
+  })
+
+  it('when the request accepts every status, then it is replayed as well', async () => {
+    const server = await startApi(refusing('token-1'))
+    const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
+    attachBearer(api, startTokens().tokens)
+    const { status, data } = await api.post<unknown>('/', { a: 1 })
+    expect([status, data]).toEqual([200, { ok: true }])
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+
+  it('when validateStatus is null, then it is replayed as well', async () => {
+    const server = await startApi(refusing('token-1'))
+    const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: null })
+    attachBearer(api, startTokens().tokens)
+    expect((await api.get('/')).status).toBe(200)
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('when it refuses the next token too, then there is one replay, and the second 401 surfaces unchanged', async () => {
+    const server = await startApi((_, index) => ({
+      status: 401,
+      headers: { 'X-Answer': String(index) },
+      body: `{"answer":${index}}`,
+    }))
+    const { tokens, minted } = startTokens()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    const error = await failureOf<AxiosError>(api.get('/'))
+    expect(error).toMatchObject({ name: 'AxiosError', code: 'ERR_BAD_REQUEST', status: 401 })
+    expect(error.message).toBe('Request failed with status code 401')
+    expect(error.response?.data).toEqual({ answer: 1 })
+    expect(error.response?.headers['x-answer']).toBe('1')
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(minted.calls).toBe(2)
+  })
+
+  it('when it refuses the next token too and every status is accepted, then the second 401 is the answer', async () => {
+    const server = await startApi((_, index) => ({ status: 401, body: `{"answer":${index}}` }))
+    const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
+    attachBearer(api, startTokens().tokens)
+    const { status, data } = await api.get<unknown>('/')
+    expect([status, data]).toEqual([401, { answer: 1 }])
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('when the replay meets another error, then that error surfaces', async () => {
+    const server = await startApi((_, index) => (index === 0 ? refusal : { status: 503 }))
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, startTokens().tokens)
+    expect(await failureOf(api.get('/'))).toMatchObject({ status: 503 })
+    expect(server.received).toHaveLength(2)
+  })
+
+  it.each([400, 403, 404, 419, 498, 500, 503])(
+    'when it answers %d, then nothing is renewed and nothing replayed',
+    async (status) => {
+      const server = await startApi(() => ({ status }))
+      const { tokens, minted } = startTokens()
+      const api = axios.create({ adapter, baseURL: server.baseUrl })
+      attachBearer(api, tokens)
+      expect(await failureOf(api.get('/'))).toMatchObject({ status })
+      expect((await api.get('/', { validateStatus: () => true })).status).toBe(status)
+      expect([server.received.length, minted.calls]).toEqual([2, 1])
+    },
+  )
+
+  it('when the renewal fails, then the 401 surfaces as it came, not the TokenError', async () => {
+    const server = await startApi(() => refusal)
+    const { tokens, minted } = startTokens()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong'))
+    const error = await failureOf<AxiosError>(api.get('/'))
+    expect(error).toMatchObject({ name: 'AxiosError', status: 401 })
+    expect(error.response?.data).toEqual({ error: 'refused' })
+    expect([server.received.length, minted.calls]).toEqual([1, 2])
+    // Now the renewal cools down: the next 401 costs no token call.
+    expect((await api.get('/', { validateStatus: () => true })).status).toBe(401)
+    expect([server.received.length, minted.calls]).toEqual([2, 2])
+  })
+
+  it('when the service issues the same token again, then the 401 surfaces and there is no replay', async () => {
+    const server = await startApi(() => refusal)
+    const { tokens, minted } = startTokens({ token: () => 'same' })
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/'))).toMatchObject({ name: 'AxiosError', status: 401 })
+    expect([server.received.length, minted.calls]).toEqual([1, 2])
+  })
+
+  it('when the manager is closed before the 401 comes, then the 401 surfaces', async () => {
+    const answer = gate()
+    const server = await startApi(async () => {
+      await answer.opened
+      return refusal
+    })
+    const { tokens } = startTokens()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    const failed = failureOf(api.get('/'))
+    await until(() => server.received.length === 1)
+    await tokens.close()
+    answer.open()
+    expect(await failed).toMatchObject({ name: 'AxiosError', status: 401 })
+    expect(server.received).toHaveLength(1)
+  })
+
+  it('when it refuses token after token, then forced renewals keep their gap, and each 401 surfaces', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi(() => refusal)
+    const { tokens, minted } = startTokens({ clock })
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    for (let n = 0; n < 5; n += 1) expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
+    // The first one: cold, refused, renewed, refused. The others: refused, too soon.
+    expect([server.received.length, minted.calls]).toEqual([6, 2])
+    await clock.advance(6_000) // a tenth of the lifetime
+    expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
+    expect([server.received.length, minted.calls]).toEqual([8, 3])
+  })
+
+  it.each(['stream', 'arraybuffer', 'json', 'text'] as const)(
+    'when the response is wanted as %s, then the replay brings it so',
+    async (responseType) => {
+      const server = await startApi(refusing('token-1'))
+      const api = axios.create({ adapter, baseURL: server.baseUrl, responseType })
+      attachBearer(api, startTokens().tokens)
+      const { data } = await api.get<unknown>('/')
+      expect(server.received).toHaveLength(2)
+      if (responseType === 'stream') expect(await textOf(data)).toBe('{"ok":true}')
+      else if (responseType === 'arraybuffer') expect(Buffer.from(data as ArrayBuffer).toString()).toBe('{"ok":true}')
+      else expect(data).toEqual(responseType === 'json' ? { ok: true } : '{"ok":true}')
+    },
+  )
+
+  // Far more than socket buffers hold: a body that nobody reads would keep its connection.
+  const large = 'x'.repeat(8 * 1024 * 1024)
+
+  it.each([
+    ['as it is', {}],
+    ['counted for a limit', { maxContentLength: 64 * 1024 * 1024 }],
+    ['with a timeout', { timeout: 60_000 }],
+    ['with a signal', { signal: new AbortController().signal }],
+    ['every status accepted', { validateStatus: () => true }],
+  ])('when a refused answer is a stream (%s), then its body is let go and holds no connection', async (_, options) => {
+    const server = await startApi((_request, index) => (index === 0 ? { status: 401, body: large } : {}))
+    const api = axios.create({ adapter, baseURL: server.baseUrl, responseType: 'stream', ...options })
+    attachBearer(api, startTokens().tokens)
+    const { data } = await api.get<unknown>('/')
+    expect(await textOf(data)).toBe('{"ok":true}')
+    await until(() => server.unread === 0)
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('when no other token can be had for a stream, then its 401 is handed on with a readable body', async () => {
+    const server = await startApi(() => ({ status: 401, body: large }))
+    const api = axios.create({ adapter, baseURL: server.baseUrl, responseType: 'stream' })
+    attachBearer(api, startTokens({ token: () => 'same' }).tokens)
+    const error = await failureOf<AxiosError>(api.get('/'))
+    expect((await textOf(error.response?.data)).length).toBe(large.length)
+  })
+})
+
+async function textOf(stream: unknown): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) => {
+  it('when it names another status, then that one is replayed, and a 401 is not', async () => {
+    const server = await startApi(({ url, headers }) => ({
+      status: url === '/401' ? 401 : headers.authorization === 'Bearer token-1' ? 419 : 200,
+    }))
+    const { tokens, minted } = startTokens()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens, { refuses: ({ status }) => status === 419 })
+    expect(await failureOf(api.get('/401'))).toMatchObject({ status: 401 })
+    expect(minted.calls).toBe(1)
+    expect((await api.get('/')).status).toBe(200)
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2'])
+  })
+
+  it('when it looks into a 200, then it is given the response as it came, and the replay is the answer', async () => {
+    const server = await startApi(({ headers }) => ({
+      headers: { 'X-Token': 'ok' },
+      body: headers.authorization === 'Bearer token-1' ? '{"error":"token"}' : '{"ok":true}',
+    }))
+    const seen: unknown[] = []
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, startTokens().tokens, {
+      refuses: ({ status, headers, data }) => {
+        seen.push([status, headers['x-token'], data])
+        return (data as string).includes('"error"')
+      },
+    })
+    expect((await api.get<unknown>('/')).data).toEqual({ ok: true })
+    expect(seen).toEqual([[200, 'ok', '{"error":"token"}']])
+  })
+
+  it('when it always says yes, then there is one replay', async () => {
+    const server = await startApi()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, startTokens().tokens, { refuses: () => true })
+    expect((await api.get('/')).status).toBe(200)
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('when it throws, then the request rejects with that', async () => {
+    const reason = new Error('no idea')
+    const server = await startApi()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, startTokens().tokens, {
+      refuses: () => {
+        throw reason
+      },
+    })
+    expect(await failureOf(api.get('/'))).toBe(reason)
+  })
+
+  it('when there is no answer at all, then it is not asked', async () => {
+    const refuses = jest.fn(() => true)
+    const api = axios.create({ adapter, baseURL: 'http://127.0.0.1:9' })
+    const { tokens, minted } = startTokens()
+    attachBearer(api, tokens, { refuses })
+    expect((await failureOf<AxiosError>(api.get('/'))).isAxiosError).toBe(true)
+    expect(refuses).not.toHaveBeenCalled()
+    expect(minted.calls).toBe(1)
+  })
+})
+
+describe('given requests that were sent with the same old token', () => {
+  it('three late 401s for one old token: 1 renewal, and each request is replayed with the new one', async () => {
+    const answers = [gate(), gate(), gate()]
+    const server = await startApi(async (request, index) => {
+      await answers[index]?.opened
+      return refusing('token-1')(request, index)
+    })
+    const { tokens, minted } = startTokens()
+    const renewals: string[] = []
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    tokens.on('renewed', ({ because }) => void renewals.push(because))
+    const requests = ['/0', '/1', '/2'].map((path) => api.get(path))
+    await until(() => server.received.length === 3)
+    answers[0]!.open()
+    await until(() => server.received.length === 4) // the first replay is out, the token replaced
+    answers[1]!.open()
+    await until(() => server.received.length === 5)
+    answers[2]!.open()
+    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200, 200])
+    await settle()
+    expect(server.bearers).toEqual([
+      ...Array<string>(3).fill('Bearer token-1'),
+      ...Array<string>(3).fill('Bearer token-2'),
+    ])
+    expect(server.received.map(({ url }) => url).slice(3)).toEqual(server.received.map(({ url }) => url).slice(0, 3))
+    expect([minted.calls, renewals]).toEqual([2, ['refused']])
+  })
+
+  it('when they are refused all at once, then they share 1 renewal too', async () => {
+    const server = await startApi(refusing('token-1'))
+    const { tokens, minted } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    await Promise.all(Array.from({ length: 20 }, (_, n) => api.get(`/${n}`)))
+    expect(server.bearers.filter((bearer) => bearer === 'Bearer token-1')).toHaveLength(20)
+    expect(server.bearers.filter((bearer) => bearer === 'Bearer token-2')).toHaveLength(20)
+    expect(minted.calls).toBe(2)
+  })
+
+  it('when a 401 comes after a reset, then it is replayed with the token of the new account', async () => {
+    const answer = gate()
+    const { adapter, calls } = inProcess(({ authorization }) => (authorization === 'Bearer token-1' ? 401 : 200))
+    const { tokens } = startTokens()
+    const api = axios.create({
+      adapter: (config) => answer.opened.then(() => adapter(config)),
+      baseURL: 'https://a.test',
+    })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    const answered = api.get('/')
+    await tokens.reset()
+    answer.open()
+    await answered
+    expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+})

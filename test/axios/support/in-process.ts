@@ -1,0 +1,28 @@
+import { AxiosError, type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+
+/** What an adapter was given, at the moment it was called. */
+export interface Call {
+  readonly authorization: unknown
+  readonly headers: Record<string, unknown>
+  readonly url: string | undefined
+  readonly config: InternalAxiosRequestConfig
+}
+
+export interface InProcess {
+  readonly adapter: AxiosAdapter
+  readonly calls: readonly Call[]
+}
+
+/** An adapter function, as a mock library or an edge runtime brings one: it touches no socket. */
+export function inProcess(statusOf: (call: Call, index: number) => number = () => 200): InProcess {
+  const calls: Call[] = []
+  const adapter: AxiosAdapter = (config) => {
+    const { headers, url } = config
+    const call = { authorization: headers.get('Authorization'), headers: headers.toJSON(), url, config }
+    const status = statusOf(call, calls.push(call) - 1)
+    const response: AxiosResponse = { status, statusText: '', headers: {}, data: '{"ok":true}', config }
+    if (config.validateStatus?.(status) ?? true) return Promise.resolve(response)
+    return Promise.reject(new AxiosError(`status ${status}`, 'ERR_BAD_REQUEST', config, undefined, response))
+  }
+  return { adapter, calls }
+}

@@ -1,0 +1,25 @@
+/** Waits by turns of the event loop, not by time. @throws when it takes as long as only a failed test takes. */
+export async function until(holds: () => boolean): Promise<void> {
+  const givenUpAt = performance.now() + 2_000
+  while (!holds()) {
+    if (performance.now() > givenUpAt) throw new Error(`it never came to: ${String(holds)}`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** A promise that is settled by hand. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open }
+}
+
+/** What `promise` rejects with. */
+export async function failureOf<E = Error>(promise: Promise<unknown>): Promise<E> {
+  try {
+    await promise
+  } catch (error) {
+    return error as E
+  }
+  throw new Error('it was fulfilled')
+}

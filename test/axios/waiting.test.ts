@@ -1,0 +1,434 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } from 'axios'
+import { attachBearer, type TokenManager } from '../../src/index.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { refusing, startApi } from './support/api-server.ts'
+import { inProcess } from './support/in-process.ts'
+import { managerOf, startTokens } from './support/tokens.ts'
+import { failureOf, gate, until } from './support/turns.ts'
+
+const ADAPTERS = ['http', 'fetch'] as const
+
+/** Tells whether a promise is settled yet. */
+function watch<T>(promise: Promise<T>): { settled: boolean; promise: Promise<T> } {
+  const watched = { settled: false, promise }
+  const note = () => (watched.settled = true)
+  promise.then(note, note)
+  return watched
+}
+
+/** An attached instance whose token calls are held, under a clock that stands still. */
+async function waitingWorld(adapter: AxiosRequestConfig['adapter'], script?: Parameters<typeof startApi>[0]) {
+  const clock = new VirtualClock()
+  const server = await startApi(script)
+  const { tokens, minted } = startTokens({ clock })
+  minted.hold()
+  const api = axios.create({ ...(adapter !== undefined && { adapter }), baseURL: server.baseUrl })
+  attachBearer(api, tokens)
+  return { clock, server, tokens, minted, api }
+}
+
+describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (adapter) => {
+  it.each<[string, AxiosRequestConfig, object]>([
+    ['a timeout', {}, { code: 'ECONNABORTED', message: 'timeout of 500ms exceeded' }],
+    [
+      'a timeout to be told clearly',
+      { transitional: { clarifyTimeoutError: true } },
+      { code: 'ETIMEDOUT', message: 'timeout of 500ms exceeded' },
+    ],
+    ['a timeout with a message', { timeoutErrorMessage: 'too slow' }, { code: 'ECONNABORTED', message: 'too slow' }],
+    ['an empty message', { timeoutErrorMessage: '' }, { message: 'timeout of 500ms exceeded' }],
+  ])('when a request has %s, then it fails in time and as axios would, unsent', async (_, options, expected) => {
+    const { clock, server, api, minted, tokens } = await waitingWorld(adapter)
+    const request = watch(api.get('/', { timeout: 500, ...options }))
+    await clock.advance(499)
+    expect(request.settled).toBe(false)
+    await clock.advance(1)
+    expect(request.settled).toBe(true)
+    const error = await failureOf<AxiosError>(request.promise)
+    expect(error).toMatchObject({ name: 'AxiosError', isAxiosError: true, ...expected })
+    expect(error.config).toMatchObject({ url: '/', adapter })
+    expect(error.response).toBeUndefined()
+    expect(axios.isCancel(error)).toBe(false)
+    expect(clock.holding).toBe(0)
+    // The renewal was not its own: it goes on.
+    minted.release()
+    expect(await tokens.getAccessToken()).toBe('token-1')
+    expect([server.received.length, minted.calls]).toEqual([0, 1])
+  })
+
+  it('when the token comes just in time, then the request is served, with its full timeout for the call', async () => {
+    const { clock, server, api, minted } = await waitingWorld(adapter)
+    const request = watch(api.get('/', { timeout: 500 }))
+    await clock.advance(499)
+    minted.release()
+    const { config } = await request.promise
+    expect(config.timeout).toBe(500)
+    expect(server.bearers).toEqual(['Bearer token-1'])
+  })
+
+  it('when a request has no timeout, then it waits as long as the manager lets it, and gets its error', async () => {
+    const { clock, server, api, minted } = await waitingWorld(adapter)
+    const request = watch(api.get('/'))
+    for (let n = 0; n < 3; n += 1) await clock.advance(9_999) // less than an exchange may take
+    await clock.advance(2)
+    expect(request.settled).toBe(false)
+    await clock.advance(1)
+    expect(await failureOf(request.promise)).toMatchObject({ name: 'TokenError', code: 'ERR_WAIT_TIMEOUT' })
+    expect(server.received).toHaveLength(0)
+    minted.release()
+  })
+
+  it.each(['signal', 'cancelToken', 'signal beside a cancelToken', 'cancelToken beside a signal'])(
+    'when a request is cancelled by its %s, then it alone gives up, at once, and the renewal goes on',
+    async (by) => {
+      const { server, api, minted } = await waitingWorld(adapter)
+      const controller = new AbortController()
+      const { token: cancelToken, cancel } = axios.CancelToken.source()
+      const options: AxiosRequestConfig = {
+        ...(by.includes('signal') && { signal: controller.signal }),
+        ...(by.includes('cancelToken') && { cancelToken }),
+      }
+      const cancelled = watch(api.get('/cancelled', options))
+      const other = api.get('/other')
+      await settle()
+      expect(cancelled.settled).toBe(false)
+      if (by.startsWith('signal')) controller.abort()
+      else cancel('changed my mind')
+      await settle()
+      expect(cancelled.settled).toBe(true)
+      const error = await failureOf<AxiosError>(cancelled.promise)
+      expect(axios.isCancel(error)).toBe(true)
+      expect(error.code).toBe('ERR_CANCELED')
+      if (by.startsWith('cancelToken')) expect(error.message).toBe('changed my mind')
+      minted.release()
+      expect((await other).status).toBe(200)
+      expect(server.received.map(({ url }) => url)).toEqual(['/other'])
+      expect(minted.calls).toBe(1)
+    },
+  )
+
+  it('when it is aborted with a reason of its own, then the error is still the one of axios', async () => {
+    const { api, minted } = await waitingWorld(adapter)
+    const controller = new AbortController()
+    const failed = failureOf(api.get('/', { signal: controller.signal }))
+    await settle()
+    controller.abort(new Error('my reason'))
+    expect(axios.isCancel(await failed)).toBe(true)
+    minted.release()
+  })
+
+  it('when it was cancelled before it started, then no token is asked for', async () => {
+    const { api, minted } = await waitingWorld(adapter)
+    const source = axios.CancelToken.source()
+    source.cancel()
+    expect(axios.isCancel(await failureOf(api.get('/', { signal: AbortSignal.abort() })))).toBe(true)
+    expect(axios.isCancel(await failureOf(api.get('/', { cancelToken: source.token })))).toBe(true)
+    expect(minted.calls).toBe(0)
+  })
+})
+
+describe('given listeners on signals and cancel tokens', () => {
+  it.each(['served', 'aborted', 'timed out', 'refused by the manager'])(
+    'when the waiting request is %s, then none is left',
+    async (end) => {
+      const { adapter } = inProcess()
+      const { clock, api, minted, tokens } = await waitingWorld(adapter)
+      const controller = new AbortController()
+      const add = jest.spyOn(controller.signal, 'addEventListener')
+      const remove = jest.spyOn(controller.signal, 'removeEventListener')
+      const request = watch(api.get('/', { signal: controller.signal, timeout: 500 }))
+      await settle()
+      expect(add).toHaveBeenCalledTimes(1)
+      expect(remove).toHaveBeenCalledTimes(0)
+      if (end === 'served') minted.release()
+      else if (end === 'aborted') controller.abort()
+      else if (end === 'timed out') await clock.advance(500)
+      else void tokens.close()
+      await request.promise.catch(() => undefined)
+      expect(remove.mock.calls.map(([type, listener]) => [type, listener])).toEqual(
+        add.mock.calls.map(([type, listener]) => [type, listener]),
+      )
+      expect(clock.holding).toBe(0)
+      minted.release()
+    },
+  )
+
+  it.each(['served', 'cancelled', 'timed out'])(
+    'when a request that waits with a cancel token is %s, then none is left on it',
+    async (end) => {
+      const { adapter } = inProcess()
+      const { clock, api, minted } = await waitingWorld(adapter)
+      const { token: cancelToken, cancel } = axios.CancelToken.source()
+      const listeners = () => (cancelToken as unknown as { _listeners: unknown[] | null })._listeners ?? []
+      const request = watch(api.get('/', { cancelToken, timeout: 500 }))
+      await settle()
+      expect(listeners()).toHaveLength(1)
+      if (end === 'served') minted.release()
+      else if (end === 'cancelled') cancel()
+      else await clock.advance(500)
+      await request.promise.catch(() => undefined)
+      expect(listeners()).toHaveLength(0)
+      minted.release()
+    },
+  )
+
+  it('when the token is fresh, then a signal gets no listener of ours', async () => {
+    const { adapter } = inProcess()
+    const { tokens } = startTokens()
+    await tokens.getAccessToken()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    const { signal } = new AbortController()
+    const add = jest.spyOn(signal, 'addEventListener')
+    await api.get('/', { signal })
+    expect(add).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['1000 requests wait on one signal', 1_000, false],
+    ['100 wait on one signal and one cancel token', 100, true],
+  ])('when %s, then there is no warning and no leak', async (_, count, withToken) => {
+    const { adapter, calls } = inProcess()
+    const { api, minted } = await waitingWorld(adapter)
+    const { signal } = new AbortController()
+    const add = jest.spyOn(signal, 'addEventListener')
+    const remove = jest.spyOn(signal, 'removeEventListener')
+    const { token: cancelToken } = axios.CancelToken.source()
+    const options = { signal, ...(withToken && { cancelToken }) }
+    const requests = Array.from({ length: count }, (_request, n) => api.get(`/${n}`, options))
+    await settle() // a MaxListenersExceededWarning would come now, and fail the test
+    minted.release()
+    await Promise.all(requests)
+    expect(add.mock.calls.length).toBeLessThanOrEqual(1)
+    expect(remove).toHaveBeenCalledTimes(add.mock.calls.length)
+    expect([calls.length, minted.calls]).toEqual([count, 1])
+  })
+
+  it('when a hundred requests on one signal are aborted while they wait, then each is cancelled', async () => {
+    const { adapter, calls } = inProcess()
+    const { api, minted } = await waitingWorld(adapter)
+    const controller = new AbortController()
+    const requests = Array.from({ length: 100 }, () => failureOf(api.get('/', { signal: controller.signal })))
+    await settle()
+    controller.abort()
+    expect((await Promise.all(requests)).every((error) => axios.isCancel(error))).toBe(true)
+    expect(calls).toHaveLength(0)
+    minted.release()
+  })
+})
+
+/** As much of a signal as axios asks for: what polyfills and test doubles offer. */
+class GenericSignal extends EventTarget {
+  aborted = false
+  abort(): void {
+    this.aborted = true
+    this.dispatchEvent(new Event('abort'))
+  }
+}
+
+describe.each([false, true])(
+  'given a signal that is no AbortSignal, as axios allows (beside a cancel token: %p)',
+  (both) => {
+    const options = (signal: object) => ({
+      signal: signal as AbortSignal,
+      ...(both && { cancelToken: axios.CancelToken.source().token }),
+    })
+
+    it('when a request waits for its token, then it is served', async () => {
+      const { adapter, calls } = inProcess()
+      const { api, minted } = await waitingWorld(adapter)
+      const request = api.get('/', options(new GenericSignal()))
+      minted.release()
+      await request
+      expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
+    })
+
+    it('when it is aborted, then it is cancelled, and no listener is left', async () => {
+      const { adapter, calls } = inProcess()
+      const { api, minted } = await waitingWorld(adapter)
+      const signal = new GenericSignal()
+      const add = jest.spyOn(signal, 'addEventListener')
+      const remove = jest.spyOn(signal, 'removeEventListener')
+      const request = watch(api.get('/', options(signal)))
+      await settle()
+      signal.abort()
+      await settle()
+      minted.release()
+      expect([request.settled, axios.isCancel(await failureOf(request.promise))]).toEqual([true, true])
+      expect(calls).toHaveLength(0)
+      expect(remove.mock.calls).toEqual(add.mock.calls)
+    })
+
+    it('when it takes no listeners, then a request that waits is served', async () => {
+      const { adapter, calls } = inProcess()
+      const { api, minted } = await waitingWorld(adapter)
+      const request = api.get('/', options({ aborted: false }))
+      minted.release()
+      await request
+      expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
+    })
+  },
+)
+
+describe('given an answer that refuses the token and is long on its way', () => {
+  it.each(['AbortSignal', 'GenericSignal', 'cancelToken'])(
+    'when the request is cancelled by a %s meanwhile, then that costs no renewal and no replay',
+    async (by) => {
+      const { tokens, minted } = startTokens()
+      const answer = gate()
+      const { adapter, calls } = inProcess(() => 401)
+      // As adapters that know nothing of signals do.
+      const slow: AxiosAdapter = (config) => answer.opened.then(() => adapter(config))
+      const api = axios.create({ adapter: slow, baseURL: 'https://api.example.com' })
+      attachBearer(api, tokens)
+      await tokens.getAccessToken()
+      const controller = by === 'GenericSignal' ? new GenericSignal() : new AbortController()
+      const { token: cancelToken, cancel } = axios.CancelToken.source()
+      const signal = (controller instanceof GenericSignal ? controller : controller.signal) as AbortSignal
+      const failed = failureOf(api.get('/', by === 'cancelToken' ? { cancelToken } : { signal }))
+      if (by === 'cancelToken') cancel()
+      else controller.abort()
+      answer.open()
+      expect(axios.isCancel(await failed)).toBe(true)
+      expect([calls.length, minted.calls]).toEqual([1, 1])
+    },
+  )
+})
+
+describe.each(ADAPTERS)(
+  'given a request that waits for its first token and for that of its replay (%s adapter)',
+  (adapter) => {
+    it('when both waits together take its timeout, then the 401 surfaces at that moment', async () => {
+      const { clock, server, api, minted, tokens } = await waitingWorld(adapter, refusing('token-1'))
+      const request = watch(api.get('/', { timeout: 1_000 }))
+      await clock.advance(600)
+      minted.release()
+      await until(() => tokens.status().phase === 'fresh')
+      minted.hold()
+      await until(() => minted.calls === 2) // refused, and waiting again: 400 ms are left
+      await clock.advance(399)
+      expect(request.settled).toBe(false)
+      await clock.advance(1)
+      expect(await failureOf(request.promise)).toMatchObject({ name: 'AxiosError', status: 401 })
+      expect(server.bearers).toEqual(['Bearer token-1'])
+      minted.release()
+    })
+
+    it('when they take less, then the request is served', async () => {
+      const { clock, server, api, minted, tokens } = await waitingWorld(adapter, refusing('token-1'))
+      const request = api.get('/', { timeout: 1_000 })
+      await clock.advance(600)
+      minted.release()
+      await until(() => tokens.status().phase === 'fresh')
+      minted.hold()
+      await until(() => minted.calls === 2)
+      await clock.advance(399)
+      minted.release()
+      expect((await request).status).toBe(200)
+      expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+    })
+
+    it('when the manager lets it wait for less than its timeout, then that is the budget', async () => {
+      const clock = new VirtualClock()
+      const server = await startApi(refusing('token-1'))
+      const { minted } = startTokens({ clock })
+      const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
+      const api = axios.create({ adapter, baseURL: server.baseUrl })
+      attachBearer(api, tokens)
+      minted.hold()
+      const request = watch(api.get('/', { timeout: 5_000 }))
+      await clock.advance(600)
+      minted.release()
+      await until(() => tokens.status().phase === 'fresh')
+      minted.hold()
+      await until(() => minted.calls === 2)
+      await clock.advance(399)
+      expect(request.settled).toBe(false)
+      await clock.advance(1)
+      expect(await failureOf(request.promise)).toMatchObject({ name: 'AxiosError', status: 401 })
+      minted.release()
+    })
+
+    it.each(['signal', 'cancelToken'])(
+      'when it is cancelled by its %s in the second wait, then that is its error',
+      async (by) => {
+        const { server, api, minted, tokens } = await waitingWorld(adapter, refusing('token-1'))
+        const controller = new AbortController()
+        const { token: cancelToken, cancel } = axios.CancelToken.source()
+        const request = api.get('/', by === 'signal' ? { signal: controller.signal } : { cancelToken })
+        minted.release()
+        await until(() => tokens.status().phase === 'fresh')
+        minted.hold()
+        await until(() => minted.calls === 2)
+        if (by === 'signal') controller.abort()
+        else cancel()
+        expect(axios.isCancel(await failureOf(request))).toBe(true)
+        minted.release()
+        await until(() => !tokens.status().renewing)
+        expect(await tokens.getAccessToken()).toBe('token-2')
+        expect(server.bearers).toEqual(['Bearer token-1'])
+      },
+    )
+  },
+)
+
+describe('given a timeout and the waiting budget of the manager', () => {
+  it.each([
+    [999, 'ECONNABORTED'],
+    [1_001, 'ERR_WAIT_TIMEOUT'],
+  ])('when the timeout is %d ms and the budget 1000, then the shorter one tells: %s', async (timeout, code) => {
+    const clock = new VirtualClock()
+    const { minted } = startTokens({ clock })
+    const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
+    minted.hold()
+    const api = axios.create({ adapter: inProcess().adapter, baseURL: 'https://api.example.com', timeout })
+    attachBearer(api, tokens)
+    const request = watch(api.get('/'))
+    await clock.advance(Math.min(timeout, 1_000) - 1)
+    expect(request.settled).toBe(false)
+    await clock.advance(1)
+    expect(await failureOf(request.promise)).toMatchObject({ code })
+    minted.release()
+  })
+
+  it('when the token lives within its hard window, then a request makes do with it before its timeout ends', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi()
+    const { tokens, minted } = startTokens({ clock })
+    const api = axios.create({ baseURL: server.baseUrl, timeout: 30_000 })
+    attachBearer(api, tokens)
+    await api.get('/')
+    await clock.advance(44_000)
+    minted.hold()
+    await clock.advance(13_500) // 2.5 s are left, of a hard window of 3
+    const request = watch(api.get('/'))
+    await clock.advance(1_499)
+    expect(request.settled).toBe(false)
+    await clock.advance(1)
+    await request.promise
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-1'])
+    minted.release()
+  })
+})
+
+describe('given a manager made by hand that knows the contract only', () => {
+  /** Waits until its signal ends, as the contract asks; knows no other limit. */
+  const tokens = {
+    peekAccessToken: () => undefined,
+    getAccessToken: ({ signal }: { signal?: AbortSignal } = {}) =>
+      new Promise<string>((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      }),
+    replaceAccessToken: async () => 'other',
+  } as unknown as TokenManager
+
+  it('when a request has a signal and is aborted, then it is cancelled', async () => {
+    const api = axios.create({ adapter: inProcess().adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    const controller = new AbortController()
+    const failed = failureOf(api.get('/', { signal: controller.signal }))
+    controller.abort()
+    expect(axios.isCancel(await failed)).toBe(true)
+  })
+})

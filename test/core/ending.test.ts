@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals'
+import { memoryStore } from '../../src/index.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+/** A manager whose first call is on its way. */
+async function renewing(pairs = false, options = {}) {
+  const world = manage(new ScriptedSource({ pairs }), options)
+  const { answer, open } = held(() => world.source.grant())
+  world.source.script.push(answer)
+  const waiting = outcome(world.tokens.getAccessToken())
+  await settle()
+  return { ...world, open, waiting }
+}
+
+describe('given a renewal in flight, when the manager is reset', () => {
+  it('then its result reaches nobody, and its waiters get the token of the next', async () => {
+    const { source, tokens, told, open, waiting } = await renewing()
+    await tokens.reset()
+    expect(tokens.status()).toMatchObject({ phase: 'empty', renewing: true })
+    const after = tokens.getAccessToken()
+    await settle()
+    expect(source.calls).toHaveLength(1) // one exchange at a time
+    open()
+    expect(await Promise.all([waiting, after])).toEqual(['access-2', 'access-2'])
+    expect(source.calls).toHaveLength(2)
+    expect(told.renewed).toHaveLength(1)
+  })
+
+  it('then it overwrites nothing: the refresh token that it brought is never presented', async () => {
+    const { clock, source, tokens, open, waiting } = await renewing(true)
+    await tokens.reset()
+    open()
+    await waiting
+    await clock.advance(45_000)
+    expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, undefined, 'refresh-2'])
+  })
+
+  it('then its failure starts no cool-down', async () => {
+    const { source, tokens, told } = manage()
+    const { answer, open } = held(failing(400))
+    source.script.push(answer)
+    const waiting = tokens.getAccessToken()
+    await settle()
+    await tokens.reset()
+    open()
+    expect(await waiting).toBe('access-1')
+    expect(told.renewalFailed).toEqual([])
+  })
+
+  it('then a pause ends at once', async () => {
+    const { source, tokens } = manage()
+    source.script.push(failing(503))
+    const waiting = tokens.getAccessToken()
+    await settle()
+    expect(source.calls).toHaveLength(1)
+    await tokens.reset()
+    expect(await waiting).toBe('access-1')
+  })
+
+  it('then without anybody waiting nothing is started', async () => {
+    const { clock, source, tokens, open } = await renewing()
+    const lonely = manage()
+    await lonely.tokens.getAccessToken()
+    await lonely.tokens.reset()
+    expect([lonely.tokens.peekAccessToken(), lonely.clock.pending, lonely.source.calls.length]).toEqual([
+      undefined,
+      0,
+      1,
+    ])
+    await tokens.reset()
+    await tokens.reset()
+    open()
+    await settle()
+    expect([source.calls.length, clock.holding]).toEqual([2, 0])
+  })
+
+  it('then the forced gap is forgotten too', async () => {
+    const { tokens } = manage()
+    await tokens.replaceAccessToken(await tokens.getAccessToken())
+    await tokens.reset()
+    expect(await tokens.replaceAccessToken(await tokens.getAccessToken())).toBe('access-4')
+  })
+})
+
+describe('given a manager, when it is closed', () => {
+  it('then waiters and later callers are told so, and an exchange in flight is stored', async () => {
+    const store = memoryStore()
+    const clock = new VirtualClock()
+    const world = manage(new ScriptedSource(), { store }, clock)
+    const { answer, open } = held(() => world.source.grant())
+    world.source.script.push(answer)
+    const waiting = outcome(world.tokens.getAccessToken())
+    await settle()
+    let closed = false
+    const closing = world.tokens.close().then(() => (closed = true))
+    expect(await waiting).toMatchObject({ code: 'ERR_CLOSED', retryable: false })
+    await settle()
+    expect(closed).toBe(false)
+    open()
+    await closing
+    expect([world.tokens.peekAccessToken(), world.tokens.status().phase, clock.pending]).toEqual([
+      undefined,
+      'closed',
+      0,
+    ])
+    const heir = manage(new ScriptedSource(), { store }, clock)
+    expect(await heir.tokens.getAccessToken()).toBe('access-1')
+    expect(heir.source.calls).toHaveLength(0)
+  })
+
+  it('then every way to ask says so, and no call is made', async () => {
+    const { source, tokens } = manage()
+    await tokens.getAccessToken()
+    await tokens.close()
+    await tokens.close()
+    const asks = [tokens.getAccessToken(), tokens.replaceAccessToken('access-1'), tokens.renew()]
+    for (const ask of asks) expect(await outcome<unknown>(ask)).toMatchObject({ code: 'ERR_CLOSED' })
+    await tokens.reset()
+    expect(source.calls).toHaveLength(1)
+  })
+
+  it('then a pause between attempts ends, and no further call is made', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(failing(503))
+    const waiting = outcome(tokens.getAccessToken())
+    await settle()
+    await tokens.close()
+    expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
+    await clock.advance(60_000)
+    expect([source.calls.length, clock.pending]).toEqual([1, 0])
+  })
+
+  it('then a renewal that is still claiming makes no call', async () => {
+    const { source, tokens } = manage()
+    const waiting = outcome(tokens.getAccessToken())
+    await Promise.resolve()
+    await tokens.close()
+    expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(source.calls).toHaveLength(0)
+  })
+
+  it('then an exchange that fails afterwards changes nothing', async () => {
+    const { source, tokens, told } = manage()
+    const { answer, open } = held(failing(503))
+    source.script.push(answer)
+    const waiting = outcome(tokens.getAccessToken())
+    await settle()
+    const closing = tokens.close()
+    open()
+    await closing
+    await waiting
+    expect([told.retry, told.renewalFailed]).toEqual([[], []])
+  })
+})

@@ -1,0 +1,255 @@
+import { describe, expect, it } from '@jest/globals'
+import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+const script = (...answers: ScriptedSource['script']) => {
+  const source = new ScriptedSource()
+  source.script.push(...answers)
+  return source
+}
+/** A source may throw anything. */
+const throwing = (reason: unknown) => (): never => {
+  throw reason as Error
+}
+const times = <Value>(count: number, value: Value): Value[] => Array<Value>(count).fill(value)
+
+describe('given a token service that fails', () => {
+  it('when it recovers within the attempts, then the caller waits and gets its token', async () => {
+    const { clock, source, tokens, told } = manage(script(failing(503), failing(502), failing(500)))
+    const waiting = tokens.getAccessToken()
+    const pauses = []
+    for (const ms of [250, 500, 1_000]) {
+      await clock.advance(ms - 1)
+      pauses.push(source.calls.length)
+      await clock.advance(1)
+      pauses.push(source.calls.length)
+    }
+    expect(await waiting).toBe('access-1')
+    expect(pauses).toEqual([1, 2, 2, 3, 3, 4])
+    expect(told.retry).toMatchObject([
+      { attempt: 1, delayMs: 250, error: { status: 503 } },
+      { attempt: 2, delayMs: 500, error: { status: 502 } },
+      { attempt: 3, delayMs: 1_000, error: { status: 500 } },
+    ])
+    expect(told.renewed).toMatchObject([{ by: 'obtain', because: 'cold', attempts: 4, durationMs: 1_750 }])
+    expect(tokens.status().counts).toMatchObject({ obtains: 4, failures: 3 })
+  })
+
+  it('token service down, ten calls one after the other, no token', async () => {
+    const { clock, source, tokens } = manage(script(...times(99, failing(503))))
+    const errors = []
+    for (let call = 0; call < 10; call += 1) {
+      const waiting = outcome(tokens.getAccessToken())
+      if (call === 0) await clock.advance(2_000)
+      errors.push(await waiting)
+      await clock.advance(100)
+    }
+    expect(source.calls.length).toBeLessThanOrEqual(4)
+    for (const error of errors)
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', status: 503, retryable: true })
+    const retryAts = new Set(errors.map((error) => (error as { retryAt: number }).retryAt))
+    expect([...retryAts]).toEqual([tokens.status().nextAttemptAt])
+  })
+
+  it('when renewals give up, then the cool-downs are 5, 10, 20, 20 s, each followed by one probe', async () => {
+    const { clock, source, tokens, told } = manage(script(...times(99, failing(503))))
+    const ask = async () => {
+      const waiting = outcome(tokens.getAccessToken())
+      await clock.advance(1_750)
+      return waiting
+    }
+    await ask()
+    for (const [coolDownMs, calls] of [
+      [5_000, 5],
+      [10_000, 6],
+      [20_000, 7],
+      [20_000, 8],
+    ] as const) {
+      // The last renewal gave up without a pause: its cool-down began when it was asked for.
+      await clock.advance(coolDownMs - 1 - (calls > 5 ? 1_750 : 0))
+      await outcome(tokens.getAccessToken())
+      expect(source.calls).toHaveLength(calls - 1)
+      await clock.advance(1)
+      await ask()
+      expect(source.calls).toHaveLength(calls)
+    }
+    expect(told.renewalFailed).toHaveLength(5)
+  })
+
+  it('when a probe succeeds, then the next renewal has all its attempts again', async () => {
+    const { clock, source, tokens } = manage(script(...times(4, failing(503))))
+    const failed = outcome(tokens.getAccessToken())
+    await clock.advance(6_750)
+    await failed
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    expect(tokens.status()).not.toHaveProperty('lastError')
+    source.script.push(failing(503))
+    await clock.advance(60_000)
+    expect(source.calls).toHaveLength(7)
+  })
+
+  it('when it fails while a token lives, then nobody notices, and a timer tries again', async () => {
+    const { clock, source, tokens, told } = manage(script(() => source.grant(), ...times(4, failing(503))))
+    await tokens.getAccessToken()
+    let delayed = 0
+    for (let second = 0; second < 120; second += 1) {
+      if (tokens.peekAccessToken() === undefined) delayed += 1
+      await clock.advance(1_000)
+    }
+    expect([delayed, told.renewalFailed.length]).toEqual([0, 1])
+  })
+
+  it('when nobody waits for a renewal that fails, then it is an event and nothing escapes', async () => {
+    const { clock, tokens, told } = manage(
+      script(() => ({ accessToken: 'a', accessLifetimeMs: 60_000 }), ...times(9, failing(400))),
+    )
+    await tokens.getAccessToken()
+    await clock.advance(45_000)
+    expect(told.renewalFailed).toMatchObject([
+      { error: { code: 'ERR_CREDENTIALS_REJECTED' }, nextAttemptAt: clock.wallNow() + 60_000 },
+    ])
+    expect(tokens.status()).toMatchObject({ phase: 'due', lastError: 'ERR_CREDENTIALS_REJECTED' })
+  })
+
+  it('when maxAttempts is 1, then there is one', async () => {
+    const { source, tokens } = manage(script(failing(503)), { retry: { maxAttempts: 1 } })
+    await outcome(tokens.getAccessToken())
+    expect(source.calls).toHaveLength(1)
+  })
+})
+
+describe('given credentials that are refused', () => {
+  it('wrong secret under 1 000 requests', async () => {
+    const clock = new VirtualClock()
+    const { source, tokens } = manage(script(...times(99, failing(400))), {}, clock)
+    for (let request = 0; request < 1_000; request += 1) {
+      expect(await outcome(tokens.getAccessToken())).toMatchObject({
+        code: 'ERR_CREDENTIALS_REJECTED',
+        retryable: false,
+      })
+      await clock.advance(180) // 180 s in all
+    }
+    expect(source.calls.map((call) => call.at - 1_000)).toEqual([0, 60_120, 120_240])
+  })
+
+  it('when they are put right, then reset lifts the cool-down', async () => {
+    const { source, tokens } = manage(script(failing(400)))
+    await outcome(tokens.getAccessToken())
+    expect(tokens.status().phase).toBe('cooling-down')
+    await tokens.reset()
+    expect(tokens.status()).toMatchObject({ phase: 'empty' })
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    expect(source.calls).toHaveLength(2)
+  })
+
+  it.each([404, 400])(
+    'when the answer is %i, then there is no retry, and renew() fails at once in the cool-down',
+    async (status) => {
+      const { source, tokens } = manage(script(failing(status)))
+      const error = await outcome(tokens.renew())
+      expect(await outcome(tokens.renew())).toMatchObject({ code: (error as { code: string }).code })
+      expect(source.calls).toHaveLength(1)
+    },
+  )
+})
+
+describe('given Retry-After', () => {
+  it('when it is shorter than a caller can wait, then those who can wait, and the others fail at once', async () => {
+    const { clock, source, tokens } = manage(script(failing(429, { retryAfterMs: 10_000 })))
+    const [long, short] = [tokens.getAccessToken(), outcome(tokens.getAccessToken({ maxWaitMs: 10_000 }))]
+    await settle()
+    expect(await short).toMatchObject({ code: 'ERR_THROTTLED', status: 429, retryAt: clock.wallNow() + 10_000 })
+    expect(await outcome(tokens.getAccessToken({ maxWaitMs: 9_000 }))).toMatchObject({ code: 'ERR_THROTTLED' })
+    expect(tokens.status()).toMatchObject({ renewing: true, nextAttemptAt: clock.wallNow() + 10_000 })
+    await clock.advance(9_999)
+    expect(source.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect(await long).toBe('access-1')
+    expect(await tokens.getAccessToken({ maxWaitMs: 0 })).toBe('access-1')
+  })
+
+  it.each([
+    [120_000, 120_000, []],
+    [300_000, 300_000, []],
+    [1e12, 300_000, ['retry-after-clamped']],
+  ])(
+    'when it is %i ms, then callers fail at once and no call is made for %i ms, then one',
+    async (retryAfterMs, quietMs, kinds) => {
+      const { clock, source, tokens, told } = manage(script(failing(429, { retryAfterMs })))
+      const retryAt = clock.wallNow() + quietMs
+      expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_THROTTLED', retryAt })
+      await clock.advance(quietMs - 1)
+      expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_THROTTLED', retryAt })
+      expect(source.calls).toHaveLength(1)
+      await clock.advance(1)
+      expect(await tokens.getAccessToken()).toBe('access-1')
+      expect(source.calls).toHaveLength(2)
+      expect(told.anomaly.map((event) => event.kind)).toEqual(kinds)
+    },
+  )
+
+  it('when it comes with an answer other than 429 and 5xx, then it does not count', async () => {
+    const { clock, tokens } = manage(script(failing(404, { retryAfterMs: 200_000 })))
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ retryAt: clock.wallNow() + 5_000 })
+  })
+
+  it('when ten thousand callers come during the cool-down, then they share it: no call, no timer', async () => {
+    const { clock, source, tokens } = manage(script(failing(429, { retryAfterMs: 60_000 })))
+    await outcome(tokens.getAccessToken())
+    const errors = await Promise.all(Array.from({ length: 10_000 }, () => outcome(tokens.getAccessToken())))
+    expect(new Set(errors.map((error) => (error as { code: string }).code))).toEqual(new Set(['ERR_THROTTLED']))
+    expect([source.calls.length, clock.pending]).toEqual([1, 0])
+  })
+})
+
+describe('given an exchange that does not end', () => {
+  it('when the deadline passes, then its signal is aborted, and the attempt is of unknown outcome', async () => {
+    const hang = () => new Promise<never>(() => undefined)
+    const { clock, source, tokens, told } = manage(script(hang), { exchangeTimeoutMs: 2_000 })
+    const waiting = tokens.getAccessToken()
+    await clock.advance(1_999)
+    expect(source.calls[0]!.signal.aborted).toBe(false)
+    await clock.advance(1)
+    expect(source.calls[0]!.signal.aborted).toBe(true)
+    expect(told.retry).toMatchObject([{ error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' } }])
+    await clock.advance(250)
+    expect(await waiting).toBe('access-1')
+  })
+})
+
+describe('given a source of the user’s own that fails in its own way', () => {
+  it.each([
+    ['an error', throwing(new Error('boom'))],
+    ['a string', throwing('boom')],
+    ['nothing', throwing(undefined)],
+    ['a throw', failingWith('ERR_TOKEN_RESPONSE', 'unknown')],
+    ['a TypeError', throwing(new TypeError('undefined is not a function'))],
+  ])('when it rejects with %s, then it is retried as unknown', async (_, answer) => {
+    const { clock, tokens } = manage(script(answer))
+    const waiting = tokens.getAccessToken()
+    await clock.advance(250)
+    expect(await waiting).toBe('access-1')
+  })
+
+  it('when it throws an error that carries a request, then no event, error or status shows it', async () => {
+    const failure = Object.assign(new Error('Request failed'), {
+      config: { data: 'the-secret' },
+      code: 'ERR_BAD_REQUEST',
+    })
+    const { tokens } = manage(
+      script(() => Promise.reject(failure)),
+      { retry: { maxAttempts: 1 } },
+    )
+    const error = await outcome(tokens.getAccessToken())
+    expect(error).toMatchObject({ cause: { message: 'Request failed', code: 'ERR_BAD_REQUEST' } })
+    expect((error as { cause: object }).cause).not.toHaveProperty('config')
+  })
+
+  it('when it gives a grant that cannot be used, then that is an answer that cannot be used', async () => {
+    const { tokens } = manage(
+      script(() => ({ accessToken: 'line\nbreak', accessLifetimeMs: 1 })),
+      { retry: { maxAttempts: 1 } },
+    )
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
+  })
+})

@@ -1,0 +1,149 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import { isTokenError } from '../../src/core/errors.ts'
+import { checkedGrant } from '../../src/core/token-source.ts'
+
+const pair = { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r', refreshLifetimeMs: 21_600_000 }
+
+function expectRefused(grant: unknown, member: string): void {
+  let thrown: unknown
+  try {
+    checkedGrant(grant as never)
+  } catch (error) {
+    thrown = error
+  }
+  if (!isTokenError(thrown)) throw new Error(`not refused: ${inspect(grant)}`)
+  expect(thrown).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true })
+  expect(thrown.message).toContain(`: ${member} must be `)
+  expect(inspect(thrown, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
+}
+
+describe('given a grant that can be used', () => {
+  it.each([
+    ['an access token', { accessToken: 'a', accessLifetimeMs: 60_000 }],
+    ['a pair', pair],
+    ['a pair whose refresh token has no known end', { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }],
+  ])('when it holds %s, then a frozen copy comes with these members', (_, grant) => {
+    const copy = checkedGrant(grant)
+    expect(copy).toStrictEqual(grant)
+    expect(copy).not.toBe(grant)
+    expect(Object.isFrozen(copy)).toBe(true)
+  })
+
+  it('when it holds more, then the rest is left out', () => {
+    const more = { ...pair, scope: 'all', __proto__: { evil: true } }
+    expect(checkedGrant(more)).toStrictEqual(pair)
+    expect('evil' in checkedGrant(more)).toBe(false)
+  })
+
+  it('when members that may be missing are undefined, then they are missing', () => {
+    const grant = { accessToken: 'a', accessLifetimeMs: 1, refreshToken: undefined, refreshLifetimeMs: undefined }
+    expect(Object.keys(checkedGrant(grant as never))).toEqual(['accessToken', 'accessLifetimeMs'])
+  })
+
+  it('when there is a lifetime but no refresh token, then the lifetime means nothing', () => {
+    const grant = { accessToken: 'a', accessLifetimeMs: 1, refreshLifetimeMs: 5 }
+    expect(checkedGrant(grant)).toStrictEqual({ accessToken: 'a', accessLifetimeMs: 1 })
+  })
+
+  it.each(['!', '~', 'abc.DEF-123_~+/=', 'x'.repeat(60_000)])(
+    'when its token is visible ASCII from one end to the other, then it is used as it is',
+    (accessToken) => {
+      expect(checkedGrant({ accessToken, accessLifetimeMs: 1 }).accessToken).toBe(accessToken)
+    },
+  )
+
+  it('when each visible ASCII character is tried, then none is refused', () => {
+    for (let code = 0x21; code <= 0x7e; code += 1)
+      expect(checkedGrant({ accessToken: String.fromCharCode(code), accessLifetimeMs: 1 }).accessToken).toHaveLength(1)
+  })
+
+  it.each([Number.MIN_VALUE, 0.5, 1, 86_400_000, 1e15, Number.MAX_VALUE])(
+    'when it lives %d ms, then it is used',
+    (ms) => {
+      expect(checkedGrant({ ...pair, accessLifetimeMs: ms, refreshLifetimeMs: ms })).toMatchObject({
+        accessLifetimeMs: ms,
+        refreshLifetimeMs: ms,
+      })
+    },
+  )
+
+  it('when it changes later, then the copy does not', () => {
+    const grant = { ...pair }
+    const copy = checkedGrant(grant)
+    grant.accessToken = 'changed'
+    expect(copy.accessToken).toBe('a')
+  })
+
+  it.each(['é', ' ', 'a b', '\ud83d\udddd'])(
+    'when its refresh token is %j, then it is used: it travels in JSON',
+    (refreshToken) => {
+      expect(checkedGrant({ ...pair, refreshToken }).refreshToken).toBe(refreshToken)
+    },
+  )
+})
+
+describe('given a grant that cannot be used', () => {
+  it.each([undefined, null, {}, [], 5, 'hidden-value', true, new Map()])(
+    'when it is %p, then it is refused',
+    (grant) => {
+      expectRefused(grant, 'accessToken')
+    },
+  )
+
+  it.each([
+    ...[undefined, null, 5, true, {}, ['hidden-value'], new String('hidden-value')],
+    ...[
+      '',
+      ' ',
+      'hidden-value ',
+      ' hidden-value',
+      'hidden value',
+      'a\tb',
+      'hidden-value\n',
+      'a\r\nX: hidden-value',
+      'a\0',
+    ],
+    ...['a\u007f', 'tok€n', 'é', '\u00a0', '\u200b', '\ufeffa', '\ud800', '🗝', 'a\u2028'],
+  ])('when its access token is %j, then it is refused and not shown (F64)', (accessToken) => {
+    expectRefused({ ...pair, accessToken }, 'accessToken')
+  })
+
+  it('when its access token has any other character of Latin-1, then it is refused', () => {
+    for (let code = 0; code <= 0xff; code += 1)
+      if (code < 0x21 || code > 0x7e)
+        expectRefused({ ...pair, accessToken: `a${String.fromCharCode(code)}b` }, 'accessToken')
+  })
+
+  const lifetimes = [
+    null,
+    0,
+    -0,
+    -1,
+    -Number.MIN_VALUE,
+    NaN,
+    Infinity,
+    -Infinity,
+    '60000',
+    true,
+    {},
+    [60],
+    new Date(1),
+    5n,
+  ]
+
+  it.each([undefined, ...lifetimes])('when its access lifetime is %p, then it is refused (F16)', (accessLifetimeMs) => {
+    expectRefused({ ...pair, accessLifetimeMs }, 'accessLifetimeMs')
+  })
+
+  it.each(lifetimes)('when its refresh lifetime is %p, then it is refused', (refreshLifetimeMs) => {
+    expectRefused({ ...pair, refreshLifetimeMs }, 'refreshLifetimeMs')
+  })
+
+  it.each([null, '', 5, true, {}, ['hidden-value']])(
+    'when its refresh token is %p, then it is refused',
+    (refreshToken) => {
+      expectRefused({ ...pair, refreshToken }, 'refreshToken')
+    },
+  )
+})

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager } from '../../src/index.ts'
+import { ScriptedSource } from '../support/managed.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+const create = (options: object) => () => createTokenManager({ source: new ScriptedSource(), ...options })
+
+describe('given options that cannot be, when a manager is created', () => {
+  it.each<[object, RegExp]>([
+    [{ source: undefined }, /source must be an object, got undefined/],
+    [{ source: { id: 7, obtain: () => 1 } }, /source\.id must be a string/],
+    [{ source: { id: 'x' } }, /source\.obtain must be a function/],
+    [{ source: { id: 'x', obtain: () => 1, refresh: 'no' } }, /source\.refresh must be a function, got string/],
+    [{ source: { id: 'x', obtain: () => 1, origin: 7 } }, /source\.origin must be a string/],
+    [
+      { source: { id: 'x', obtain: () => 1, origin: 'api.example' } },
+      /source\.origin must be a URL, got 'api\.example'/,
+    ],
+    [{ store: {} }, /store must be made by memoryStore/],
+    [{ store: 'redis' }, /store must be made by memoryStore/],
+    [{ storeKey: 7 }, /storeKey must be a string/],
+    [{ onSuspicious: 'panic' }, /onSuspicious must be one of 'obtain', 'stop', got 'panic'/],
+    [{ clock: {} }, /clock\.wallNow must be a function/],
+    [{ clock: 7 }, /clock must be an object/],
+    [{ random: 0.5 }, /random must be a function, got number/],
+    [{ renewal: 7 }, /renewal must be an object, got 7/],
+    [{ renewal: { skewMs: '15s' } }, /renewal\.skewMs must be a number, got '15s'/],
+    [{ renewal: { keepWarm: true } }, /renewal\.keepWarm must be one of 'while-used', 'always', 'never', got true/],
+    [{ retry: { maxAttempts: '4' } }, /retry\.maxAttempts must be a number/],
+    [{ exchangeTimeoutMs: null }, /exchangeTimeoutMs must be a number, got null/],
+  ])('then %p is a TypeError that says so', (options, message) => {
+    expect(create(options)).toThrow(TypeError)
+    expect(create(options)).toThrow(message)
+  })
+
+  it.each<[object, RegExp]>([
+    [{ exchangeTimeoutMs: 0 }, /exchangeTimeoutMs must be .* from 1, got 0/],
+    [{ exchangeTimeoutMs: Infinity }, /exchangeTimeoutMs .*Infinity/],
+    [{ renewal: { skewMs: -1 } }, /renewal\.skewMs must be a finite number from 0, got -1/],
+    [{ renewal: { hardSkewMs: NaN } }, /renewal\.hardSkewMs .*NaN/],
+    [{ renewal: { maxWaitMs: -1 } }, /renewal\.maxWaitMs .*-1/],
+    [{ renewal: { jitter: 1.01 } }, /renewal\.jitter must be a number from 0 to 1, got 1.01/],
+    [{ retry: { maxAttempts: 0 } }, /retry\.maxAttempts .* from 1, got 0/],
+    [{ retry: { maxAttempts: 1.5 } }, /retry\.maxAttempts must be a whole number, got 1.5/],
+    [{ retry: { baseDelayMs: -1 } }, /retry\.baseDelayMs .*-1/],
+    [{ retry: { maxDelayMs: -Infinity } }, /retry\.maxDelayMs .*-Infinity/],
+    [{ retry: { maxRetryAfterMs: NaN } }, /retry\.maxRetryAfterMs .*NaN/],
+  ])('then %p is a RangeError that says so', (options, message) => {
+    expect(create(options)).toThrow(RangeError)
+    expect(create(options)).toThrow(message)
+  })
+
+  it('then no options at all are refused too', () => {
+    expect(() => createTokenManager(undefined as never)).toThrow(/options of createTokenManager/)
+  })
+})
+
+it('given durations that no timer can hold, when they are used, then they count as the longest there is', async () => {
+  const clock = new VirtualClock()
+  const tokens = create({ clock, renewal: { maxWaitMs: 1e15 }, exchangeTimeoutMs: 1e15 })()
+  await tokens.getAccessToken()
+  expect(Math.max(...clock.delays)).toBe(2 ** 31 - 1)
+})
+
+it('given undefined for every option, when a manager is created, then the defaults hold', () => {
+  const renewal = {
+    skewMs: undefined,
+    hardSkewMs: undefined,
+    jitter: undefined,
+    keepWarm: undefined,
+    maxWaitMs: undefined,
+  }
+  const retry = { maxAttempts: undefined, baseDelayMs: undefined, maxDelayMs: undefined, maxRetryAfterMs: undefined }
+  const rest = {
+    store: undefined,
+    storeKey: undefined,
+    exchangeTimeoutMs: undefined,
+    onSuspicious: undefined,
+    clock: undefined,
+  }
+  expect(create({ renewal, retry, ...rest, random: undefined })().status().phase).toBe('empty')
+})

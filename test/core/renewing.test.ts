@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals'
+import { held, manage, ScriptedSource } from '../support/managed.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+describe('given tokens of 60 s', () => {
+  it('200 calls spread evenly over 40 s, tokens of 60 s', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource(), { random: Math.random })
+    for (let call = 0; call < 200; call += 1) {
+      await tokens.getAccessToken()
+      await clock.advance(200)
+    }
+    expect(source.calls).toHaveLength(1)
+  })
+
+  it('when one is due, then a peek gives it and renews behind the request', async () => {
+    const { clock, source, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
+    await tokens.getAccessToken()
+    await clock.advance(44_999)
+    expect([tokens.peekAccessToken(), source.calls.length]).toEqual(['access-1', 1])
+    await clock.advance(1)
+    expect([tokens.peekAccessToken(), tokens.peekAccessToken()]).toEqual(['access-1', 'access-1'])
+    await settle()
+    expect([tokens.peekAccessToken(), source.calls.length]).toEqual(['access-2', 2])
+    expect(told.renewed.map((event) => event.because)).toEqual(['cold', 'due'])
+  })
+
+  it('when jitter is drawn, then renewal comes that much earlier', async () => {
+    const { clock, tokens } = manage(new ScriptedSource(), { random: () => 0.5, renewal: { keepWarm: 'never' } })
+    await tokens.getAccessToken()
+    await clock.advance(60_000 - 16_501)
+    expect(tokens.status().phase).toBe('fresh')
+    await clock.advance(1)
+    expect(tokens.status().phase).toBe('due')
+  })
+
+  it('when one is used, then a timer renews it without anybody asking; an idle one lapses', async () => {
+    const { clock, source, tokens } = manage()
+    await tokens.getAccessToken()
+    await clock.advance(44_999)
+    expect(source.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect(source.calls).toHaveLength(2) // the first waiter counted as its use
+    await clock.advance(3_600_000)
+    expect([source.calls.length, tokens.status().phase, clock.pending]).toEqual([2, 'expired', 0])
+  })
+
+  it.each([
+    ['always', 80],
+    ['never', 1],
+  ] as const)('when keepWarm is %s, then an idle hour costs %i calls', async (keepWarm, calls) => {
+    const { clock, source, tokens } = manage(new ScriptedSource(), { renewal: { keepWarm } })
+    await tokens.getAccessToken()
+    await clock.advance(3_600_000 - 1)
+    expect(source.calls).toHaveLength(calls)
+  })
+
+  it('when the exchange is slow, then the lifetime counts from the moment the request was sent', async () => {
+    const { clock, tokens } = manage(new ScriptedSource({ takesMs: 5_000 }))
+    const waiting = tokens.getAccessToken()
+    await clock.advance(5_000)
+    await waiting
+    expect(tokens.status().accessExpiresAt).toBe(clock.wallNow() + 55_000)
+  })
+})
+
+it('given windows that are no whole milliseconds, when a token is due, then its timer does not spin', async () => {
+  const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 60_000.1 }), { random: () => 1 / 3 })
+  await tokens.getAccessToken()
+  for (let n = 0; n < 300; n += 1) {
+    tokens.peekAccessToken()
+    await clock.advance(1_000.7)
+  }
+  expect(source.calls.length).toBeLessThan(9)
+  expect(clock.delays.filter((ms) => !Number.isInteger(ms))).toEqual([])
+})
+
+describe('given a 30-day token', () => {
+  const MONTH_MS = 30 * 24 * 3_600_000
+
+  it('a 30-day token, one second idle', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: MONTH_MS }))
+    await tokens.getAccessToken()
+    await clock.advance(1_000)
+    expect(source.calls).toHaveLength(1)
+    expect(Math.max(...clock.delays)).toBeLessThan(2 ** 31)
+  })
+
+  it('when it is got, then it counts as one of 24 hours', async () => {
+    const { clock, tokens } = manage(new ScriptedSource({ lifetimeMs: MONTH_MS }))
+    await tokens.getAccessToken()
+    expect(tokens.status().accessExpiresAt).toBe(clock.wallNow() + 24 * 3_600_000)
+  })
+})
+
+describe('given tokens that live less than a request takes', () => {
+  it('when a hundred callers wait for one of 500 ms, then all get it, and calls stay a second apart', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500 }), {
+      renewal: { keepWarm: 'always' },
+    })
+    const got = await Promise.all(Array.from({ length: 100 }, () => tokens.getAccessToken()))
+    expect(new Set(got)).toEqual(new Set(['access-1']))
+    await clock.advance(10_000)
+    const gaps = source.calls.slice(1).map((call, n) => call.at - source.calls[n]!.at)
+    expect(gaps.length).toBeGreaterThanOrEqual(9)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000)
+  })
+
+  it('when one has expired on arrival, then it is a failure with a cool-down, not a loop', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500, takesMs: 500 }))
+    const waiting = expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
+    await clock.advance(500)
+    await waiting
+    expect([tokens.peekAccessToken(), tokens.status().phase]).toEqual([undefined, 'cooling-down'])
+    expect(source.calls).toHaveLength(1)
+  })
+})
+
+describe('given a clock that jumps', () => {
+  const holding = async () => {
+    const world = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
+    await world.tokens.getAccessToken()
+    await world.clock.advance(10_000)
+    return world
+  }
+
+  it.each([
+    ['an hour ahead', 3_600_000, 2],
+    ['two hours back', -7_200_000, 1],
+    ['a second ahead', 1_000, 1],
+  ])('when the wall clock steps %s, then %i ms later it has cost %i calls', async (_, byMs, calls) => {
+    const { clock, source, tokens, told } = await holding()
+    clock.jump(byMs)
+    for (let n = 0; n < 10; n += 1) await tokens.getAccessToken()
+    expect(source.calls).toHaveLength(calls)
+    await settle()
+    expect(told.anomaly.map((event) => event.kind)).toEqual(Math.abs(byMs) > 2_000 ? ['clock-jumped'] : [])
+  })
+
+  it('when the machine slept past the end, then the first call waits for a new token', async () => {
+    const { clock, tokens } = await holding()
+    clock.jump(50_000) // the monotonic clock stood still
+    expect(tokens.peekAccessToken()).toBeUndefined()
+    expect(await tokens.getAccessToken()).toBe('access-2')
+  })
+
+  it('when the clock is set back during an exchange, then the token is good all the same', async () => {
+    const clock = new VirtualClock()
+    const source = new ScriptedSource()
+    const { tokens } = manage(source, {}, clock)
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    const waiting = tokens.getAccessToken()
+    await settle()
+    clock.jump(-3_600_000)
+    late.open()
+    expect(await waiting).toBe('access-1')
+    expect(tokens.status()).toMatchObject({ phase: 'fresh', accessExpiresAt: clock.wallNow() + 60_000 })
+  })
+
+  it('when the process sleeps with an idle token, then waking costs nothing', async () => {
+    const { clock, source, tokens } = manage()
+    await tokens.getAccessToken()
+    clock.jump(3_600_000)
+    await clock.advance(100_000) // the late timer fires
+    expect(source.calls).toHaveLength(1)
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+describe('given an API that refuses the token', () => {
+  it('when it is replaced, then a different one comes, by one renewal for all who ask', async () => {
+    const { source, tokens, told } = manage()
+    const refused = await tokens.getAccessToken()
+    const replaced = await Promise.all(Array.from({ length: 20 }, () => tokens.replaceAccessToken(refused)))
+    expect([new Set(replaced), source.calls.length]).toEqual([new Set(['access-2']), 2])
+    expect(told.renewed.at(-1)).toMatchObject({ because: 'refused' })
+  })
+
+  it('when a late 401 comes for a token that was replaced since, then it costs no call', async () => {
+    const { source, tokens } = manage()
+    const refused = await tokens.getAccessToken()
+    await tokens.renew()
+    expect(await tokens.replaceAccessToken(refused)).toBe('access-2')
+    expect(source.calls).toHaveLength(2)
+  })
+
+  it('when there is no token at all, then one is got', async () => {
+    const { tokens } = manage()
+    expect(await tokens.replaceAccessToken('of an earlier life')).toBe('access-1')
+  })
+
+  it.each([
+    [60_000, 6_000],
+    [10_000, 2_000],
+    [600_000, 60_000],
+  ])('when tokens live %i ms, then forced renewals are %i ms apart', async (lifetimeMs, gapMs) => {
+    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs }))
+    const second = await tokens.replaceAccessToken(await tokens.getAccessToken())
+    const retryAt = clock.wallNow() + gapMs
+    await clock.advance(gapMs - 1)
+    expect(await outcome(tokens.replaceAccessToken(second))).toMatchObject({
+      code: 'ERR_REPLACED_TOO_SOON',
+      retryAt,
+      retryable: true,
+    })
+    await clock.advance(1)
+    expect(await tokens.replaceAccessToken(second)).toBe('access-3')
+    expect(source.calls).toHaveLength(3)
+  })
+
+  it('when a token is refused right after a renewal that nobody forced, then it is replaced', async () => {
+    const { tokens } = manage()
+    await tokens.renew()
+    expect(await tokens.replaceAccessToken('access-1')).toBe('access-2')
+  })
+
+  it('when a renewal is in flight, then the 401 joins it, gap or no gap', async () => {
+    const { source, tokens } = manage()
+    const second = await tokens.replaceAccessToken(await tokens.getAccessToken())
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    const waits = [tokens.renew(), tokens.replaceAccessToken(second)]
+    await settle()
+    late.open()
+    expect(await Promise.all(waits)).toEqual([undefined, 'access-3'])
+    expect(source.calls).toHaveLength(3)
+  })
+
+  it('when the refused token has expired anyway, then no gap stands in the way', async () => {
+    const { clock, tokens } = manage(new ScriptedSource(), { renewal: { hardSkewMs: 15_000, keepWarm: 'never' } })
+    await tokens.getAccessToken()
+    await clock.advance(44_000)
+    const second = await tokens.replaceAccessToken('access-1')
+    await clock.advance(45_000)
+    expect(await tokens.replaceAccessToken(second)).toBe('access-3')
+  })
+
+  it('when the renewal fails, then so does the replacement, though the refused token lives', async () => {
+    const { source, tokens } = manage()
+    const refused = await tokens.getAccessToken()
+    source.script.push(failing(400))
+    expect(await outcome(tokens.replaceAccessToken(refused))).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+    expect(await outcome(tokens.replaceAccessToken(refused))).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+    expect(await tokens.getAccessToken()).toBe(refused)
+    expect(source.calls).toHaveLength(2)
+  })
+
+  it('when the service issues the same token again, then that is no replacement', async () => {
+    const { source, tokens } = manage()
+    const refused = await tokens.getAccessToken()
+    source.script.push(() => source.grant({ accessToken: refused }))
+    expect(await outcome(tokens.replaceAccessToken(refused))).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
+  })
+
+  it('when it refuses every token for ten seconds, then at most six are got', async () => {
+    const { clock, source, tokens } = manage()
+    let surfaced = 0
+    for (let call = 0; call < 1_000; call += 1) {
+      const token = await tokens.getAccessToken()
+      // The replay is refused as well.
+      if ((await outcome(tokens.replaceAccessToken(token))) instanceof Error) surfaced += 1
+      await clock.advance(10)
+    }
+    expect(source.calls.length).toBeLessThanOrEqual(6)
+    expect(surfaced).toBe(1_000 - (source.calls.length - 1))
+  })
+})
+
+describe('given the user’s own wish', () => {
+  it('when renew is called, then it renews, however fresh the token and however often', async () => {
+    const { source, tokens, told } = manage()
+    await tokens.renew()
+    await tokens.renew()
+    await tokens.renew()
+    expect([source.calls.length, tokens.peekAccessToken()]).toEqual([3, 'access-3'])
+    expect(told.renewed.map((event) => event.because)).toEqual(['forced', 'forced', 'forced'])
+  })
+
+  it('when it is called twice at once, then both share one renewal', async () => {
+    const { source, tokens } = manage()
+    await Promise.all([tokens.renew(), tokens.renew()])
+    expect(source.calls).toHaveLength(1)
+  })
+
+  it('when it fails, then it rejects, though the old token lives on', async () => {
+    const { source, tokens } = manage()
+    await tokens.getAccessToken()
+    source.script.push(failing(404))
+    expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_TOKEN_REQUEST' })
+    expect(tokens.peekAccessToken()).toBe('access-1')
+  })
+})

@@ -1,0 +1,286 @@
+import { describe, expect, it } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { fingerprintOf, type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
+import type { GrantedClaim, OpenableStore, RefreshTokenFate, TokenRecord } from '../../src/core/token-store.ts'
+import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
+import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+const LIVE: Refusal = {
+  remainingMs: 60_000,
+  uncertaintyMs: 2_000,
+  attemptedBefore: false,
+  contested: false,
+  storeReachable: true,
+}
+
+describe('given a refused refresh token, when the decision table is asked', () => {
+  it.each<[string, Partial<Refusal>, string | undefined]>([
+    ['D2: it has expired', { remainingMs: -2_000 }, undefined],
+    ['D2: expired, whatever else is known', { remainingMs: -2_000, attemptedBefore: true, contested: true }, undefined],
+    ['D3: it lives', {}, 'unexplained high'],
+    ['D3: just outside doubt', { remainingMs: 2_001 }, 'unexplained high'],
+    ['D4: an attempt of ours had an unknown outcome', { attemptedBefore: true }, 'own-unknown-outcome low'],
+    ['D4: and it may have expired', { attemptedBefore: true, remainingMs: 0 }, 'own-unknown-outcome low'],
+    ['D5: another owner has a claim on it', { contested: true }, 'concurrent-use low'],
+    ['D7: the store cannot be read', { storeReachable: false }, 'store-unreachable medium'],
+    ['D9: it may have expired', { remainingMs: 2_000 }, 'clock-uncertain medium'],
+    ['D9: it may still live', { remainingMs: -1_999 }, 'clock-uncertain medium'],
+    ['D9: its expiry is not known', { remainingMs: undefined }, 'clock-uncertain medium'],
+  ])('then %s', (_, facts, expected) => {
+    const suspicion = suspicionOf({ ...LIVE, ...facts })
+    expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
+  })
+
+  it('then its age makes the clock less certain', () => {
+    expect([0, 60_000, 6 * 3_600_000].map(uncertaintyOf)).toEqual([2_000, 2_012, 6_320])
+  })
+
+  it.each([
+    [60_000, true, 'token-only'],
+    [undefined, true, 'token-only'],
+    [0, true, 'was-expired'],
+    [60_000, false, 'account-rejected'],
+    [0, false, 'account-rejected'],
+  ])('then %s ms of life and an obtain that succeeds (%s) give %s', (remainingMs, accepted, verdict) => {
+    expect(verdictOf({ fingerprint: Promise.resolve(''), remainingMs }, accepted)).toBe(verdict)
+  })
+})
+
+const refused =
+  (status = 401) =>
+  () => {
+    throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', status, serviceCode: '2007' })
+  }
+const fingerprint = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
+
+/** A manager whose pair is due; its refresh token is about to be refused. */
+async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = new ScriptedSource({ pairs: true })) {
+  const world = manage(source, { renewal: { keepWarm: 'never' }, ...options })
+  await world.tokens.getAccessToken()
+  await world.clock.advance(45_000)
+  return world
+}
+
+/** Fingerprints are hashed outside the event loop. */
+async function told<Event>(events: Event[]): Promise<Event[]> {
+  for (let turn = 0; events.length === 0 && turn < 1_000; turn += 1) await settle()
+  await settle()
+  return events
+}
+
+it('given a token, when its fingerprint is taken, then it is eight hex digits of SHA-256', async () => {
+  expect(await fingerprintOf('refresh-1')).toBe(fingerprint('refresh-1'))
+})
+
+describe('given a live refresh token that is refused', () => {
+  it('when the credentials still work, then one event says unexplained, high, and the obtain settles it', async () => {
+    const { clock, source, tokens, told: heard } = await holdingPair()
+    const rejectedAt = clock.wallNow()
+    source.script.push(refused())
+    expect(await tokens.getAccessToken()).toBe('access-1') // nobody waits
+    expect(await told(heard.suspicious)).toEqual([
+      {
+        suspicious: true,
+        evidence: 'unexplained',
+        severity: 'high',
+        fingerprint: fingerprint('refresh-1'),
+        refreshExpiresAt: rejectedAt - 45_000 + 3_600_000,
+        rejectedAt,
+        status: 401,
+        serviceCode: '2007',
+        action: 'obtain',
+      },
+    ])
+    const settled = await told(heard.suspicionSettled)
+    expect(settled).toEqual([{ fingerprint: fingerprint('refresh-1'), verdict: 'token-only' }])
+    expect(source.kinds).toBe('obtain refresh obtain')
+    expect(tokens.status().counts).toMatchObject({ suspicions: 1, obtains: 2, refreshes: 1, failures: 1 })
+  })
+
+  it('when the account is refused too, then the verdict says so', async () => {
+    const { source, tokens, told: heard } = await holdingPair()
+    source.script.push(refused(), failing(400))
+    tokens.peekAccessToken()
+    expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict: 'account-rejected' }])
+  })
+
+  it('when the service is down then, then a later obtain settles it, once', async () => {
+    const { clock, source, tokens, told: heard } = await holdingPair({ retry: { maxAttempts: 2 } })
+    source.script.push(refused(), failing(503))
+    tokens.peekAccessToken()
+    await told(heard.suspicious)
+    expect(heard.suspicionSettled).toEqual([])
+    await clock.advance(5_000)
+    await tokens.renew()
+    await told(heard.suspicionSettled)
+    await tokens.renew()
+    await settle()
+    expect(heard.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
+  })
+
+  it('when the manager was reset in between, then nothing settles it', async () => {
+    const { source, tokens, told: heard } = await holdingPair({ retry: { maxAttempts: 1 } })
+    source.script.push(refused())
+    tokens.peekAccessToken()
+    await told(heard.suspicious)
+    await tokens.reset()
+    await tokens.getAccessToken()
+    await settle()
+    expect(heard.suspicionSettled).toEqual([])
+  })
+
+  it('when it is refused with 400, then it is retired without suspicion', async () => {
+    const { source, tokens, told: heard } = await holdingPair()
+    source.script.push(refused(400))
+    tokens.peekAccessToken()
+    await settle()
+    expect([source.kinds, heard.suspicious]).toEqual(['obtain refresh obtain', []])
+  })
+
+  it('when a 5xx came before, then the alarm is low: our own call may have spent it', async () => {
+    const { clock, source, tokens, told: heard } = await holdingPair()
+    source.script.push(failing(503), refused())
+    tokens.peekAccessToken()
+    await clock.advance(250)
+    expect(await told(heard.suspicious)).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
+    expect(source.kinds).toBe('obtain refresh refresh obtain')
+  })
+
+  it('when its expiry is not known, then the alarm is medium', async () => {
+    const source = new ScriptedSource({ pairs: true })
+    source.script.push(() => ({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }), refused())
+    const { tokens, told: heard } = await holdingPair({}, source)
+    tokens.peekAccessToken()
+    const [event] = await told(heard.suspicious)
+    expect(event).toMatchObject({ evidence: 'clock-uncertain', severity: 'medium', fingerprint: fingerprint('r') })
+    expect(event).not.toHaveProperty('refreshExpiresAt')
+  })
+
+  it.each([
+    [1_000, 'clock-uncertain', 'was-expired'],
+    [-1_000, 'clock-uncertain', 'token-only'],
+  ])('when it ended %i ms before the refusal, then it is %s, and settled as %s', async (agoMs, evidence, verdict) => {
+    const source = new ScriptedSource({ pairs: true })
+    const endsAfterMs = 45_000 + 1_500 - agoMs
+    source.script.push(() => source.grant({ refreshLifetimeMs: endsAfterMs }))
+    const { clock, tokens, told: heard } = await holdingPair({}, source)
+    source.takesMs = 1_500
+    source.script.push(refused())
+    tokens.peekAccessToken()
+    await clock.advance(3_000)
+    expect(await told(heard.suspicious)).toMatchObject([{ evidence }])
+    expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict }])
+  })
+
+  it('when it ended long before the refusal came, then that is the normal end of its life', async () => {
+    const source = new ScriptedSource({ pairs: true })
+    source.script.push(() => source.grant({ refreshLifetimeMs: 46_000 }))
+    const { clock, tokens, told: heard } = await holdingPair({}, source)
+    source.takesMs = 5_000
+    source.script.push(refused())
+    tokens.peekAccessToken()
+    await clock.advance(10_000)
+    expect([source.kinds, heard.suspicious, tokens.status().counts.suspicions]).toEqual([
+      'obtain refresh obtain',
+      [],
+      0,
+    ])
+  })
+
+  it('when a custom source gives no status, then the event says 401', async () => {
+    const { source, tokens, told: heard } = await holdingPair()
+    source.script.push(() => {
+      throw new TokenError('ERR_REFRESH_REJECTED', 'refused')
+    })
+    tokens.peekAccessToken()
+    expect(await told(heard.suspicious)).toMatchObject([{ status: 401 }])
+  })
+})
+
+describe('given onSuspicious: stop', () => {
+  it('when a refresh token is refused, then everything stops until reset, the live token too', async () => {
+    const { clock, source, tokens, told: heard } = await holdingPair({ onSuspicious: 'stop' })
+    source.script.push(refused())
+    tokens.peekAccessToken()
+    await settle()
+    expect(await told(heard.suspicious)).toMatchObject([{ action: 'stop' }])
+    expect(tokens.peekAccessToken()).toBeUndefined()
+    for (const ask of [tokens.getAccessToken(), tokens.replaceAccessToken('access-1'), tokens.renew()]) {
+      const error = await outcome<unknown>(ask)
+      expect(error).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', retryable: false })
+      expect(error).not.toHaveProperty('retryAt')
+    }
+    await clock.advance(24 * 3_600_000)
+    expect(tokens.status()).toMatchObject({ phase: 'stopped', lastError: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+    expect(tokens.status()).not.toHaveProperty('nextAttemptAt')
+    expect(source.kinds).toBe('obtain refresh')
+    await tokens.reset()
+    expect(await tokens.getAccessToken()).toBe('access-2')
+  })
+
+  it('when the token has expired normally, then nothing stops', async () => {
+    const { clock, tokens } = await holdingPair({ onSuspicious: 'stop' })
+    await clock.advance(3_600_000)
+    expect(await tokens.getAccessToken()).toBe('access-2')
+  })
+})
+
+describe('given a store that others use too', () => {
+  /** A memory store whose release goes through `around`. */
+  const storeWith = (
+    around: (record: TokenRecord, claim: GrantedClaim, fate: RefreshTokenFate) => Promise<unknown>,
+  ) => {
+    const inner = memoryStore() as OpenableStore
+    const store: OpenableStore = {
+      kind: 'test',
+      open(key, clock) {
+        const record = inner.open(key, clock)
+        return {
+          claim: (...given) => record.claim(...given),
+          accept: (...given) => record.accept(...given),
+          clear: () => record.clear(),
+          release: async (claim, fate, coolDown) => {
+            if (fate === 'dead') await around(record, claim, fate)
+            return record.release(claim, fate, coolDown)
+          },
+        }
+      },
+    }
+    return store
+  }
+
+  it('when the store holds a newer pair, then it is adopted without alarm (D1)', async () => {
+    const newer = { accessToken: 'theirs', accessLifetimeMs: 60_000, accessRemainingMs: 60_000 }
+    const store = storeWith((record, claim) => record.accept(claim, newer))
+    const { source, tokens, told: heard } = await holdingPair({ store })
+    source.script.push(refused())
+    tokens.peekAccessToken()
+    await settle()
+    expect([tokens.peekAccessToken(), source.kinds, heard.suspicious]).toEqual(['theirs', 'obtain refresh', []])
+    expect(heard.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'due' })
+  })
+
+  it('when another owner was granted the token meanwhile, then the alarm is low (D5)', async () => {
+    const clock = new VirtualClock()
+    const store = storeWith(async (record) => {
+      await clock.advance(20_000) // our claim runs out
+      await record.claim('another', Infinity, 15_000)
+    })
+    const source = new ScriptedSource({ pairs: true })
+    const world = manage(source, { store, renewal: { keepWarm: 'never' } }, clock)
+    await world.tokens.getAccessToken()
+    await clock.advance(45_000)
+    source.script.push(refused())
+    world.tokens.peekAccessToken()
+    expect(await told(world.told.suspicious)).toMatchObject([{ evidence: 'concurrent-use', severity: 'low' }])
+  })
+
+  it('when the store cannot be read, then the alarm is medium (D7)', async () => {
+    const store = storeWith(() => Promise.reject(new Error('gone')))
+    const { source, tokens, told: heard } = await holdingPair({ store })
+    source.script.push(refused())
+    tokens.peekAccessToken()
+    expect(await told(heard.suspicious)).toMatchObject([{ evidence: 'store-unreachable', severity: 'medium' }])
+  })
+})

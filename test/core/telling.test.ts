@@ -1,0 +1,120 @@
+import { describe, expect, it } from '@jest/globals'
+import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+describe('given listeners', () => {
+  it('when they throw or reject, then nothing else notices', async () => {
+    const { tokens, told } = manage()
+    tokens.on('renewed', () => {
+      throw new Error('listener')
+    })
+    tokens.on('renewed', () => Promise.reject(new Error('listener')))
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    await settle()
+    expect(told.renewed).toHaveLength(1)
+  })
+
+  it('when they call the manager, then that works', async () => {
+    const { source, tokens } = manage()
+    const got: string[] = []
+    const off = tokens.on('renewed', async () => {
+      off()
+      got.push(await tokens.getAccessToken())
+      await tokens.reset()
+      got.push(await tokens.getAccessToken())
+      await tokens.renew()
+    })
+    await tokens.getAccessToken()
+    await settle()
+    expect([got, source.calls.length]).toEqual([['access-1', 'access-2'], 3])
+  })
+
+  it('when one is removed, then it hears nothing more; the same function twice is two listeners', async () => {
+    const { tokens } = manage()
+    let heard = 0
+    const listener = () => (heard += 1)
+    const off = tokens.on('renewed', listener)
+    tokens.on('renewed', listener)
+    await tokens.renew()
+    await settle()
+    off()
+    off()
+    await tokens.renew()
+    await settle()
+    expect(heard).toBe(3)
+  })
+
+  it('when an event is told, then it is frozen', async () => {
+    const { tokens, told } = manage()
+    await tokens.renew()
+    await settle()
+    expect(Object.isFrozen(told.renewed[0])).toBe(true)
+  })
+
+  it.each([
+    ['error', () => undefined, /event name .*'renewed'.*'error'/],
+    ['renewed', 'no function', /listener must be a function/],
+  ])('when %j is asked for with %j, then that is refused', (name, listener, message) => {
+    expect(() => manage().tokens.on(name as never, listener as never)).toThrow(message)
+  })
+
+  it('when the same anomaly repeats, then it is told once a minute', async () => {
+    const { clock, tokens, told } = manage()
+    for (let n = 0; n < 3; n += 1) {
+      clock.jump(10_000)
+      tokens.peekAccessToken()
+      await tokens.getAccessToken()
+    }
+    await settle()
+    expect(told.anomaly).toHaveLength(1)
+    await clock.advance(60_000)
+    clock.jump(10_000)
+    await tokens.getAccessToken()
+    await settle()
+    expect(told.anomaly).toHaveLength(2)
+  })
+})
+
+describe('given a manager, when its status is asked for', () => {
+  it('then the phase follows its life', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
+    const phases = [tokens.status().phase]
+    await tokens.getAccessToken()
+    for (const ms of [0, 45_000, 12_000, 3_000]) {
+      await clock.advance(ms)
+      phases.push(tokens.status().phase)
+    }
+    source.script.push(failing(400))
+    await outcome(tokens.getAccessToken())
+    phases.push(tokens.status().phase)
+    await tokens.close()
+    phases.push(tokens.status().phase)
+    expect(phases).toEqual(['empty', 'fresh', 'due', 'expired', 'expired', 'cooling-down', 'closed'])
+  })
+
+  it('then while a token lives its freshness is the phase, whatever else is wrong', async () => {
+    const { clock, source, tokens } = manage()
+    await tokens.getAccessToken()
+    source.script.push(failing(400))
+    await outcome(tokens.renew())
+    expect(tokens.status()).toEqual({
+      phase: 'fresh',
+      renewing: false,
+      accessExpiresAt: clock.wallNow() + 60_000,
+      nextAttemptAt: clock.wallNow() + 60_000,
+      lastError: 'ERR_CREDENTIALS_REJECTED',
+      counts: { obtains: 2, refreshes: 0, adoptions: 0, failures: 1, suspicions: 0 },
+    })
+  })
+
+  it('then the cool-down ends at its instant', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(failing(404))
+    await outcome(tokens.getAccessToken())
+    await clock.advance(4_999)
+    expect(tokens.status()).toMatchObject({ phase: 'cooling-down', nextAttemptAt: clock.wallNow() + 1 })
+    await clock.advance(1)
+    expect(tokens.status()).not.toHaveProperty('nextAttemptAt')
+    expect(tokens.status()).toMatchObject({ phase: 'empty', lastError: 'ERR_TOKEN_REQUEST' })
+  })
+})

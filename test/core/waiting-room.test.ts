@@ -1,0 +1,104 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import { TokenError } from '../../src/core/errors.ts'
+import { WaitingRoom } from '../../src/core/waiting-room.ts'
+import { outcome } from '../support/managed.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+function world(living?: string) {
+  const clock = new VirtualClock()
+  const room = new WaitingRoom(
+    clock,
+    () => living,
+    () => new TokenError('ERR_WAIT_TIMEOUT', 'too late'),
+  )
+  const enter = (ms: number, signal?: AbortSignal, mayKeep = true) =>
+    outcome(room.enter({ limit: clock.monotonicNow() + ms, mayKeep, signal }))
+  return { clock, room, enter }
+}
+const late = { code: 'ERR_WAIT_TIMEOUT' }
+
+describe('given callers who wait', () => {
+  it('when a token comes, then all get it and no timer is left', async () => {
+    const { clock, room, enter } = world()
+    const waits = Promise.all([enter(100), enter(50), enter(200)])
+    expect([clock.pending, clock.holding]).toEqual([1, 1])
+    room.serve('token')
+    expect(await waits).toEqual(['token', 'token', 'token'])
+    expect([room.size, clock.pending]).toEqual([0, 0])
+  })
+
+  it('when limits pass, then each leaves at its own, and one timer serves them all', async () => {
+    const { clock, room, enter } = world()
+    const [long, short, same] = [enter(100), enter(50), enter(50)]
+    expect(clock.pending).toBe(1)
+    await clock.advance(49)
+    expect(room.size).toBe(3)
+    await clock.advance(1)
+    expect([await short, await same]).toMatchObject([late, late])
+    expect([room.size, clock.pending]).toEqual([1, 1])
+    await clock.advance(50)
+    expect(await long).toMatchObject(late)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('when a limit is no whole millisecond, then its timer does not spin', async () => {
+    const { clock, enter } = world()
+    await clock.advance(1 / 3)
+    const wait = enter(100.1)
+    await clock.advance(101)
+    expect(await wait).toMatchObject(late)
+    expect(clock.delays).toEqual([101])
+  })
+
+  it('when the old token still lives at the limit, then it goes to those for whom it will do', async () => {
+    const { clock, enter } = world('old')
+    const [keeps, insists] = [enter(50), enter(50, undefined, false)]
+    await clock.advance(50)
+    expect(await keeps).toBe('old')
+    expect(await insists).toMatchObject(late)
+  })
+
+  it('when a pause begins, then those who cannot wait that long leave at once', async () => {
+    const { clock, room, enter } = world()
+    const [short, exact, long] = [enter(99), enter(100), enter(101)]
+    room.turnAway(new TokenError('ERR_THROTTLED', 'later'), clock.monotonicNow() + 100)
+    expect([await short, await exact]).toMatchObject([{ code: 'ERR_THROTTLED' }, { code: 'ERR_THROTTLED' }])
+    room.serve('token')
+    expect(await long).toBe('token')
+  })
+})
+
+describe('given callers who share a signal', () => {
+  it('when a thousand wait, then one listener is on it, and none afterwards', () => {
+    const { room, enter } = world()
+    const { signal } = new AbortController()
+    const on = jest.spyOn(signal, 'addEventListener')
+    const off = jest.spyOn(signal, 'removeEventListener')
+    for (let n = 0; n < 1_000; n += 1) void enter(100, signal)
+    room.serve('token')
+    expect([on.mock.calls.length, off.mock.calls.length]).toEqual([1, 1])
+    expect(off.mock.calls[0]).toEqual(on.mock.calls[0])
+  })
+
+  it('when it aborts, then they leave with its reason and the others stay', async () => {
+    const { clock, room, enter } = world()
+    const controller = new AbortController()
+    const [gone, goneToo, stays] = [enter(100, controller.signal), enter(100, controller.signal), enter(100)]
+    controller.abort('enough')
+    expect([await gone, await goneToo, room.size]).toEqual(['enough', 'enough', 1])
+    room.serve('token')
+    expect(await stays).toBe('token')
+    expect(clock.pending).toBe(0)
+  })
+
+  it('when one of them has left, then the signal still reaches the other', async () => {
+    const { clock, room, enter } = world()
+    const controller = new AbortController()
+    const [first, second] = [enter(10, controller.signal), enter(100, controller.signal)]
+    await clock.advance(10)
+    expect(await first).toMatchObject(late)
+    controller.abort('enough')
+    expect(await second).toBe('enough')
+    expect([room.size, clock.pending]).toEqual([0, 0])
+  })
+})

@@ -1,0 +1,120 @@
+import { expect, it } from '@jest/globals'
+import { listen, manage, ScriptedSource } from '../support/managed.ts'
+import { startWorld } from '../support/service.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+/** Real sockets and WebCrypto take as long as they take; the limit is for what never comes. */
+async function until(done: () => boolean): Promise<void> {
+  const limit = performance.now() + 4_000
+  while (!done()) {
+    if (performance.now() > limit) throw new Error('It did not come to pass')
+    await settle()
+  }
+}
+
+const presented = (log: readonly { kind: string; status: number }[]) =>
+  log.filter(({ kind }) => kind !== 'resource').map(({ kind, status }) => `${kind} ${status}`)
+
+async function startB(clock = new VirtualClock(Date.now()), service = {}) {
+  const world = await startWorld({ variant: 'B', service, manager: { clock, renewal: { keepWarm: 'never' } } })
+  await world.api.get('/wallet')
+  await clock.advance(45_000)
+  return { ...world, clock, told: listen(world.tokens) }
+}
+
+it('refresh answers 503, 503, 200, by a real service', async () => {
+  const { service, api, clock, told, end } = await startB()
+  service.failNext('refresh', { status: 503 }, 2)
+  for (let n = 0; told.renewed.length === 0 && n < 100; n += 1) {
+    expect((await api.get('/wallet')).status).toBe(200)
+    await clock.advance(50)
+  }
+  expect(presented(service.log)).toEqual(['obtain 200', 'refresh 503', 'refresh 503', 'refresh 200'])
+  expect(told.suspicious).toEqual([])
+  await end()
+})
+
+it('answer lost after the service rotated', async () => {
+  const { service, api, told, end } = await startB()
+  service.failNext('refresh', { drop: 'after' })
+  expect((await api.get('/wallet')).status).toBe(200)
+  await until(() => told.renewed.length > 0)
+  expect((await api.get('/wallet')).status).toBe(200)
+  expect(presented(service.log)).toEqual(['obtain 200', 'refresh 0', 'obtain 200'])
+  expect(told.suspicious).toEqual([])
+  await end()
+})
+
+it('someone else used the refresh token', async () => {
+  const { service, api, tokens, told, end } = await startB()
+  await service.stealRefreshToken()
+  for (let n = 0; n < 20; n += 1) expect((await api.get('/wallet')).status).toBe(200)
+  await until(() => told.suspicionSettled.length > 0)
+  expect(told.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high', serviceCode: '2007' }])
+  expect(told.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
+  expect(presented(service.log)).toEqual(['obtain 200', 'refresh 401', 'obtain 200'])
+  expect(tokens.status().counts.suspicions).toBe(1)
+  await end()
+})
+
+it('refused after its end by the service’s clock, our clock an hour slow', async () => {
+  const slow = new VirtualClock(Date.now() - 3_600_000)
+  const { service, api, told, end } = await startB(slow, { refreshLifetimeMs: 1_000 })
+  expect((await api.get('/wallet')).status).toBe(200)
+  await until(() => told.renewed.length > 0)
+  expect(presented(service.log)).toEqual(['obtain 200', 'obtain 200'])
+  expect(told.suspicious).toEqual([])
+  await end()
+})
+
+it('five minutes of traffic, tokens of 60 s, token calls of 2 s', async () => {
+  const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 2_000 }), {
+    random: Math.random,
+  })
+  const ends = new Map<string, number>()
+  tokens.on('renewed', ({ accessExpiresAt }) => ends.set(tokens.peekAccessToken() ?? '', accessExpiresAt))
+  const first = tokens.getAccessToken()
+  await clock.advance(2_000)
+  await first
+  for (let call = 0; call < 3_000; call += 1) {
+    const token = tokens.peekAccessToken() // undefined: delayed
+    expect(ends.get(token ?? '')).toBeGreaterThan(clock.wallNow())
+    await clock.advance(100)
+  }
+  expect(source.calls.length).toBeLessThanOrEqual(8)
+  expect(told.renewed.length).toBe(source.calls.length)
+})
+
+it('wall clock +1 h, −2 h, an hour asleep', async () => {
+  const { clock, source, tokens } = manage()
+  const HOUR = 3_600_000
+  let slept = 0
+  const truth = () => clock.monotonicNow() + slept
+  const ends = new Map<string, number>()
+  source.script.push(
+    ...Array.from({ length: 99 }, () => () => {
+      const grant = source.grant()
+      ends.set(grant.accessToken, truth() + 60_000)
+      return grant
+    }),
+  )
+  const traffic = async (seconds: number) => {
+    for (let n = 0; n < seconds; n += 1) {
+      expect(ends.get(await tokens.getAccessToken())).toBeGreaterThan(truth())
+      await clock.advance(1_000)
+    }
+    return source.calls.length
+  }
+  // In a world where no clock jumps, each 30 s of traffic costs at most one call.
+  const calls = [await traffic(30)]
+  clock.jump(HOUR)
+  calls.push(await traffic(30))
+  clock.jump(-2 * HOUR)
+  calls.push(await traffic(30))
+  clock.jump(HOUR)
+  slept += HOUR
+  calls.push(await traffic(30))
+  const cost = calls.map((count, n) => count - (calls[n - 1] ?? 0))
+  for (const each of cost) expect(each).toBeLessThanOrEqual(2)
+  expect(cost[0]).toBe(1)
+})

@@ -1,0 +1,348 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { isTokenError } from '../../src/core/errors.ts'
+import { answering, failureOf, grantText, objectText, obtain, sourceBehind } from './world.ts'
+
+const ADDRESS = 'https://tokens.example/api/token/'
+
+/** One obtain whose answer has this body, of status 200. */
+const reading = (body: unknown) => obtain(sourceBehind(answering(body)))
+
+const odd = (message: string) => ({ kind: 'response-odd', message: expect.stringContaining(message) })
+
+/** Every body here is unusable; what the error says of it ends in `why`. */
+async function expectUnusable(body: unknown, why: RegExp): Promise<void> {
+  const error = await failureOf(reading(body))
+  expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true })
+  expect(error.message).toMatch(why)
+  expect(error.cause).toBeUndefined()
+}
+
+describe('given the answer of the specification', () => {
+  it('when it is read, then token and lifetime come and nothing is reported', async () => {
+    expect(await reading(grantText())).toEqual({
+      grant: { accessToken: 'issued-token', accessLifetimeMs: 3_599_000 },
+      reports: [],
+    })
+  })
+
+  it('when it holds members nobody knows, then they are ignored', async () => {
+    const { grant, reports } = await reading(
+      grantText({ refresh: '"r"', scope: '[1]', access_expired_at: '"2020-12-29T05:42:11.925654Z"' }).replace(
+        '{"data"',
+        '{"jsonapi":{"version":"1.1"},"links":null,"meta":{"sign":"x"},"included":[],"data"',
+      ),
+    )
+    expect(grant).toEqual({ accessToken: 'issued-token', accessLifetimeMs: 3_599_000 })
+    expect(reports).toEqual([])
+  })
+
+  it('when it is unusable, then the error knows the status of the call', async () => {
+    expect((await failureOf(reading('<html>'))).status).toBe(200)
+  })
+})
+
+describe('given expires_in', () => {
+  it.each([
+    ['1', 1_000],
+    ['0.5', 500],
+    ['0.001', 1],
+    ['59.999', 59_999],
+    ['60', 60_000],
+    ['6e1', 60_000],
+    ['60.0', 60_000],
+    ['3599', 3_599_000],
+    ['1000000000000', 1e15],
+    ['9007199254740993', 9007199254740992000],
+  ])('when it is the number %s, then the token lives %d ms (F6, F18)', async (text, accessLifetimeMs) => {
+    const { grant, reports } = await reading(grantText({ expires_in: text }))
+    expect(grant.accessLifetimeMs).toBeCloseTo(accessLifetimeMs, 6)
+    expect(reports).toEqual([])
+  })
+
+  it.each([
+    ['"60"', 60_000],
+    ['"3599"', 3_599_000],
+    ['"060"', 60_000],
+  ])('when it is the text %s, then it is used and reported (F17)', async (text, accessLifetimeMs) => {
+    const { grant, reports } = await reading(grantText({ expires_in: text }))
+    expect(grant.accessLifetimeMs).toBe(accessLifetimeMs)
+    expect(reports).toEqual([odd('expires_in')])
+  })
+
+  it.each([
+    ...[undefined, 'null', 'true', 'false', '{}', '[]', '[60]', '{"seconds":60}'],
+    ...['0', '-0', '-5', '-0.5', '1e400', '-1e400', '1e-400'],
+    ...['""', '" "', '"0"', '"000"', '"-5"', '"+60"', '"60.5"', '"1e3"', '"0x3c"', '" 60 "', '"60 "', '"60\\n"'],
+    ...['"6_0"', '"1,000"', '"60s"', '"NaN"', '"Infinity"', '"٦٠"', '"６０"', '"abc"', `"${'9'.repeat(400)}"`],
+  ])('when it is %s, then the answer is refused (F16, F17)', async (text) => {
+    await expectUnusable(grantText({ expires_in: text }), /expires_in must be a positive number of seconds$/)
+  })
+
+  it('when it is beyond what milliseconds can count, then the answer is refused', async () => {
+    await expectUnusable(grantText({ expires_in: '1e308' }), /must be a positive/)
+  })
+
+  it.each(['NaN', 'Infinity', '060', '0x3c', '+60', '.5', '60.', 'undefined'])(
+    'when it is %s, which is not JSON, then the answer is refused',
+    async (text) => {
+      await expectUnusable(grantText({ expires_in: text }), /it is not JSON$/)
+    },
+  )
+})
+
+describe('given access', () => {
+  it.each(['t', '!', '~', 'a.b-c_d~e+f/g==', 'x'.repeat(60_000)])(
+    'when it is text of visible ASCII characters, then it is the token',
+    async (token) => {
+      expect((await reading(grantText({ access: JSON.stringify(token) }))).grant.accessToken).toBe(token)
+    },
+  )
+
+  it.each([undefined, 'null', '""', '5', '0', 'true', '{}', '[]', '["a"]', '{"token":"a"}'])(
+    'when it is %s, then the answer is refused (F64)',
+    async (text) => {
+      await expectUnusable(grantText({ access: text }), /data\.attributes\.access must be a non-empty string$/)
+    },
+  )
+
+  it.each([
+    ...[' ', '   ', 'a b', ' a', 'a ', 'a\tb', 'a\nb', 'a\r\nX-Injected: yes', 'a\0', '\0', 'a\u007f'],
+    ...['tok€n', 'é', 'e\u0301', 'ｔoken', '\u00a0', '\u200b', '\ufeffa', '🗝', '\ud800', '\udc00a'],
+  ])('when it is %j, then the grant is refused, not repaired (F64)', async (token) => {
+    await expectUnusable(grantText({ access: JSON.stringify(token) }), /visible ASCII characters$/)
+  })
+
+  it('when it is a megabyte long, then the answer is refused (F64)', async () => {
+    await expectUnusable(grantText({ access: `"${'x'.repeat(1_000_000)}"` }), / than 65536 bytes$/)
+  })
+})
+
+describe('given token_type', () => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('when it is %s, then it is Bearer (F74)', async (word) => {
+    const { grant, reports } = await reading(grantText({ token_type: JSON.stringify(word) }))
+    expect(grant.accessToken).toBe('issued-token')
+    expect(reports).toEqual([])
+  })
+
+  it('when it is missing, then Bearer is assumed and reported (F74)', async () => {
+    const { grant, reports } = await reading(grantText({ token_type: undefined }))
+    expect(grant.accessToken).toBe('issued-token')
+    expect(reports).toEqual([odd('token_type')])
+  })
+
+  it.each([
+    '"MAC"',
+    '"DPoP"',
+    '""',
+    '" Bearer"',
+    '"Bearer "',
+    '"Bearer, MAC"',
+    '"Bearér"',
+    'null',
+    '5',
+    'true',
+    '{}',
+    '["Bearer"]',
+  ])('when it is %s, then the answer is refused (F74)', async (text) => {
+    await expectUnusable(grantText({ token_type: text }), /token_type must be Bearer$/)
+  })
+})
+
+describe('given id', () => {
+  it.each(['"7"', '""', '"\\ud800"'])('when it is %s, then nothing is reported', async (text) => {
+    expect((await reading(grantText({}, text))).reports).toEqual([])
+  })
+
+  it.each(['7', 'null', '{}', '[]', 'true'])(
+    'when it is %s, then the answer is used and reported (F63)',
+    async (text) => {
+      const { grant, reports } = await reading(grantText({}, text))
+      expect(grant.accessToken).toBe('issued-token')
+      expect(reports).toEqual([odd('id')])
+    },
+  )
+
+  it('when it is missing, then the answer is used and reported (F63)', async () => {
+    const text = grantText().replace('"id":"7",', '')
+    expect(text).not.toContain('"id"')
+    const { grant, reports } = await reading(text)
+    expect(grant.accessToken).toBe('issued-token')
+    expect(reports).toEqual([odd('id')])
+  })
+
+  it('when everything about the answer is odd, then each oddity is reported', async () => {
+    const text = grantText({ expires_in: '"60"', token_type: undefined }, '7')
+    expect((await reading(text)).reports).toEqual([odd('expires_in'), odd('token_type'), odd('id')])
+  })
+
+  it('when nobody listens to reports, then an odd answer is used all the same', async () => {
+    const text = grantText({ expires_in: '"60"', token_type: undefined }, '7')
+    const source = sourceBehind(answering(text))
+    const context = { signal: new AbortController().signal, clock: { wallNow: () => 0 } as never }
+    expect(await source.obtain(context)).toEqual({ accessToken: 'issued-token', accessLifetimeMs: 60_000 })
+  })
+})
+
+describe('given a 200 that carries no token', () => {
+  const attributes = '{"access":"issued-token","expires_in":60,"token_type":"Bearer"}'
+  const resource = `{"type":"auth-token","id":"7","attributes":${attributes}}`
+
+  it.each([
+    ['nothing', '', /it is not JSON$/],
+    ['blanks', ' \n\t ', /it is not JSON$/],
+    ['HTML of a captive portal (F37)', '<!doctype html><title>Sign in</title>', /it is not JSON$/],
+    ['half a document', grantText().slice(0, -2), /it is not JSON$/],
+    ['a document and more', `${grantText()}x`, /it is not JSON$/],
+    ['two documents', grantText() + grantText(), /it is not JSON$/],
+    ['JSON with a comment', `${grantText()}//`, /it is not JSON$/],
+    ['JSON with single quotes', grantText().replaceAll('"', "'"), /it is not JSON$/],
+    ['a form', 'access=issued-token&expires_in=60', /it is not JSON$/],
+    ['null', 'null', /the document must be an object$/],
+    ['a number', '5', /the document must be an object$/],
+    ['text', '"issued-token"', /the document must be an object$/],
+    ['a list', `[${grantText()}]`, /the document must be an object$/],
+    ['an empty object', '{}', / data must be an object$/],
+    ['data that is null (F61)', '{"data":null}', / data must be an object$/],
+    ['data that is a list (F61)', `{"data":[${resource}]}`, / data must be an object$/],
+    ['data that is text (F61)', '{"data":"issued-token"}', / data must be an object$/],
+    ['data that is a number', '{"data":5}', / data must be an object$/],
+    ['data that is empty', '{"data":{}}', /data\.type must be 'auth-token'$/],
+    ['the resource without data, as refresh answers have it', resource, / data must be an object$/],
+    ['the attributes alone, as OAuth has them', attributes, / data must be an object$/],
+    ['a document within a document', `{"data":${grantText()}}`, /data\.type must be 'auth-token'$/],
+    ['another type (F62)', grantText().replace('"auth-token"', '"user"'), /data\.type must be 'auth-token'$/],
+    ['the type in capitals (F62)', grantText().replace('auth-token', 'Auth-Token'), /data\.type must be 'auth-token'$/],
+    ['the type in a list (F62)', grantText().replace('"auth-token"', '["auth-token"]'), /data\.type must be/],
+    ['no type (F62)', grantText().replace('"type":"auth-token",', ''), /data\.type must be 'auth-token'$/],
+    ['no attributes (F61)', '{"data":{"type":"auth-token","id":"7"}}', /data\.attributes must be an object$/],
+    [
+      'attributes that are null (F61)',
+      '{"data":{"type":"auth-token","attributes":null}}',
+      /attributes must be an object$/,
+    ],
+    ['attributes that are a list', '{"data":{"type":"auth-token","attributes":[]}}', /attributes must be an object$/],
+    ['attributes that are text', '{"data":{"type":"auth-token","attributes":"a"}}', /attributes must be an object$/],
+    ['errors (F60)', '{"errors":[{"status":"400","code":"2006"}]}', /it reports errors under a status of success$/],
+    ['an error (F60)', '{"error":"invalid_client"}', /it reports errors under a status of success$/],
+    ['errors beside data (F60)', `{"errors":[{}],"data":${resource}}`, /it reports errors under a status of success$/],
+    ['an error beside data (F60)', `{"data":${resource},"error":{"code":1}}`, /it reports errors under/],
+    ['the detail of an error', '{"detail":"No active account found","code":"2006"}', / data must be an object$/],
+  ])('when it holds %s, then it is refused', async (_, body, why) => {
+    await expectUnusable(body, why)
+    expect((await failureOf(reading(body))).message.startsWith(`The answer of ${ADDRESS} cannot be used: `)).toBe(true)
+  })
+
+  it.each([
+    ['as specified', {}],
+    ['without an expiry of the refresh token', { refresh_expired_at: undefined }],
+  ])('when it is the answer of Variant B %s, then the error names the variant (F75)', async (_, changed) => {
+    const members = {
+      access: '"issued-token"',
+      refresh: '"refresh-token"',
+      access_expired_at: '"2020-12-29T05:42:11.925654Z"',
+      refresh_expired_at: '"2020-12-29T11:42:11.925654Z"',
+      is_2fa_confirmed: 'false',
+      ...changed,
+    }
+    const body = `{"data":{"type":"auth-token","id":"7","attributes":${objectText(members)}},"meta":{"time":"t","sign":"s"}}`
+    await expectUnusable(body, /it speaks Variant B \(login and password\)$/)
+  })
+})
+
+describe('given keys that reach prototypes (F77)', () => {
+  const before = Object.getOwnPropertyNames(Object.prototype).sort()
+
+  afterEach(() => {
+    expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(before)
+    expect(({} as { access?: unknown }).access).toBeUndefined()
+  })
+
+  const evil = '{"access":"evil","expires_in":60,"token_type":"Bearer"}'
+  const keys =
+    '"__proto__":{"access":"evil"},"constructor":{"prototype":{"access":"evil"}},"prototype":{"access":"evil"},"toString":1,"hasOwnProperty":null,"valueOf":"x","toJSON":{}'
+
+  it('when they stand at every level beside the rest, then they are ignored', async () => {
+    const text = `{${keys},"data":{${keys},"type":"auth-token","id":"7","attributes":{${keys},"access":"issued-token","expires_in":60,"token_type":"Bearer"}}}`
+    expect(await reading(text)).toEqual({
+      grant: { accessToken: 'issued-token', accessLifetimeMs: 60_000 },
+      reports: [],
+    })
+  })
+
+  it.each([
+    ['the attributes', `{"data":{"type":"auth-token","id":"7","attributes":{"__proto__":${evil}}}}`],
+    ['the resource', `{"data":{"type":"auth-token","id":"7","__proto__":{"attributes":${evil}}}}`],
+    ['the type', `{"data":{"__proto__":{"type":"auth-token"},"attributes":${evil}}}`],
+    ['the document', `{"__proto__":{"data":{"type":"auth-token","attributes":${evil}}}}`],
+    ['constructor.prototype', `{"constructor":{"prototype":{"data":{"type":"auth-token","attributes":${evil}}}}}`],
+  ])('when they would bring %s, then the answer is refused', async (_, text) => {
+    expect(await failureOf(reading(text))).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
+  })
+
+  it.each([
+    ['access', grantText({ access: undefined }), 'evil'],
+    ['expires_in', grantText({ expires_in: undefined }), 60],
+    ['attributes', '{"data":{"type":"auth-token"}}', { access: 'evil', expires_in: 60 }],
+  ])('when somebody has put %s on the prototype of all objects, then it is not read', async (name, text, value) => {
+    Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
+    try {
+      const error: unknown = await reading(text).catch((thrown: unknown) => thrown)
+      expect(isTokenError(error, 'ERR_TOKEN_RESPONSE')).toBe(true)
+    } finally {
+      Reflect.deleteProperty(Object.prototype, name)
+    }
+  })
+})
+
+describe('given JSON that can be read in more than one way (F78)', () => {
+  it.each([
+    ['access twice', grantText().replace('"access":', '"access":"first","access":')],
+    ['data twice', grantText().replace('{"data":', '{"data":{"type":"user"},"data":')],
+    ['type twice', grantText().replace('"type":', '"type":"user","type":')],
+    ['a key that is escaped', grantText().replace('"access"', '"acc\\u0065ss"')],
+    ['a value that is escaped', grantText({ access: '"issued\\u002dtoken"' })],
+    ['blanks all around', ` \r\n\t${grantText()} \r\n\t`],
+  ])('when it has %s, then the last one counts', async (_, text) => {
+    expect((await reading(text)).grant.accessToken).toBe('issued-token')
+  })
+
+  it.each([
+    ['expires_in', grantText({ expires_in: '60,"expires_in":0' })],
+    ['access', grantText({ access: '"first","access":""' })],
+    ['type', grantText().replace('"type":"auth-token"', '"type":"auth-token","type":"user"')],
+  ])('when its last %s is unusable, then the answer is refused', async (_, text) => {
+    await expect(reading(text)).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
+  })
+
+  const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)))
+
+  it.each([
+    ['bytes', bytes([0xef, 0xbb, 0xbf], grantText())],
+    ['text', `\ufeff${grantText()}`],
+  ])('when it starts with a BOM, as %s, then it is read', async (_, body) => {
+    expect((await reading(body)).grant.accessToken).toBe('issued-token')
+  })
+
+  it.each([
+    ['a second BOM', bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], grantText()), /it is not JSON$/],
+    ['UTF-16', Buffer.from(`\ufeff${grantText()}`, 'utf16le'), /is not UTF-8/],
+    ['UTF-16 without BOM', Buffer.from(grantText(), 'utf16le'), /it is not JSON$/],
+    ['Latin-1 in a member nobody reads', bytes('{"note":"', [0xe9], `",${grantText().slice(1)}`), /is not UTF-8/],
+    ['a byte that UTF-8 does not know', bytes('{"note":"', [0xff], `",${grantText().slice(1)}`), /is not UTF-8/],
+    ['an overlong slash', bytes('{"note":"', [0xc0, 0xaf], `",${grantText().slice(1)}`), /is not UTF-8/],
+    ['a surrogate in UTF-8', bytes('{"note":"', [0xed, 0xa0, 0x80], `",${grantText().slice(1)}`), /is not UTF-8/],
+    ['half a character at its end', bytes(grantText(), [0xc3]), /is not UTF-8/],
+  ])('when it is %s, then it is refused', async (_, body, why) => {
+    await expectUnusable(body, why)
+  })
+
+  it('when a lone surrogate stands where nobody reads, then the answer is used', async () => {
+    const text = grantText().replace('{"data"', '{"note":"\\ud800","data"')
+    expect((await reading(text)).grant.accessToken).toBe('issued-token')
+  })
+
+  it('when it nests 20 000 deep where nobody reads, then the answer is used', async () => {
+    const text = grantText().replace('{"data"', `{"note":${'['.repeat(20_000)}${']'.repeat(20_000)},"data"`)
+    expect((await reading(text)).grant.accessToken).toBe('issued-token')
+  })
+})

@@ -1,0 +1,308 @@
+import { format, inspect } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import type { AxiosAdapter } from 'axios'
+import { isTokenError, TokenError } from '../../src/core/errors.ts'
+import { clientCredentials, type Client, type ClientCredentialsOptions } from '../../src/service/client-credentials.ts'
+import type { ProvidedCredentials } from '../../src/service/credentials.ts'
+import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from './world.ts'
+
+const baseUrl = 'https://tokens.example/api'
+
+/** A source over a service that records the credentials it was given. */
+function recording(given: object) {
+  const sent: unknown[] = []
+  const options = { baseUrl, transport: { adapter: sending(sent) }, ...given } as ClientCredentialsOptions
+  return { source: clientCredentials(options), sent }
+}
+
+/** Answers every call with a token, and puts the attributes of the request into `sent`. */
+const sending =
+  (sent: unknown[]): AxiosAdapter =>
+  async (config) => {
+    sent.push((JSON.parse(config.data as string) as { data: { attributes: unknown } }).data.attributes)
+    return response(config, grantText())
+  }
+
+const refused = (given: object) => misuse(() => recording(given))
+
+const BAD_TEXT: [string, unknown][] = [
+  ['missing', undefined],
+  ['empty', ''],
+  ['null', null],
+  ['a number', 5],
+  ['true', true],
+  ['an object', { toString: () => 'hidden-value' }],
+  ['a String object', new String('hidden-value')],
+  ['bytes', Buffer.from('hidden-value')],
+  ['text with NUL', 'hidden-value\0'],
+  ['NUL alone', '\0'],
+  ['text with a lone high surrogate', 'hidden-value\ud800'],
+  ['text with a lone low surrogate', '\udc00hidden-value'],
+  ['text with surrogates in the wrong order', 'hidden-value\udc00\ud800'],
+]
+
+describe('given fixed credentials', () => {
+  it('when two tokens are obtained, then both calls carry them', async () => {
+    const { source, sent } = recording(client)
+    await obtain(source)
+    await obtain(source)
+    const expected = { client_id: client.clientId, client_secret: client.clientSecret }
+    expect(sent).toEqual([expected, expected])
+  })
+
+  it('when the options change later, then the calls do not', async () => {
+    const sent: unknown[] = []
+    const options = { baseUrl, transport: { adapter: sending(sent) }, ...client }
+    const source = clientCredentials(options)
+    const { id } = source
+    Object.assign(options, { clientId: 'changed', clientSecret: 'changed', baseUrl: 'https://elsewhere.example' })
+    await obtain(source)
+    expect(sent).toEqual([{ client_id: client.clientId, client_secret: client.clientSecret }])
+    expect(source.id).toBe(id)
+  })
+
+  it.each(BAD_TEXT)('when either is %s, then a TypeError names it and not its value (F90, F91)', (_, value) => {
+    for (const name of ['clientId', 'clientSecret']) {
+      const error = refused({ ...client, [name]: value })
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toMatch(new RegExp(`^${name} must `))
+      expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(
+        /hidden-value|api-(key|secret)-of-nobody/,
+      )
+    }
+  })
+
+  it.each(['🗝️', ' ', '  spaced  ', 'e\u0301', '"', '\n', '\u200b', 'x'.repeat(200)])(
+    'when they are %j, then they are sent as they are (F90)',
+    async (text) => {
+      const { source, sent } = recording({ clientId: text, clientSecret: text })
+      await obtain(source)
+      expect(sent).toEqual([{ client_id: text, client_secret: text }])
+    },
+  )
+})
+
+describe('given a function that provides credentials', () => {
+  it.each<[string, (given: Client) => Client | Promise<Client>]>([
+    ['at once', (given) => given],
+    ['later', (given) => Promise.resolve(given)],
+    ['as a thenable', (given) => ({ then: (resolve: (value: Client) => void) => resolve(given) }) as never],
+  ])('when it answers %s, then it is asked once for each exchange', async (_, provide) => {
+    let asked = 0
+    const { source, sent } = recording({
+      credentials: () => {
+        asked += 1
+        return provide({ clientId: `key-${asked}`, clientSecret: `secret-${asked}` })
+      },
+    })
+    expect(asked).toBe(0)
+    await obtain(source)
+    await obtain(source)
+    expect(asked).toBe(2)
+    expect(sent).toEqual([
+      { client_id: 'key-1', client_secret: 'secret-1' },
+      { client_id: 'key-2', client_secret: 'secret-2' },
+    ])
+  })
+
+  it('when members of its answer are counted, then each is read once, and the answer stays as it is (F92)', async () => {
+    const read: string[] = []
+    const answer = new Proxy(Object.freeze({ ...client }), {
+      get(target, name: keyof Client) {
+        if (name in target) read.push(name)
+        return Reflect.get(target, name)
+      },
+    })
+    const { source } = recording({ credentials: () => answer })
+    await obtain(source)
+    expect(read).toEqual(['clientId', 'clientSecret'])
+  })
+
+  const failing: [string, () => unknown, object | undefined][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('vault sealed')
+      },
+      { name: 'Error', message: 'vault sealed' },
+    ],
+    ['rejects', () => Promise.reject(new RangeError('vault sealed')), { name: 'RangeError', message: 'vault sealed' }],
+    [
+      'throws with a code',
+      () => {
+        throw Object.assign(new Error('no'), { code: 'EVAULT' })
+      },
+      { message: 'no', code: 'EVAULT' },
+    ],
+    [
+      'throws text',
+      () => {
+        throw 'vault sealed' as unknown as Error
+      },
+      { message: 'a thrown string' },
+    ],
+    [
+      'throws nothing',
+      () => {
+        throw undefined as unknown as Error
+      },
+      undefined,
+    ],
+  ]
+
+  it.each(failing)('when it %s, then nothing was sent and the cause is told', async (_, credentials, cause) => {
+    const { source, sent } = recording({ credentials })
+    const error = await failureOf(obtain(source))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
+    expect(error.message).toBe('The credentials function failed: no token call was made')
+    expect(sent).toEqual([])
+    if (cause) expect(error.cause).toMatchObject(cause)
+    else expect(error.cause).toBeUndefined()
+  })
+
+  it('when what it throws carries its request, then the cause does not', async () => {
+    const thrown = Object.assign(new Error('request to the vault failed'), {
+      name: 'VaultError',
+      config: { headers: { 'X-Vault-Token': 'hidden-value' } },
+      stack: 'VaultError: hidden-value',
+      cause: new Error('hidden-value'),
+    })
+    const { source } = recording({ credentials: () => Promise.reject(thrown) })
+    const error = await failureOf(obtain(source))
+    expect(error.cause).toMatchObject({ name: 'VaultError', message: 'request to the vault failed' })
+    expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
+  })
+
+  it('when it throws a TokenError, then that is the cause', async () => {
+    const thrown = new TokenError('ERR_CLOSED', 'the vault is closed')
+    const error = await failureOf(obtain(recording({ credentials: () => Promise.reject(thrown) }).source))
+    expect(error.code).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE')
+    expect(isTokenError(error.cause, 'ERR_CLOSED')).toBe(true)
+  })
+
+  it('when it failed once, then the next exchange asks again', async () => {
+    let asked = 0
+    const credentials = () => {
+      asked += 1
+      return asked === 1 ? Promise.reject(new Error('sealed')) : client
+    }
+    const { source, sent } = recording({ credentials })
+    await failureOf(obtain(source))
+    await obtain(source)
+    expect(sent).toHaveLength(1)
+  })
+
+  it.each([undefined, null, 5, 'hidden-value', true, [], {}])(
+    'when it answers %p, then nothing was sent and the error says no value',
+    async (answer) => {
+      const { source, sent } = recording({ credentials: () => answer })
+      const error = await failureOf(obtain(source))
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
+      expect(sent).toEqual([])
+      expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
+    },
+  )
+
+  it.each(BAD_TEXT)(
+    'when a member of its answer is %s, then the cause names it and not its value',
+    async (_, value) => {
+      for (const name of ['clientId', 'clientSecret']) {
+        const { source, sent } = recording({ credentials: () => ({ ...client, [name]: value }) })
+        const error = await failureOf(obtain(source))
+        expect(error).toMatchObject({ outcome: 'not-sent', cause: { name: 'TypeError' } })
+        expect((error.cause as Error).message).toMatch(new RegExp(`^${name} must `))
+        expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(
+          /hidden-value|api-(key|secret)-of-nobody/,
+        )
+        expect(sent).toEqual([])
+      }
+    },
+  )
+
+  it.each([
+    { clientId: 'hidden-value' },
+    { clientSecret: 'hidden-value' },
+    { clientId: 'hidden-value', clientSecret: 'hidden-value' },
+    { clientSecret: '' },
+  ])('when there are fixed credentials too, then a TypeError says so', (fixed) => {
+    const error = refused({ credentials: () => client, ...fixed })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toBe('Give either credentials or clientId and clientSecret, not both')
+  })
+
+  it.each([5, true, {}, null])('when it is %p, then a TypeError says what it must be', (credentials) => {
+    const error = refused({ credentials })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^credentials must be a function, got /)
+  })
+
+  it('when the secret itself is given in its place, then the TypeError does not show it', () => {
+    const error = refused({ credentials: 'hidden-value' })
+    expect(error.message).toMatch(/^credentials must be a function, got /)
+    expect(error.message).not.toContain('hidden-value')
+  })
+
+  it('when it stands where the options belong, then its text is not shown', () => {
+    const error = misuse(() => clientCredentials((() => ({ clientSecret: 'hidden-value' })) as never))
+    expect(error.message).toMatch(/^The options of clientCredentials must be an object, got /)
+    expect(error.message).not.toContain('hidden-value')
+  })
+})
+
+describe('given the account of a source', () => {
+  const idWith = (given: Partial<ProvidedCredentials<Client>>) =>
+    recording({ credentials: () => client, ...given }).source.id
+
+  it('when credentials are provided and nobody names it, then the id is empty, before and after an exchange', async () => {
+    const { source } = recording({ credentials: () => client })
+    expect(source.id).toBe('')
+    await obtain(source)
+    expect(source.id).toBe('')
+    expect(idWith({ account: undefined })).toBe('')
+  })
+
+  it('when it is named, then the id tells accounts apart', () => {
+    expect(idWith({ account: 'one' })).not.toBe('')
+    expect(idWith({ account: 'one' })).toBe(idWith({ account: 'one' }))
+    expect(idWith({ account: 'one' })).not.toBe(idWith({ account: 'two' }))
+  })
+
+  it('when it is named as the client id of a source with fixed credentials, then both share one id', () => {
+    expect(idWith({ account: client.clientId })).toBe(recording(client).source.id)
+  })
+
+  it.each([5, null, true, {}, []])('when it is %p, then a TypeError names it', (account) => {
+    const error = refused({ credentials: () => client, account })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^account must be a string, got /)
+  })
+})
+
+describe('given a source that is printed', () => {
+  const printed = (source: object) => [
+    inspect(source, { depth: Infinity, showHidden: true }),
+    inspect(source, { showProxy: true, showHidden: true }),
+    inspect({ nested: [source] }, { depth: Infinity, showHidden: true }),
+    inspect(Object.getOwnPropertyDescriptors(source), { depth: Infinity, showHidden: true }),
+    format('%s %o %O %j', source, source, source, source),
+    JSON.stringify(source),
+    JSON.stringify({ ...source }),
+    Object.prototype.toString.call(source),
+  ]
+
+  it('when it holds fixed credentials, then neither is shown', () => {
+    const text = printed(sourceAt(baseUrl)).join('\n')
+    expect(text).not.toContain(client.clientId)
+    expect(text).not.toContain(client.clientSecret)
+  })
+
+  it('when it has used those of a function, then neither is shown', async () => {
+    const { source } = recording({ credentials: () => client, account: 'hidden-value' })
+    await obtain(source)
+    expect(printed(source).join('\n')).not.toMatch(/api-(key|secret)-of-nobody|hidden-value|issued-token/)
+  })
+
+  it('when it is cloned, then the clone holds nothing', () => {
+    expect(structuredClone(sourceAt(baseUrl))).toEqual({})
+  })
+})

@@ -1,0 +1,804 @@
+import { createHash, createHmac } from 'node:crypto'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { AxiosAdapter } from 'axios'
+import nock from 'nock'
+import { systemClock } from '../../src/core/clock.ts'
+import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
+import { loginPassword } from '../../src/service/login-password.ts'
+import {
+  account,
+  answer,
+  behindNock,
+  deskBehind,
+  HOST,
+  HOUR,
+  logged,
+  metaText,
+  NOW,
+  obtainText,
+  openDesk,
+  pairText,
+  PATHS,
+  SECOND,
+  stamp,
+  tagOf,
+  unsignedText,
+} from './variant-b.ts'
+import { failureOf, misuse, objectText, response } from './world.ts'
+
+behindNock()
+
+const ACCESS_ALONE = { accessToken: 'access-1', accessLifetimeMs: 60 * SECOND }
+const PAIR_OF_UNKNOWN_END = { ...ACCESS_ALONE, refreshToken: 'refresh-1' }
+const PAIR = { ...PAIR_OF_UNKNOWN_END, refreshLifetimeMs: 6 * HOUR }
+
+const odd = (what: string) => ({ kind: 'response-odd', message: expect.stringContaining(what) })
+const clockOff = { kind: 'clock-off', message: expect.any(String) }
+const httpDate = (at: number) => new Date(at).toUTCString()
+
+/** A desk whose obtain is answered so. */
+function obtaining(text: string, options: object = {}, headers: Record<string, string> = {}) {
+  answer('obtain', text, headers)
+  return openDesk(options)
+}
+
+/** A desk whose next refresh is answered so, after a good obtain. */
+async function refreshing(text: string, options: object = {}, headers: Record<string, string> = {}) {
+  const desk = obtaining(obtainText(), options)
+  await desk.obtain()
+  answer('refresh', text, headers)
+  return desk
+}
+
+/** Refused whole: nothing of it may be used. */
+async function expectDistrusted(exchange: Promise<unknown>): Promise<void> {
+  expect(await failureOf(exchange)).toMatchObject({
+    code: 'ERR_SIGNATURE',
+    outcome: 'unknown',
+    retryable: false,
+    status: 200,
+  })
+}
+
+async function expectUnusable(exchange: Promise<unknown>, why: RegExp): Promise<void> {
+  const error = await failureOf(exchange)
+  expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true, status: 200 })
+  expect(error.message).toMatch(why)
+}
+
+const meta = (changes: Record<string, string | undefined>) => ({ meta: metaText(stamp(NOW), 'refresh-1', changes) })
+
+describe('given an obtain answer that is rightly signed', () => {
+  it('when it is as the specification shows it, then the pair and both lifetimes come', async () => {
+    const desk = obtaining(obtainText())
+    expect(await desk.obtain()).toEqual(PAIR)
+    expect(desk.reports).toEqual([])
+  })
+
+  it('when its tag is under the digest of both, or spelled in another way, then it is accepted (F84)', async () => {
+    const digest = createHash('sha256')
+      .update(account.login + account.password)
+      .digest()
+    const tag = Buffer.from(tagOf(stamp(NOW), 'refresh-1'), 'hex')
+    for (const sign of [
+      createHmac('sha256', digest)
+        .update(`${stamp(NOW)}refresh-1`)
+        .digest('hex'),
+      ` ${tag.toString('hex').toUpperCase()} `,
+      tag.toString('base64'),
+      tag.toString('base64url'),
+    ])
+      expect(await obtaining(obtainText(meta({ sign: JSON.stringify(sign) }))).obtain()).toEqual(PAIR)
+  })
+
+  it.each([
+    ['microseconds, cut', stamp(NOW + 60 * SECOND, '999'), 60 * SECOND],
+    ['nanoseconds', '2026-01-01T00:01:00.001999999Z', 60_001],
+    ['no fraction', '2026-01-01T00:01:00Z', 60 * SECOND],
+    ['an offset (F2)', '2026-01-01T03:01:00+03:00', 60 * SECOND],
+    ['no zone (F3)', '2026-01-01T00:01:00', 60 * SECOND],
+    ['a millisecond left', stamp(NOW + 1), 1],
+    ['the year 9999 (F6)', '9999-12-31T23:59:59Z', Date.UTC(9999, 11, 31, 23, 59, 59) - NOW],
+  ])('when access_expired_at has %s, then the lifetime is right', async (_, text, accessLifetimeMs) => {
+    const attributes = { access_expired_at: JSON.stringify(text) }
+    expect(await obtaining(obtainText({ attributes })).obtain()).toEqual({ ...PAIR, accessLifetimeMs })
+  })
+
+  it.each([
+    ['access_expired_at', [undefined, 'null', '""', '"soon"', '"2026-02-30T00:00:00Z"', '1767225660', '[]', 'true']],
+    ['access', [undefined, 'null', '""', '5', '[]', '{"access":"a"}', '"a b"', '"é"']],
+  ])('when %s is missing or of no use, then the answer is refused (F5, F64)', async (name, texts) => {
+    for (const text of texts) {
+      const desk = obtaining(obtainText({ attributes: { [name]: text } }))
+      await expect(desk.obtain()).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
+    }
+  })
+
+  it('when access_expired_at is not after meta.time, then it has expired by the service’s own clock (F7)', async () => {
+    for (const ms of [0, -1, -365 * 24 * HOUR]) {
+      const attributes = { access_expired_at: JSON.stringify(stamp(NOW + ms)) }
+      await expectUnusable(obtaining(obtainText({ attributes })).obtain(), /has expired already, by the service’s/)
+    }
+  })
+
+  it('when refresh_expired_at cannot be read, then the pair is used, its end unknown and reported (F70)', async () => {
+    for (const text of [undefined, 'null', '""', '"garbage"', '"2026-02-30T00:00:00Z"', '1767225660', '{}']) {
+      const desk = obtaining(obtainText({ attributes: { refresh_expired_at: text } }))
+      expect([await desk.obtain(), desk.reports]).toEqual([PAIR_OF_UNKNOWN_END, [odd('refresh_expired_at')]])
+    }
+  })
+
+  it.each<[string, number, object]>([
+    ['before access_expired_at (F71)', 30 * SECOND, { ...PAIR, refreshLifetimeMs: 30 * SECOND }],
+    ['a millisecond away', 1, { ...PAIR, refreshLifetimeMs: 1 }],
+    ['now', 0, ACCESS_ALONE],
+    ['past', -1, ACCESS_ALONE],
+  ])('when refresh_expired_at is %s, then no dead refresh token is kept', async (_, ms, expected) => {
+    const attributes = { refresh_expired_at: JSON.stringify(stamp(NOW + ms)) }
+    expect(await obtaining(obtainText({ attributes })).obtain()).toEqual(expected)
+  })
+
+  it('when is_2fa_confirmed is anything or missing, then it has no effect (F73)', async () => {
+    for (const text of ['true', undefined, '"yes"', 'null', '5', '{}']) {
+      const desk = obtaining(obtainText({ attributes: { is_2fa_confirmed: text } }))
+      expect([await desk.obtain(), desk.reports]).toEqual([PAIR, []])
+    }
+  })
+
+  it('when it has no id, then it is used and reported (F63)', async () => {
+    for (const id of ['', '"id":7,', '"id":null,']) {
+      const desk = obtaining(obtainText().replace('"id":"7",', id))
+      expect([await desk.obtain(), desk.reports]).toEqual([PAIR, [odd('id')]])
+    }
+  })
+
+  it('when keys that reach prototypes stand at every level, then they are ignored (F77)', async () => {
+    const evil = '{"access":"evil","refresh":"evil","time":"evil","sign":"evil","data":{},"meta":{}}'
+    const keys = `"__proto__":${evil},"constructor":${evil},"prototype":${evil},"toString":1,"hasOwnProperty":1,`
+    const text = obtainText().replaceAll('{', `{${keys}`)
+    expect(await obtaining(text).obtain()).toEqual(PAIR)
+  })
+
+  it('when meta or its members come by a prototype only, then they are missing (F77, F82)', async () => {
+    const { meta: text } = meta({})
+    for (const document of [
+      unsignedText().replace('{', `{"__proto__":{"meta":${text}},`),
+      obtainText({ meta: `{"__proto__":${text}}` }),
+    ])
+      await expectDistrusted(obtaining(document).obtain())
+  })
+
+  it('when a key is there twice, then the last one counts, for the signature too (F78)', async () => {
+    const twice = obtainText().replace('"refresh":', '"refresh":"another","refresh":')
+    expect(await obtaining(twice).obtain()).toEqual(PAIR)
+    const reversed = obtainText().replace('"access":', '"refresh":"another","access":')
+    await expectDistrusted(obtaining(reversed).obtain())
+  })
+
+  it('when it reports errors beside the pair, then it is refused (F60)', async () => {
+    const text = obtainText().replace('{', '{"errors":[{"code":"2006"}],')
+    await expectUnusable(obtaining(text).obtain(), /reports errors under a status of success$/)
+  })
+
+  it('when it is not wrapped in data, then it is refused: only refresh answers are bare', async () => {
+    const bare = pairText().replace('{', `{"meta":${metaText(stamp(NOW))},`)
+    await expectUnusable(obtaining(bare).obtain(), / data must be an object$/)
+  })
+
+  it('when its access or its ends were altered, then nobody can tell: the tag does not cover them (F87)', async () => {
+    const attributes = { access: '"altered"', access_expired_at: JSON.stringify(stamp(NOW + HOUR)) }
+    const grant = await obtaining(obtainText({ attributes })).obtain()
+    expect(grant).toEqual({ ...PAIR, accessToken: 'altered', accessLifetimeMs: HOUR })
+  })
+})
+
+describe('given an answer of Variant A (F75)', () => {
+  const text = `{"data":${objectText({
+    type: '"auth-token"',
+    id: '"7"',
+    attributes: '{"access":"access-1","expires_in":3599,"token_type":"Bearer"}',
+  })}}`
+
+  it.each([true, false])(
+    'when it answers an obtain, and verifySignature is %s, then the error names the variant',
+    async (verifySignature) => {
+      await expectUnusable(obtaining(text, { verifySignature }).obtain(), /it speaks Variant A/)
+    },
+  )
+
+  it('when it answers a refresh, then the error names the variant', async () => {
+    const desk = await refreshing(text)
+    await expectUnusable(desk.refresh(), /it speaks Variant A/)
+  })
+})
+
+describe('given an obtain answer that is not rightly signed', () => {
+  const time = stamp(NOW)
+  const tag = JSON.stringify(tagOf(time, 'refresh-1'))
+
+  it.each<[string, string[]]>([
+    ['no meta (F82)', [unsignedText(), ...['null', '[]', '"x"', '5', '{}'].map((text) => obtainText({ meta: text }))]],
+    ['no sign (F82)', [undefined, 'null', '""', '" "'].map((sign) => obtainText(meta({ sign })))],
+    ['no time (F82)', [undefined, 'null', '""', '5', '[]'].map((text) => obtainText(meta({ time: text })))],
+    [
+      'a sign that is no tag (F85)',
+      [`[${tag}]`, `{"sign":${tag}}`, '5', 'true', tag.slice(0, 33) + '"', '"00"', `"${'0'.repeat(60_000)}"`].map(
+        (sign) => obtainText(meta({ sign })),
+      ),
+    ],
+    [
+      'a sign with one digit changed (F83)',
+      [
+        obtainText({
+          meta: metaText(time).replace(/(sign":")(.)/, (_, a: string, d: string) => a + (d === '0' ? '1' : '0')),
+        }),
+      ],
+    ],
+    ['the sign of another refresh token (F86)', [obtainText({ meta: metaText(time, 'refresh-2') })]],
+    ['the sign of another moment', [obtainText(meta({ time: JSON.stringify(stamp(NOW, '001')) }))]],
+    [
+      'the sign of another account',
+      [obtainText({ meta: metaText(time, 'refresh-1', {}, { ...account, password: 'x' }) })],
+    ],
+    ['a time spelled in another way (F89)', [obtainText(meta({ time: '"2026-01-01T00:00:00.000Z"' }))]],
+    ['another refresh token', [obtainText({ attributes: { refresh: '"refresh-2"' } })]],
+    [
+      'no refresh token',
+      [undefined, 'null', '5', '["refresh-1"]'].map((refresh) => obtainText({ attributes: { refresh } })),
+    ],
+  ])('when it has %s, then it is refused whole', async (_, texts) => {
+    for (const text of texts) {
+      const desk = obtaining(text)
+      await expectDistrusted(desk.obtain())
+      expect(desk.reports).toEqual([])
+    }
+  })
+
+  it('when its time is rightly signed, but no timestamp with a zone, then it is refused all the same', async () => {
+    for (const text of [
+      '2026-01-01T00:00:00.000000',
+      '2026-01-01 00:00:00Z',
+      '2026-01-01t00:00:00z',
+      '1767225600',
+      'now',
+    ])
+      await expectDistrusted(obtaining(obtainText({ meta: metaText(text) })).obtain())
+  })
+
+  it('when its time has an offset or no fraction, and it is rightly signed, then it is accepted', async () => {
+    for (const text of ['2026-01-01T03:00:00.000000+03:00', '2026-01-01T00:00:00Z'])
+      expect(await obtaining(obtainText({ meta: metaText(text) })).obtain()).toEqual(PAIR)
+  })
+
+  it('when characters move from time to refresh, or back, then the shape of time betrays it (F88)', async () => {
+    const all = `${time}refresh-1`
+    for (let at = 0; at < all.length; at += 1) {
+      if (at === time.length) continue
+      const moved = metaText(all.slice(0, at), all.slice(at))
+      expect(moved).toContain(tagOf(time, 'refresh-1'))
+      const text = obtainText({ attributes: { refresh: JSON.stringify(all.slice(at)) }, meta: moved })
+      await expectDistrusted(deskBehind(async (config) => response(config, text)).obtain())
+    }
+  })
+
+  it('when the credentials are composed and the signer decomposes them, then it is refused (F90)', async () => {
+    const composed = { login: 'clé', password: 'sécret' }
+    const decomposed = { login: 'cle\u0301', password: 'se\u0301cret' }
+    const signedBy = (signer: typeof composed) => obtainText({ meta: metaText(time, 'refresh-1', {}, signer) })
+    expect(await obtaining(signedBy(composed), composed).obtain()).toEqual(PAIR)
+    expect(await obtaining(signedBy(decomposed), decomposed).obtain()).toEqual(PAIR)
+    await expectDistrusted(obtaining(signedBy(decomposed), composed).obtain())
+  })
+})
+
+describe('given a source that has accepted an answer of noon', () => {
+  const noon = NOW + 12 * HOUR
+  const answerOf = (text: string, micros?: string) =>
+    obtainText({ now: noon, meta: metaText(micros === undefined ? text : stamp(noon, micros)) })
+
+  async function atNoon(options: object = {}) {
+    const desk = obtaining(answerOf('', '500'), options)
+    await desk.obtain()
+    return desk
+  }
+
+  it.each([
+    ['the same', stamp(noon, '500')],
+    ['the same, with an offset', '2026-01-01T15:00:00.000500+03:00'],
+    ['a microsecond earlier', stamp(noon, '499')],
+    ['a nanosecond earlier', '2026-01-01T12:00:00.000499999Z'],
+    ['a year earlier', stamp(noon - 365 * 24 * HOUR)],
+  ])('when an answer comes whose meta.time is %s, then it is an old one, and refused (F79)', async (_, time) => {
+    const desk = await atNoon()
+    answer('obtain', answerOf(time))
+    await expectDistrusted(desk.obtain())
+    answer('refresh', pairText({}, noon).replace('{', `{"meta":${metaText(time)},`))
+    await expectDistrusted(desk.refresh())
+  })
+
+  it.each([
+    ['a microsecond later', stamp(noon, '501')],
+    ['a nanosecond later', '2026-01-01T12:00:00.000500001Z'],
+  ])('when an answer comes whose meta.time is %s, then it is accepted', async (_, time) => {
+    const desk = await atNoon()
+    answer('obtain', answerOf(time))
+    expect(await desk.obtain()).toEqual(PAIR)
+  })
+
+  it('when it is reset, then it has forgotten, and this machine is behind another clock', async () => {
+    const desk = await atNoon()
+    desk.source.reset!()
+    answer('obtain', obtainText())
+    expect(await desk.obtain()).toEqual(PAIR)
+  })
+
+  it('when a forged answer of tomorrow was refused, then those of today are accepted still', async () => {
+    const desk = await atNoon()
+    const tomorrow = stamp(noon + 24 * HOUR)
+    answer('obtain', obtainText({ meta: metaText(tomorrow, 'refresh-1', {}, { ...account, password: 'x' }) }))
+    await expectDistrusted(desk.obtain())
+    answer('obtain', answerOf('', '501'))
+    expect(await desk.obtain()).toEqual(PAIR)
+  })
+
+  it('when another source of the same account gets the old answer, then it cannot know', async () => {
+    await atNoon()
+    answer('obtain', answerOf('', '500'))
+    expect(await openDesk().obtain()).toEqual(PAIR)
+  })
+})
+
+describe('given verifySignature: false', () => {
+  const off = { verifySignature: false }
+
+  it('when the sign of an obtain answer is wrong or missing, then it is used, and its meta.time is believed', async () => {
+    for (const sign of ['"00"', undefined, '{}'])
+      expect(await obtaining(obtainText(meta({ sign })), off).obtain()).toEqual(PAIR)
+  })
+
+  it('when the same answer comes again, then it is used again', async () => {
+    const desk = obtaining(obtainText(), off)
+    await desk.obtain()
+    answer('obtain', obtainText())
+    expect(await desk.obtain()).toEqual(PAIR)
+  })
+
+  it('when a refresh answer has a wrong sign, then it is used', async () => {
+    const text = pairText().replace('{', `{"meta":{"time":"${stamp(NOW)}","sign":"00"},`)
+    expect(await (await refreshing(text, off)).refresh()).toEqual(PAIR)
+  })
+
+  it.each<[string, string | undefined]>([
+    ['no meta', undefined],
+    ['null as meta', 'null'],
+    ['a time without a zone', '{"time":"2030-01-01T00:00:00"}'],
+    ['a time that is none', '{"time":5}'],
+  ])('when an obtain answer has %s, then Date tells the time, the next second of it', async (_, text) => {
+    const desk = obtaining(obtainText({ meta: text }), off, { Date: httpDate(NOW - SECOND) })
+    expect(await desk.obtain()).toEqual(PAIR)
+  })
+
+  it('when neither meta nor Date is there, then our wall clock must do, and judges no refresh token', async () => {
+    const desk = obtaining(unsignedText(), off)
+    desk.clock.jump(10 * SECOND)
+    expect(await desk.obtain()).toEqual({ ...PAIR_OF_UNKNOWN_END, accessLifetimeMs: 50 * SECOND })
+  })
+})
+
+describe('given a refresh answer', () => {
+  const next = { access: '"access-2"', refresh: '"refresh-2"' }
+  const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
+  const later = stamp(NOW, '001')
+  const bare = pairText(next)
+  const withMeta = (text: string) => bare.replace('{', `{"meta":${text},`)
+
+  it.each<[string, string]>([
+    ['bare, as the specification shows it (F65)', bare],
+    ['wrapped in data (F66)', objectText({ data: bare })],
+    ['both at once, of which data wins (F66)', pairText().replace('{', `{"data":${bare},`)],
+    ['bare, with a right meta (F67)', withMeta(metaText(later, 'refresh-2'))],
+    ['wrapped, with a right meta (F67)', objectText({ data: bare, meta: metaText(later, 'refresh-2') })],
+  ])('when it is %s, then the next pair comes', async (_, text) => {
+    const desk = await refreshing(text)
+    expect(await desk.refresh()).toEqual(NEXT)
+    expect(desk.reports).toEqual([])
+  })
+
+  it('when its meta does not prove it, then it is refused whole (F67)', async () => {
+    for (const text of [
+      metaText(later, 'refresh-2', { sign: `"${'0'.repeat(64)}"` }),
+      metaText(later, 'refresh-1'),
+      metaText(later, 'refresh-2', { sign: undefined }),
+      metaText(later, 'refresh-2', { time: undefined }),
+      metaText('2026-01-01T00:00:01', 'refresh-2'),
+      '{}',
+    ])
+      await expectDistrusted((await refreshing(withMeta(text))).refresh())
+  })
+
+  it.each<[string, string]>([
+    ['data that is null beside a good pair', bare.replace('{', '{"data":null,')],
+    ['a type that is another', bare.replace('auth-token', 'auth-ticket')],
+    ['attributes that are a list', '{"type":"auth-token","id":"7","attributes":[]}'],
+    ['a refresh token that is a number', pairText({ ...next, refresh: '5' })],
+    ['an empty refresh token', pairText({ ...next, refresh: '""' })],
+    ['no access token', pairText({ ...next, access: undefined })],
+    ['an access token that has expired', pairText({ ...next, access_expired_at: JSON.stringify(stamp(NOW)) })],
+    ['errors', bare.replace('{', '{"errors":[{}],')],
+    ['half a document', bare.slice(0, -1)],
+    ['nothing', ''],
+  ])('when it has %s, then it is refused, and what became of the pair is unknown', async (_, text) => {
+    const desk = await refreshing(text)
+    await expectUnusable(desk.refresh(), /cannot be used/)
+  })
+
+  it('when it brings no refresh token, then its access token is used (F68)', async () => {
+    const desk = await refreshing(pairText({ ...next, refresh: undefined }))
+    expect(await desk.refresh()).toEqual({ ...ACCESS_ALONE, accessToken: 'access-2' })
+  })
+
+  it('when it brings the same refresh token, then it is used (F69)', async () => {
+    expect(await (await refreshing(pairText())).refresh()).toEqual(PAIR)
+  })
+
+  it('when refresh_expired_at cannot be read, then the pair is used, its end unknown and reported (F70)', async () => {
+    const desk = await refreshing(pairText({ refresh_expired_at: '"garbage"' }))
+    expect(await desk.refresh()).toEqual(PAIR_OF_UNKNOWN_END)
+    expect(desk.reports).toEqual([odd('refresh_expired_at')])
+  })
+})
+
+describe('given clocks that differ', () => {
+  it.each([
+    [-365 * 24 * HOUR, [clockOff]],
+    [-HOUR, [clockOff]],
+    [-60_001, [clockOff]],
+    [-60_000, []],
+    [0, []],
+    [60_000, []],
+    [60_001, [clockOff]],
+    [HOUR, [clockOff]],
+  ])(
+    'when ours is %d ms ahead, then lifetimes are right, and more than a minute is told (F8, F9)',
+    async (ms, told) => {
+      const desk = obtaining(obtainText(), {}, { Date: httpDate(NOW) })
+      desk.clock.jump(ms)
+      expect(await desk.obtain()).toEqual(PAIR)
+      expect(desk.reports).toEqual(told)
+    },
+  )
+
+  it.each([
+    [-365 * 24 * HOUR, [clockOff]],
+    [-61 * SECOND, [clockOff]],
+    [-60 * SECOND, []],
+    [60 * SECOND, []],
+    [61 * SECOND, [clockOff]],
+    [365 * 24 * HOUR, [clockOff]],
+  ])('when Date is %d ms ahead of meta.time, then meta.time counts (F15, F80)', async (ms, told) => {
+    const desk = obtaining(obtainText(), {}, { Date: httpDate(NOW + ms) })
+    expect(await desk.obtain()).toEqual(PAIR)
+    expect(desk.reports).toEqual(told)
+  })
+
+  it.each([-HOUR, 0, HOUR])(
+    'when ours is %d ms ahead and a pair is refreshed later, then the last meta.time is carried forward (F14)',
+    async (ms) => {
+      const desk = obtaining(obtainText())
+      desk.clock.jump(ms)
+      await desk.obtain()
+      await desk.clock.advance(50 * SECOND)
+      answer('refresh', pairText({}, NOW + 50 * SECOND), { Date: httpDate(NOW + 365 * 24 * HOUR) })
+      expect(await desk.refresh()).toEqual(PAIR)
+    },
+  )
+
+  it.each([
+    ['2 s ahead: no jump', 2_000, 60 * SECOND],
+    ['2 s behind: no jump', -2_000, 60 * SECOND],
+    ['more ahead', 2_001, 29 * SECOND],
+    ['more behind', -2_001, 29 * SECOND],
+  ])(
+    'when our wall clock steps %s, then Date counts after a jump, its next second',
+    async (_, ms, accessLifetimeMs) => {
+      const desk = obtaining(obtainText())
+      await desk.obtain()
+      await desk.clock.advance(50 * SECOND)
+      desk.clock.jump(ms)
+      answer('refresh', pairText({}, NOW + 50 * SECOND), { Date: httpDate(NOW + 80 * SECOND) })
+      expect((await desk.refresh()).accessLifetimeMs).toBe(accessLifetimeMs)
+    },
+  )
+
+  it('when our wall clock jumps and no Date comes, then the last meta.time still counts (F14)', async () => {
+    const desk = obtaining(obtainText())
+    await desk.obtain()
+    desk.clock.jump(24 * HOUR)
+    answer('refresh', pairText())
+    expect(await desk.refresh()).toEqual(PAIR)
+  })
+
+  it('when a source starts with a refresh, then Date counts; without it our wall clock, for the access token only', async () => {
+    answer('refresh', pairText(), { Date: httpDate(NOW - SECOND) })
+    const desk = openDesk()
+    desk.clock.jump(HOUR)
+    expect(await desk.refresh()).toEqual(PAIR)
+    answer('refresh', pairText({}, NOW + HOUR))
+    expect(await desk.refresh()).toEqual(PAIR_OF_UNKNOWN_END)
+  })
+
+  it('when a signed refresh answer tells a later time, then that one is carried forward', async () => {
+    const desk = obtaining(obtainText())
+    await desk.obtain()
+    const now = NOW + HOUR
+    answer('refresh', pairText({}, now).replace('{', `{"meta":${metaText(stamp(now))},`))
+    expect(await desk.refresh()).toEqual(PAIR)
+    expect(desk.reports).toEqual([clockOff])
+    await desk.clock.advance(SECOND)
+    answer('refresh', pairText({}, now + SECOND))
+    expect(await desk.refresh()).toEqual(PAIR)
+  })
+})
+
+describe('given answers that take five seconds', () => {
+  /** Answers at the end of them. */
+  const slowly = (desk: ReturnType<typeof openDesk>, exchange: keyof typeof PATHS, text: string) =>
+    nock(HOST)
+      .post(PATHS[exchange])
+      .reply(async () => {
+        await desk.clock.advance(5 * SECOND)
+        return [200, text]
+      })
+
+  it('when the request was received at once, then lifetimes count from then', async () => {
+    const desk = openDesk()
+    slowly(desk, 'obtain', obtainText())
+    expect(await desk.obtain()).toEqual(PAIR)
+    slowly(desk, 'refresh', pairText({}, NOW + 5 * SECOND))
+    expect(await desk.refresh()).toEqual(PAIR)
+  })
+
+  it('when the request was received at the end, then no lifetime is too long, counted from sending', async () => {
+    const desk = openDesk()
+    slowly(desk, 'obtain', obtainText({ now: NOW + 5 * SECOND }))
+    expect(await desk.obtain()).toEqual(PAIR)
+    // Sent 5 s after the obtain, so at 10 s by what the source knows; issued at 10 s.
+    slowly(desk, 'refresh', pairText({}, NOW + 10 * SECOND))
+    expect(await desk.refresh()).toEqual(PAIR)
+  })
+
+  it('when a refresh is issued at the end, then its lifetime counts from sending', async () => {
+    const desk = obtaining(obtainText())
+    await desk.obtain()
+    slowly(desk, 'refresh', pairText({}, NOW + 5 * SECOND))
+    expect((await desk.refresh()).accessLifetimeMs).toBe(65 * SECOND)
+  })
+
+  it('when it is the credentials that take them, then sending comes after', async () => {
+    const desk = openDesk({
+      credentials: async () => {
+        await desk.clock.advance(5 * SECOND)
+        return account
+      },
+    })
+    answer('obtain', obtainText({ now: NOW + 5 * SECOND }))
+    await desk.obtain()
+    answer('refresh', pairText({}, NOW + 5 * SECOND))
+    expect(await desk.refresh()).toEqual(PAIR)
+    expect(desk.reports).toEqual([])
+  })
+})
+
+describe('given options', () => {
+  it('when verifySignature is no boolean, then a TypeError names it', () => {
+    for (const verifySignature of ['true', 'false', 0, 1, '', null, {}]) {
+      const error = misuse(() => openDesk({ verifySignature }))
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toMatch(/^verifySignature must be true or false, got /)
+    }
+  })
+
+  it('when verifySignature is undefined, then signatures are verified', async () => {
+    await expectDistrusted(obtaining(unsignedText(), { verifySignature: undefined }).obtain())
+  })
+
+  it.each(['login', 'password'])(
+    'when %s is no text that can be sent, then a TypeError names it (F90, F91)',
+    (name) => {
+      for (const value of [
+        undefined,
+        '',
+        null,
+        5,
+        {},
+        ['x'],
+        'hidden-value\0',
+        'hidden-value\ud800',
+        '\udc00hidden-value',
+      ]) {
+        const error = misuse(() => openDesk({ [name]: value }))
+        expect(error).toBeInstanceOf(TypeError)
+        expect(error.message).toMatch(new RegExp(`^${name} must `))
+        expect(logged(error)).not.toMatch(/hidden-value|of-nobody/)
+      }
+    },
+  )
+
+  it('when the credentials of Variant A are given, then a TypeError names what is missing', () => {
+    const given = { login: undefined, password: undefined, clientId: 'a', clientSecret: 'b' }
+    expect(misuse(() => openDesk(given)).message).toMatch(/^login must be a string/)
+  })
+
+  it('when they are none, then a TypeError says so', () => {
+    for (const options of [undefined, null, 'https://tokens.example', 5])
+      expect(misuse(() => loginPassword(options as never)).message).toMatch(
+        /^The options of loginPassword must be an obj/,
+      )
+  })
+})
+
+describe('given a function that provides credentials', () => {
+  /** Gives other credentials each time it is asked. */
+  function changing() {
+    const asked: (typeof account)[] = []
+    const credentials = async () => {
+      const given = { login: `login-${asked.length + 1}`, password: `password-${asked.length + 1}` }
+      asked.push({ ...given })
+      return given
+    }
+    return { asked, credentials }
+  }
+  const signedBy = (n: number, now = NOW) =>
+    metaText(stamp(now), 'refresh-1', {}, { login: `login-${n}`, password: `password-${n}` })
+
+  it('when it answers otherwise each time, then each exchange sends and verifies one answer (F92)', async () => {
+    const { asked, credentials } = changing()
+    const bodies: unknown[] = []
+    const desk = openDesk({ credentials })
+    for (const n of [1, 2]) {
+      nock(HOST)
+        .post(PATHS.obtain, (body) => bodies.push((body as { data: { attributes: unknown } }).data.attributes) > 0)
+        .reply(200, obtainText({ meta: signedBy(n, NOW + n) }))
+      await desk.obtain()
+    }
+    expect(asked).toHaveLength(2)
+    expect(bodies).toEqual(asked)
+    answer('obtain', obtainText({ meta: signedBy(2, NOW + 3) }))
+    await expectDistrusted(desk.obtain())
+  })
+
+  it('when its answer is changed while the call is under way, then what was sent is what verifies (F92)', async () => {
+    const given = { ...account }
+    const adapter: AxiosAdapter = async (config) => {
+      Object.assign(given, { login: 'changed', password: 'changed' })
+      return response(config, obtainText())
+    }
+    expect(await deskBehind(adapter, { credentials: () => given }).obtain()).toEqual(PAIR)
+  })
+
+  it('when a refresh answer has no meta, then it is not asked; with meta, once', async () => {
+    const { asked, credentials } = changing()
+    const desk = openDesk({ credentials })
+    answer('refresh', pairText())
+    await desk.refresh()
+    expect(asked).toHaveLength(0)
+    answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
+    expect(await desk.refresh()).toEqual(PAIR)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('when it fails before an obtain, then nothing is sent', async () => {
+    const scope = answer('obtain', obtainText())
+    for (const credentials of [
+      () => Promise.reject(new Error('vault sealed')),
+      () => ({ login: 'a', password: '' }),
+      () => undefined,
+    ])
+      expect(await failureOf(openDesk({ credentials }).obtain())).toMatchObject({
+        code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
+        outcome: 'not-sent',
+      })
+    expect(scope.isDone()).toBe(false)
+  })
+
+  it('when it fails once a refresh has been answered, then nobody claims that the token was not sent', async () => {
+    const credentials = () => Promise.reject(new Error('vault sealed'))
+    answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
+    const error = await failureOf(openDesk({ credentials }).refresh())
+    // `not-sent` would have the manager present the superseded refresh token again: a theft, to the service.
+    expect(error.outcome).toBe('unknown')
+    expect(error.message).not.toContain('no token call was made')
+  })
+})
+
+describe('given a source', () => {
+  it('when it is asked for its id, then that tells variant, address and account apart', () => {
+    const idOf = (options: object = {}) => openDesk(options).source.id
+    const ids = [
+      idOf(),
+      idOf({ login: 'another' }),
+      idOf({ baseUrl: `${HOST}/other` }),
+      idOf({ baseUrl: 'https://other.example/api' }),
+      idOf({ credentials: () => account, account: 'third' }),
+    ]
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).not.toContain('')
+    expect(idOf({ password: 'another', baseUrl: `${HOST}/api/`, verifySignature: false })).toBe(idOf())
+    expect(idOf({ credentials: () => account, account: account.login })).toBe(idOf())
+    expect(idOf({ credentials: () => account })).toBe('')
+    expect(idOf()).toMatch(/^variant-b /)
+    expect(idOf()).not.toContain(account.password)
+  })
+
+  it('when it is asked for its origin, then that is the service’s', () => {
+    expect(openDesk({ baseUrl: `${HOST}:8443/api?x=1` }).source.origin).toBe(`${HOST}:8443`)
+  })
+
+  it('when it is printed before and after its exchanges, then nothing is shown', async () => {
+    const desk = await refreshing(pairText())
+    await desk.refresh()
+    for (const source of [desk.source, openDesk().source]) {
+      expect(logged(source)).not.toMatch(/of-nobody|refresh-1|access-1/)
+      expect([JSON.stringify(source), structuredClone(source)]).toEqual(['{}', {}])
+    }
+  })
+})
+
+describe('given the simulated service', () => {
+  const opened: SimulatedService[] = []
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((service) => service.close()))
+  })
+
+  async function startedDesk(options: SimulatedServiceOptions = {}) {
+    const service = await startTokenService(options)
+    opened.push(service)
+    const { baseUrl, login } = service
+    // The simulated service lives by the clock of this machine.
+    return { service, desk: openDesk({ baseUrl, ...login }, systemClock as never) }
+  }
+
+  it.each([-HOUR, 0, HOUR])('when its clock is %d ms ahead, then pairs are obtained and refreshed', async (ms) => {
+    const { service, desk } = await startedDesk({ clockOffsetMs: ms })
+    const first = await desk.obtain()
+    expect(first).toMatchObject({ accessLifetimeMs: 60 * SECOND, refreshLifetimeMs: 6 * HOUR })
+    const second = await desk.refresh(first.refreshToken)
+    expect(second.refreshToken).not.toBe(first.refreshToken)
+    // Real clocks: to the minute, where a clock that is off would be off by an hour.
+    expect(Math.round(second.accessLifetimeMs / 60_000)).toBe(1)
+    expect(Math.round(second.refreshLifetimeMs! / HOUR)).toBe(6)
+    expect(desk.reports.map(({ kind }) => kind)).toEqual(ms === 0 ? [] : ['clock-off'])
+    expect(service.log.map(({ kind, path, status }) => [kind, path, status])).toEqual([
+      ['obtain', '/token/', 200],
+      ['refresh', '/token/refresh/', 200],
+    ])
+  })
+
+  it('when it corrupts a signature, then that answer is refused and the next accepted', async () => {
+    const { service, desk } = await startedDesk()
+    service.failNext('obtain', { corrupt: 'signature' })
+    await expectDistrusted(desk.obtain())
+    await desk.obtain()
+    await desk.obtain()
+    expect(service.count('obtain')).toBe(3)
+  })
+
+  it('when a refresh token is used twice, then the second use is refused', async () => {
+    const { desk } = await startedDesk()
+    const { refreshToken } = await desk.obtain()
+    await desk.refresh(refreshToken)
+    expect(await failureOf(desk.refresh(refreshToken))).toMatchObject({
+      code: 'ERR_REFRESH_REJECTED',
+      outcome: 'rejected',
+      status: 401,
+      serviceCode: '2007',
+    })
+  })
+
+  it('when the password is wrong, then the credentials are refused', async () => {
+    const { service } = await startedDesk()
+    const desk = openDesk({ baseUrl: service.baseUrl, ...service.login, password: 'wrong' })
+    expect(await failureOf(desk.obtain())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', serviceCode: '2006' })
+  })
+})

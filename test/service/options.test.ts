@@ -1,0 +1,231 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import { clientCredentials, type ClientCredentialsOptions } from '../../src/service/client-credentials.ts'
+import { client, misuse, sourceAt } from './world.ts'
+
+const refused = (options: unknown) => misuse(() => clientCredentials(options as ClientCredentialsOptions))
+const refusedBase = (baseUrl: unknown, more: object = {}) => refused({ ...client, baseUrl, ...more })
+
+describe('given options that are none', () => {
+  it.each([undefined, null, 'https://tokens.example', 5])('when they are %p, then a TypeError says so', (options) => {
+    const error = refused(options)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^The options of clientCredentials must be an object, got /)
+  })
+})
+
+describe('given a base URL', () => {
+  it.each([
+    ...[undefined, null, 5, true, {}, [], () => 'https://tokens.example'],
+    ...['', ' ', 'tokens.example', '/api', '//tokens.example', 'https://', 'https://exa mple', 'https://h:port'],
+    ...[
+      'ftp://tokens.example',
+      'ws://tokens.example',
+      'wss://tokens.example',
+      'file:///etc/hosts',
+      'data:text/plain,x',
+    ],
+    ...[
+      'javascript:alert(1)',
+      'tokens.example:443',
+      new URL('ftp://tokens.example'),
+      new URL('blob:https://tokens.example'),
+    ],
+  ])('when it is %p, then a TypeError says what it must be', (baseUrl) => {
+    const error = refusedBase(baseUrl)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^baseUrl must be an? (absolute http or https )?URL, got /)
+  })
+
+  it.each([
+    'https://someone:pass-word@tokens.example/api?key=pass-word',
+    'https://:pass-word@tokens.example',
+    'https://pass-word@tokens.example',
+    'https://pass-word:@tokens.example',
+    'https://someone:pass-word@x@tokens.example',
+    'https://someone:pass-word%40%2F@tokens.example/api/@someone',
+    'http://someone:pass-word@localhost',
+    'http://someone:pass-word@tokens.example',
+    'ftp://someone:pass-word@tokens.example',
+    new URL('https://someone:pass-word@tokens.example'),
+  ])('when it carries user or password, as %p, then it is refused and neither is shown (F130)', (baseUrl) => {
+    const error = refusedBase(baseUrl)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^baseUrl must /)
+    expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(/pass-word|someone:/)
+  })
+
+  it.each([
+    'https://someone:pass-word@tokens.example:port/',
+    'https://someone:pass-word@tokens.exa mple/',
+    'https://someone:pass-word@',
+    'someone:pass-word@tokens.example',
+    '//someone:pass-word@tokens.example',
+    'https://someone:pass-word/+base64@tokens.example',
+    "https://someone:pass-word'quoted@tokens.exa mple",
+    'https://someone:pass-word spaced@tokens.exa mple',
+    'https://someone:pass-word#hash@tokens.example',
+    'https://someone:pass-word?query@tokens.example',
+  ])('when it carries a password and is no URL besides, as %p, then the password is not shown (F130)', (baseUrl) => {
+    const error = refusedBase(baseUrl)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).not.toContain('pass-word')
+  })
+
+  it.each([
+    'http://tokens.example/api?key=pass-word',
+    'http://tokens.example/api#pass-word',
+    'http://tokens.example/api?to=x@pass-word',
+    'ftp://tokens.example/api?to=x@pass-word#@pass-word',
+    'https://tokens.exa mple/api?to=x@pass-word',
+    'ftp://tokens.example/api?key=pass-word',
+    new URL('http://tokens.example/api?key=pass-word#pass-word'),
+  ])('when %p is refused, then its query is not shown (F130)', (baseUrl) => {
+    const error = refusedBase(baseUrl)
+    expect(error.message).toMatch(/^baseUrl must be /)
+    expect(error.message).not.toContain('pass-word')
+  })
+
+  it.each([
+    'http://localhost',
+    'http://localhost:8080/api',
+    'http://LOCALHOST',
+    'http://tokens.localhost',
+    'http://a.b.localhost:1',
+    'http://127.0.0.1',
+    'http://127.0.0.1:8080',
+    'http://127.255.255.254',
+    'http://127.1',
+    'http://2130706433',
+    'http://0x7f.1',
+    'http://[::1]',
+    'http://[::1]:8080/api',
+    'http://[0:0:0:0:0:0:0:1]',
+    'https://tokens.example',
+    'HTTPS://tokens.example',
+    'https://10.0.0.1:8443/api',
+    'https://localhost',
+  ])('when it is %s, then it may carry credentials', (baseUrl) => {
+    const source = clientCredentials({ ...client, baseUrl })
+    expect(source.origin).toBe(new URL(baseUrl).origin)
+    expect(clientCredentials({ ...client, baseUrl: new URL(baseUrl) }).origin).toBe(source.origin)
+  })
+
+  const inTheClear = [
+    'http://tokens.example',
+    'http://tokens.example:8080/api',
+    'http://10.0.0.1',
+    'http://192.168.0.1',
+    'http://0.0.0.0',
+    'http://[::]',
+    'http://[::2]',
+    'http://[::ffff:127.0.0.1]',
+    'http://128.0.0.1',
+    'http://126.255.255.255',
+    'http://127.0.0.1.evil.com',
+    'http://127.0.0.1.evil.127',
+    'http://localhost.evil.com',
+    'http://localhost-evil.com',
+    'http://evillocalhost',
+    'http://notlocalhost.com',
+    'http://local.host',
+    'http://evil.com/?localhost',
+    'http://evil.com/127.0.0.1',
+    'http://evil.com#.localhost',
+    'http://xn--lcalhost-n2a',
+  ].filter((baseUrl) => URL.canParse(baseUrl))
+
+  it.each(inTheClear)('when it is %s, then it is refused: credentials would travel in the clear', (baseUrl) => {
+    const error = refusedBase(baseUrl)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^baseUrl must be https, got .*http:.*; set allowInsecureHttp to send secrets/)
+  })
+
+  it.each(inTheClear)('when it is %s and the user allows it, then it is used', (baseUrl) => {
+    const source = clientCredentials({ ...client, baseUrl, allowInsecureHttp: true })
+    expect(source.origin).toBe(new URL(baseUrl).origin)
+  })
+
+  it.each([false, undefined])('when allowInsecureHttp is %s, then plain http is refused', (allowInsecureHttp) => {
+    expect(refusedBase('http://tokens.example', { allowInsecureHttp }).message).toMatch(/must be https/)
+  })
+
+  it.each(['true', 'false', 'no', 0, '', null, 1, {}])(
+    'when allowInsecureHttp is %p, which is no boolean, then a TypeError names it',
+    (allowInsecureHttp) => {
+      for (const baseUrl of ['http://tokens.example', 'https://tokens.example'])
+        expect(refusedBase(baseUrl, { allowInsecureHttp }).message).toMatch(/^allowInsecureHttp must be true or false/)
+    },
+  )
+
+  it('when allowInsecureHttp is true, then other schemes and passwords are refused all the same', () => {
+    const more = { allowInsecureHttp: true }
+    expect(refusedBase('ftp://tokens.example', more).message).toMatch(/absolute http or https URL/)
+    expect(refusedBase('http://u:p@tokens.example', more).message).toMatch(/must not carry a user or password/)
+  })
+
+  it('when the URL object changes later, then the source does not', () => {
+    const baseUrl = new URL('https://tokens.example/api')
+    const source = sourceAt(baseUrl)
+    const { id } = source
+    baseUrl.host = 'elsewhere.example'
+    expect(source.origin).toBe('https://tokens.example')
+    expect(source.id).toBe(id)
+    expect(baseUrl.href).toBe('https://elsewhere.example/api')
+  })
+})
+
+describe('given a transport', () => {
+  it.each([null, 5, 'http', true, () => undefined])('when it is %p, then a TypeError names it', (transport) => {
+    const error = refusedBase('https://tokens.example', { transport })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^transport must be an object, got /)
+  })
+
+  it.each([undefined, {}])('when it is %p, then the defaults serve', (transport) => {
+    expect(clientCredentials({ ...client, baseUrl: 'https://tokens.example', transport }).origin).toBeDefined()
+  })
+})
+
+describe('given the id of a source', () => {
+  const idOf = (more: object) => clientCredentials({ ...client, baseUrl: 'https://tokens.example/api', ...more }).id
+
+  it('when nothing differs but spelling, then it is the same', () => {
+    const same = idOf({})
+    expect(same).not.toBe('')
+    for (const baseUrl of [
+      'https://tokens.example/api/',
+      'https://tokens.example//api',
+      'HTTPS://TOKENS.example:443/api',
+      'https://tokens.example/x/../api#top',
+      new URL('https://tokens.example/api'),
+    ])
+      expect(idOf({ baseUrl })).toBe(same)
+    expect(idOf({ clientSecret: 'another' })).toBe(same)
+    expect(idOf({ transport: { headers: { 'X-Tenant': 'blue' } } })).toBe(same)
+  })
+
+  it('when service or account differ, then it differs', () => {
+    const ids = [
+      idOf({}),
+      idOf({ clientId: 'another' }),
+      idOf({ clientId: client.clientId.toUpperCase() }),
+      idOf({ clientId: ` ${client.clientId}` }),
+      idOf({ baseUrl: 'https://tokens.example' }),
+      idOf({ baseUrl: 'https://tokens.example/API' }),
+      idOf({ baseUrl: 'https://tokens.example:8443/api' }),
+      idOf({ baseUrl: 'http://tokens.example/api', allowInsecureHttp: true }),
+      idOf({ baseUrl: 'https://other.example/api' }),
+      idOf({ baseUrl: 'https://tokens.example/api?tenant=1' }),
+      idOf({ baseUrl: 'https://tokens.example/api?tenant=2' }),
+    ]
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('when parts of the address move into the account, then it differs', () => {
+    const first = idOf({ baseUrl: 'https://tokens.example/api', clientId: 'x y' })
+    const second = idOf({ baseUrl: 'https://tokens.example/api/x', clientId: 'y' })
+    const third = idOf({ baseUrl: 'https://tokens.example/api/%20x', clientId: 'y' })
+    expect(new Set([first, second, third]).size).toBe(3)
+  })
+})

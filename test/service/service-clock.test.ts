@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals'
+import { momentOf, ServiceClock } from '../../src/service/service-clock.ts'
+import { parseTimestamp } from '../../src/service/timestamp.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { NOW, SECOND } from './variant-b.ts'
+
+const TIME = '2030-06-01T12:00:00.000500Z'
+const time = parseTimestamp(TIME)!
+const DATE = 'Sat, 01 Jun 2030 13:00:00 GMT'
+const dated = Date.UTC(2030, 5, 1, 13)
+
+/** A service clock, set by a request that was sent when this machine's clocks showed what they show at the start. */
+function started({ isSet = true } = {}) {
+  const clock = new VirtualClock()
+  const serviceClock = new ServiceClock()
+  if (isSet) serviceClock.set(time, momentOf(clock))
+  return { clock, serviceClock, at: (date?: unknown) => serviceClock.at(momentOf(clock), date) }
+}
+
+describe('given a service clock that meta.time has set', () => {
+  it.each([0, 1, 30 * SECOND, 86_400 * SECOND])(
+    'when %d ms pass, then it has gone on as long, whatever Date says (F15)',
+    async (ms) => {
+      const { clock, at } = started()
+      await clock.advance(ms)
+      expect([at(), at(DATE), at('nonsense')]).toEqual(Array(3).fill(time.at + ms))
+    },
+  )
+
+  it.each([-2_000, -1_999, -1, 1, 1_999, 2_000])(
+    'when the wall clock steps by %d ms, then nothing changes',
+    async (ms) => {
+      const { clock, at } = started()
+      await clock.advance(10 * SECOND)
+      clock.jump(ms)
+      expect(at(DATE)).toBe(time.at + 10 * SECOND)
+    },
+  )
+
+  it.each([-86_400_000, -2_001, 2_001, 86_400_000])(
+    'when the wall clock jumps by %d ms, then Date counts, its next second; without one it goes on (F14)',
+    async (ms) => {
+      const { clock, at } = started()
+      await clock.advance(10 * SECOND)
+      clock.jump(ms)
+      expect(at(DATE)).toBe(dated + SECOND)
+      expect([at(), at('yesterday'), at('2030-06-01T13:00:00Z'), at(5)]).toEqual(Array(4).fill(time.at + 10 * SECOND))
+    },
+  )
+
+  it('when the wall clock creeps away by steps that add up, then they count as one jump', async () => {
+    const { clock, at } = started()
+    clock.jump(1_500)
+    expect(at(DATE)).toBe(time.at)
+    clock.jump(501)
+    expect(at(DATE)).toBe(dated + SECOND)
+    clock.jump(-2_001)
+    expect(at(DATE)).toBe(time.at)
+  })
+
+  it('when it is set again after a jump, then the jump is forgotten', async () => {
+    const { clock, serviceClock, at } = started()
+    clock.jump(86_400_000)
+    await clock.advance(SECOND)
+    serviceClock.set(parseTimestamp('2030-06-01T14:00:00Z')!, momentOf(clock))
+    await clock.advance(SECOND)
+    expect(at(DATE)).toBe(Date.UTC(2030, 5, 1, 14, 0, 1))
+  })
+
+  it('when it is asked what was accepted last, then it tells that, to the nanosecond', () => {
+    expect(started().serviceClock.lastTime).toEqual({ at: time.at, restNs: 500_000, hasZone: true })
+  })
+
+  it('when it forgets, then it knows nothing but Date', () => {
+    const { serviceClock, at } = started()
+    serviceClock.forget()
+    expect([serviceClock.lastTime, at(), at(DATE)]).toEqual([undefined, undefined, dated + SECOND])
+  })
+})
+
+describe('given a service clock that was never set', () => {
+  it.each([
+    ['IMF-fixdate', DATE, dated + SECOND],
+    ['RFC 850', 'Saturday, 01-Jun-30 13:00:00 GMT', dated + SECOND],
+    ['asctime', 'Sat Jun  1 13:00:00 2030', dated + SECOND],
+    ['missing', undefined, undefined],
+    ['empty', '', undefined],
+    ['ISO 8601', TIME, undefined],
+    ['a number', NOW, undefined],
+    ['30 February', 'Sat, 30 Feb 2030 13:00:00 GMT', undefined],
+  ])('when Date is %s, then that is all it can say', (_, date, expected) => {
+    expect(started({ isSet: false }).at(date)).toBe(expected)
+  })
+})
+
+describe('given the clocks of this machine', () => {
+  it('when a moment is taken, then it holds both', async () => {
+    const clock = new VirtualClock()
+    await clock.advance(5)
+    clock.jump(7)
+    expect(momentOf(clock)).toEqual({ wall: NOW + 12, monotonic: 1_005 })
+  })
+})

@@ -1,0 +1,133 @@
+import { createHmac } from 'node:crypto'
+import { format, inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import type { AxiosAdapter } from 'axios'
+import nock from 'nock'
+import type { AnomalyKind } from '../../src/core/events.ts'
+import { checkedGrant, type TokenGrant, type TokenSource } from '../../src/core/token-source.ts'
+import { type Login, loginPassword, type LoginPasswordOptions } from '../../src/service/login-password.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { objectText } from './world.ts'
+
+export const HOST = 'https://tokens.example'
+export const PATHS = { obtain: '/api/token/', refresh: '/api/token/refresh/' }
+
+/** Credentials of nobody. */
+export const account: Login = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
+
+/** Where the wall clock of a `VirtualClock` starts. */
+export const NOW = Date.UTC(2026, 0, 1)
+export const SECOND = 1_000
+export const HOUR = 3_600_000
+
+/** The exchanges of a file meet nock or loopback, and nothing else. */
+export function behindNock(): void {
+  beforeAll(() => {
+    nock.disableNetConnect()
+    nock.enableNetConnect('127.0.0.1')
+  })
+  afterEach(() => nock.cleanAll())
+  afterAll(() => {
+    nock.enableNetConnect()
+    nock.restore()
+  })
+}
+
+/** @returns e.g. `2026-01-01T00:00:00.000000Z`, as the specification writes it (section 2.4). */
+export function stamp(at: number, micros = '000'): string {
+  return new Date(at).toISOString().replace('Z', `${micros}Z`)
+}
+
+/** `meta.sign` (specification, section 5), by another library than that of the source. */
+export function tagOf(time: string, refresh: string, { login, password } = account): string {
+  return createHmac('sha256', login + password)
+    .update(time + refresh)
+    .digest('hex')
+}
+
+/** Members are JSON text; undefined leaves one out. */
+type Members = Record<string, string | undefined>
+
+/** The token object, by a service whose clock shows `now`. */
+export function pairText(attributes: Members = {}, now = NOW): string {
+  const members = {
+    refresh: '"refresh-1"',
+    access: '"access-1"',
+    access_expired_at: JSON.stringify(stamp(now + 60 * SECOND)),
+    refresh_expired_at: JSON.stringify(stamp(now + 6 * HOUR)),
+    is_2fa_confirmed: 'false',
+    ...attributes,
+  }
+  return objectText({ type: '"auth-token"', id: '"7"', attributes: objectText(members) })
+}
+
+/** @param signed What the tag is over, where that is not what is sent. */
+export function metaText(time: string, refresh = 'refresh-1', changes: Members = {}, signer = account): string {
+  return objectText({ time: JSON.stringify(time), sign: JSON.stringify(tagOf(time, refresh, signer)), ...changes })
+}
+
+/** An obtain answer that a service sent at `now` by its clock, rightly signed unless `meta` says otherwise. */
+export function obtainText({
+  now = NOW,
+  attributes = {},
+  meta = metaText(stamp(now)),
+}: { now?: number; attributes?: Members; meta?: string | undefined } = {}): string {
+  return objectText({ data: pairText(attributes, now), meta })
+}
+
+/** The same without `meta`. */
+export const unsignedText = (attributes: Members = {}, now = NOW) => objectText({ data: pairText(attributes, now) })
+
+export function answer(
+  exchange: keyof typeof PATHS,
+  body: string,
+  headers: Record<string, string> = {},
+  status = 200,
+): nock.Scope {
+  return nock(HOST).post(PATHS[exchange]).reply(status, body, headers)
+}
+
+export interface Desk {
+  readonly source: TokenSource
+  readonly clock: VirtualClock
+  readonly reports: { kind: AnomalyKind; message: string }[]
+  /** One exchange each, its grant checked as a manager checks it. */
+  obtain(): Promise<Readonly<TokenGrant>>
+  refresh(refreshToken?: string): Promise<Readonly<TokenGrant>>
+}
+
+/** A source with the context of one manager. */
+export function openDesk(options: object = {}, clock = new VirtualClock()): Desk {
+  const given = { baseUrl: `${HOST}/api`, ...('credentials' in options ? {} : account), ...options }
+  const source = loginPassword(given as LoginPasswordOptions)
+  const reports: Desk['reports'] = []
+  const report = (kind: AnomalyKind, message: string) => void reports.push({ kind, message })
+  const context = { signal: new AbortController().signal, clock, report }
+  return {
+    source,
+    clock,
+    reports,
+    obtain: async () => checkedGrant(await source.obtain(context)),
+    refresh: async (refreshToken = 'refresh-1') => checkedGrant(await source.refresh!(refreshToken, context)),
+  }
+}
+
+/** A desk whose service is a function; no socket is opened. */
+export const deskBehind = (adapter: AxiosAdapter, options: object = {}) =>
+  openDesk({ transport: { adapter }, ...options })
+
+/** Everything anybody could write to a log about an error, or about anything else. */
+export function logged(what: unknown): string {
+  const forms = []
+  for (let link = what; link !== undefined && link !== null; link = (link as Error).cause)
+    forms.push(
+      inspect(link, { depth: Infinity, showHidden: true, maxStringLength: Infinity, maxArrayLength: Infinity }),
+      inspect(Object.getOwnPropertyDescriptors(link), { depth: Infinity, showHidden: true }),
+      (link as Error).stack,
+      (link as Error).message,
+      JSON.stringify(link),
+      JSON.stringify(Object.entries(link)),
+      format('%s %o %O %j', link, link, link, link),
+    )
+  return forms.join('\n')
+}

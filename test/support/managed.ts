@@ -1,0 +1,132 @@
+import {
+  createTokenManager,
+  type ExchangeContext,
+  type ExchangeOutcome,
+  TokenError,
+  type TokenErrorCode,
+  type TokenEvents,
+  type TokenGrant,
+  type TokenManager,
+  type TokenManagerOptions,
+  type TokenSource,
+} from '../../src/index.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+export interface Call {
+  readonly kind: 'obtain' | 'refresh'
+  readonly at: number
+  readonly refreshToken?: string
+  readonly signal: AbortSignal
+}
+
+type Answer = (call: Call) => TokenGrant | Promise<TokenGrant>
+
+/** A source that answers as the test says: one answer a call while there are any, then grants of 60 s. */
+export class ScriptedSource implements TokenSource {
+  readonly id = 'scripted'
+  readonly calls: Call[] = []
+  readonly script: Answer[] = []
+  lifetimeMs = 60_000
+  /** With a refresh token in each grant. */
+  pairs = false
+  /** What each call takes, on the clock of its context. */
+  takesMs = 0
+  #issued = 0
+  refresh?: (refreshToken: string, context: ExchangeContext) => Promise<TokenGrant>
+
+  constructor(settings: Partial<Pick<ScriptedSource, 'lifetimeMs' | 'pairs' | 'takesMs'>> = {}) {
+    Object.assign(this, settings)
+    if (this.pairs) this.refresh = (refreshToken, context) => this.#answer('refresh', context, refreshToken)
+  }
+
+  obtain(context: ExchangeContext): Promise<TokenGrant> {
+    return this.#answer('obtain', context)
+  }
+
+  grant(changes: Partial<TokenGrant> = {}): TokenGrant {
+    this.#issued += 1
+    const grant: TokenGrant = { accessToken: `access-${this.#issued}`, accessLifetimeMs: this.lifetimeMs }
+    if (this.pairs) Object.assign(grant, { refreshToken: `refresh-${this.#issued}`, refreshLifetimeMs: 3_600_000 })
+    return { ...grant, ...changes }
+  }
+
+  get kinds(): string {
+    return this.calls.map((call) => call.kind).join(' ')
+  }
+
+  async #answer(kind: Call['kind'], { signal, clock }: ExchangeContext, refreshToken?: string): Promise<TokenGrant> {
+    const call: Call = { kind, at: clock.monotonicNow(), signal, ...(refreshToken !== undefined && { refreshToken }) }
+    this.calls.push(call)
+    const answer = this.script.shift() ?? (() => this.grant())
+    if (this.takesMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, this.takesMs))
+    return answer(call)
+  }
+}
+
+/** An answer that fails with `status`, classified as the specification says. */
+export function failing(status: number, details: { retryAfterMs?: number } = {}): Answer {
+  const [code, outcome]: [TokenErrorCode, ExchangeOutcome] =
+    status === 429
+      ? ['ERR_THROTTLED', 'deferred']
+      : status >= 500
+        ? ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx']
+        : status === 404
+          ? ['ERR_TOKEN_REQUEST', 'rejected']
+          : ['ERR_CREDENTIALS_REJECTED', 'rejected']
+  return () => {
+    throw new TokenError(code, `answered ${status}`, { status, outcome, ...details })
+  }
+}
+
+export function failingWith(code: TokenErrorCode, outcome: ExchangeOutcome): Answer {
+  return () => {
+    throw new TokenError(code, code, { outcome })
+  }
+}
+
+/** An answer that waits until the test opens it. */
+export function held(answer: Answer): { answer: Answer; open: () => void } {
+  let open = (): void => undefined
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  return { open: () => open(), answer: (call) => gate.then(() => answer(call)) }
+}
+
+type Told = { [Name in keyof TokenEvents]: TokenEvents[Name][] }
+
+export interface Managed {
+  readonly clock: VirtualClock
+  readonly source: ScriptedSource
+  readonly tokens: TokenManager
+  /** Everything the manager told, by event. */
+  readonly told: Told
+}
+
+/** A manager over a scripted source in virtual time; jitter and backoff take the lowest draw. */
+export function manage(
+  source = new ScriptedSource(),
+  options: Partial<TokenManagerOptions> = {},
+  clock = new VirtualClock(),
+): Managed {
+  const tokens = createTokenManager({ source, clock, random: () => 0, ...options })
+  return { clock, source, tokens, told: listen(tokens) }
+}
+
+export function listen(tokens: TokenManager): Told {
+  const told: Told = {
+    renewed: [],
+    retry: [],
+    renewalFailed: [],
+    suspicious: [],
+    suspicionSettled: [],
+    anomaly: [],
+    storeUnavailable: [],
+  }
+  for (const name of Object.keys(told) as (keyof TokenEvents)[])
+    tokens.on(name, (event) => told[name].push(event as never))
+  return told
+}
+
+/** How a promise ended, without failing the test when it rejects. */
+export function outcome<Value>(promise: Promise<Value>): Promise<Value | TokenError> {
+  return promise.catch((error: unknown) => error as TokenError)
+}

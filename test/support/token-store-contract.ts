@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals'
+import type { GrantedClaim, OpenableStore, StoredTokens, TokenRecord } from '../../src/core/token-store.ts'
+import type { TokenStore } from '../../src/index.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+const PAIR: Omit<StoredTokens, 'version'> = {
+  accessToken: 'access-1',
+  accessLifetimeMs: 60_000,
+  accessRemainingMs: 59_000,
+  refreshToken: 'refresh-1',
+  refreshRemainingMs: 3_599_000,
+}
+const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
+const TTL_MS = 15_000
+
+/** What every store promises (design: claim and settle). */
+export function tokenStoreContract(name: string, create: () => TokenStore): void {
+  const open = () => {
+    const store = create() as OpenableStore
+    const clock = new VirtualClock()
+    return { store, clock, record: store.open('account', clock) }
+  }
+  const granted = async (record: TokenRecord, owner = 'a', seenVersion = Infinity): Promise<GrantedClaim> => {
+    const claim = await record.claim(owner, seenVersion, TTL_MS)
+    expect(claim.kind).toBe('granted')
+    return claim as GrantedClaim
+  }
+  const holdingPair = async () => {
+    const world = open()
+    await world.record.accept(await granted(world.record), PAIR)
+    return world
+  }
+
+  describe(`given the ${name} store`, () => {
+    it('when it is empty, then a claim is granted with nothing to present', async () => {
+      expect(await granted(open().record)).toMatchObject({ presentable: false, presentations: 0 })
+    })
+
+    it('when tokens are accepted, then an owner that has not seen them adopts them, aged by the store', async () => {
+      const { record, clock } = await holdingPair()
+      await clock.advance(1_000)
+      const aged = { accessRemainingMs: 58_000, refreshRemainingMs: 3_598_000 }
+      expect(await record.claim('b', 0, TTL_MS)).toEqual({ kind: 'newer', tokens: { ...PAIR, ...aged, version: 1 } })
+    })
+
+    it('when tokens are accepted, then an owner that has seen them is granted the next exchange with them', async () => {
+      const { record } = await holdingPair()
+      expect(await granted(record, 'a', 1)).toMatchObject({ presentable: true, tokens: { ...PAIR, version: 1 } })
+    })
+
+    it('when a claim is granted, then others are busy until it is settled', async () => {
+      const { record, clock } = await holdingPair()
+      const claim = await granted(record)
+      await clock.advance(1_000)
+      expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: TTL_MS - 1_000 })
+      await record.release(claim, 'keep')
+      expect(await granted(record, 'b')).toMatchObject({ presentable: true })
+    })
+
+    it('when a claim ran out unsettled, then its refresh token is in doubt for whoever is granted next', async () => {
+      const { record, clock } = await holdingPair()
+      await granted(record)
+      await clock.advance(TTL_MS - 1)
+      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: 1 })
+      await clock.advance(1)
+      expect(await granted(record, 'b')).toMatchObject({ presentable: false })
+    })
+
+    it('when the owner of a claim that ran out comes late with a pair, then it is stored and ends the doubt', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await granted(record, 'b')
+      expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
+      expect(await record.release(claim, 'keep')).toMatchObject({
+        contested: false,
+        newer: { accessToken: 'access-2' },
+      })
+      expect(await granted(record)).toMatchObject({ presentable: true })
+    })
+
+    it('when it comes later than the pair of the next owner, then that pair is adopted', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      await record.accept(await granted(record, 'b'), NEXT)
+      expect(await record.accept(late, { ...NEXT, accessToken: 'too late' })).toMatchObject({ accessToken: 'access-2' })
+    })
+
+    it('when somebody else settles a claim, then nothing changes', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await granted(record, 'b')
+      const coolDown = { ms: 5_000, code: 'ERR_THROTTLED' } as const
+      expect(await record.release(late, 'counted', coolDown)).toEqual({ contested: true })
+      expect(await record.claim('c', 1, TTL_MS)).toMatchObject({ kind: 'busy' })
+      await record.release(claim, 'keep')
+      expect(await granted(record, 'c')).toMatchObject({ presentations: 0 })
+    })
+
+    it.each([
+      ['keep', true, 0],
+      ['counted', true, 1],
+      ['doubtful', false, 0],
+      ['dead', false, 0],
+    ] as const)(
+      'when a claim is released with %s, then presentable is %s, presentations %i',
+      async (fate, presentable, presentations) => {
+        const { record } = await holdingPair()
+        await record.release(await granted(record), fate)
+        expect(await granted(record)).toMatchObject({ presentable, presentations })
+      },
+    )
+
+    it('when a new pair is accepted, then doubt and presentations end', async () => {
+      const { record } = await holdingPair()
+      await record.release(await granted(record), 'counted')
+      await record.release(await granted(record), 'dead')
+      await record.accept(await granted(record), NEXT)
+      expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0 })
+    })
+
+    it('when a claim is released with a cool-down, then all owners wait, and an accepted pair ends it', async () => {
+      const { record, clock } = await holdingPair()
+      await record.release(await granted(record), 'keep', { ms: 5_000, code: 'ERR_THROTTLED' })
+      await clock.advance(4_999)
+      const cooling = { kind: 'cooling', remainingMs: 1, code: 'ERR_THROTTLED' }
+      expect(await record.claim('b', 1, TTL_MS)).toEqual(cooling)
+      await clock.advance(1)
+      await record.accept(await granted(record, 'b'), NEXT)
+      await granted(record)
+    })
+
+    it('when tokens carry no refresh token, then nothing is presentable', async () => {
+      const { record } = open()
+      const { accessToken, accessLifetimeMs, accessRemainingMs } = PAIR
+      await record.accept(await granted(record), { accessToken, accessLifetimeMs, accessRemainingMs })
+      const claim = await granted(record)
+      expect(claim.presentable).toBe(false)
+      expect(claim.tokens).toEqual({ accessToken, accessLifetimeMs, accessRemainingMs, version: 1 })
+    })
+
+    it('when it is cleared, then tokens, claims and cool-downs are gone and versions go on', async () => {
+      const { record } = await holdingPair()
+      await record.release(await granted(record), 'keep', { ms: 5_000, code: 'ERR_THROTTLED' })
+      await record.clear()
+      const claim = await granted(record, 'b', 0)
+      expect(claim).not.toHaveProperty('tokens')
+      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 2 })
+    })
+
+    it('when it is cleared under a claim, then the pair that comes is stored in the empty place', async () => {
+      const { record } = await holdingPair()
+      const claim = await granted(record)
+      await record.clear()
+      expect(await record.accept(claim, NEXT)).toMatchObject({ accessToken: 'access-2' })
+    })
+
+    it('when two keys are opened, then they share nothing; one key opened twice shares all', async () => {
+      const { store, clock, record } = await holdingPair()
+      expect(await granted(store.open('other', clock), 'a', 0)).not.toHaveProperty('tokens')
+      expect(await store.open('account', clock).claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer' })
+      await granted(record)
+    })
+  })
+}
