@@ -1,6 +1,8 @@
 export default {
   testEnvironment: 'node',
   restoreMocks: true,
+  // jest would leave one core idle.
+  maxWorkers: '100%',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   transform: {

@@ -1,56 +1,67 @@
-// Ten seconds of steady traffic through an axios instance that had interceptors of its own before the library came, while
-// the token service throttles, fails and hangs, and the API revokes tokens. Run with: npm run demo
+// Ten seconds of steady traffic through axios instances that had interceptors of their own before the library came, while
+// the token services throttle, fail and lose answers, the APIs revoke tokens, and somebody steals one. npm run demo
 import axios from 'axios'
-import { attachBearer, clientCredentials, createTokenManager } from 'axios-evergreen'
+import { attachBearer, clientCredentials, createTokenManager, loginPassword } from 'axios-evergreen'
 import { startTokenService } from 'axios-evergreen/testing'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const SECONDS = 10
 const REQUESTS_PER_SECOND = 50
+const LIFETIME_MS = 3_000
 
-const service = await startTokenService({ accessLifetimeMs: 3_000, latencyMs: 30 })
+/** One account at a service of its own, and an instance of its API as it may have been for years. */
+async function startSide(variant, sourceOf, scenesOf) {
+  const service = await startTokenService({ accessLifetimeMs: LIFETIME_MS, latencyMs: 30 })
+  const api = axios.create({ baseURL: service.baseUrl, timeout: 5_000 })
+  const own = { requests: 0, answers: 0, numbers: new Set() }
+  api.interceptors.request.use((config) => {
+    own.requests += 1
+    config.headers.set('x-request-number', own.requests)
+    return config
+  })
+  api.interceptors.response.use((response) => {
+    own.answers += 1
+    own.numbers.add(response.data.headers['x-request-number'])
+    return response
+  })
 
-// An instance as it may have been for years: it numbers its requests and measures its answers.
-const api = axios.create({ baseURL: service.baseUrl, timeout: 5_000 })
-const own = { requests: 0, answers: 0, numbers: new Set() }
-api.interceptors.request.use((config) => {
-  own.requests += 1
-  config.headers.set('x-request-number', own.requests)
-  return config
-})
-api.interceptors.response.use((response) => {
-  own.answers += 1
-  own.numbers.add(response.data.headers['x-request-number'])
-  return response
-})
+  // All that the library needs.
+  const tokens = createTokenManager({ source: sourceOf(service) })
+  attachBearer(api, tokens)
 
-// All that the library needs.
-const tokens = createTokenManager({ source: clientCredentials({ baseUrl: service.baseUrl, ...service.client }) })
-attachBearer(api, tokens)
-
-const sum = { sent: 0, succeeded: 0, failed: 0, delayed: 0, retries: 0 }
-const failures = new Map()
-tokens.on('retry', () => (sum.retries += 1))
-
-const scenes = [
-  [
-    1,
-    'the token service throttles: 429, Retry-After 1 s',
-    () => service.failNext('obtain', { status: 429, headers: { 'Retry-After': '1' } }),
-  ],
-  [3, 'the token service fails: 503, 503', () => service.failNext('obtain', { status: 503 }, 2)],
-  [5, 'the API revokes every token issued so far', () => service.revokeAccessTokens()],
-  [7, 'the token service breaks a connection', () => service.failNext('obtain', { drop: 'before' })],
-]
-/** A scene begins while the token is fresh, so that each is met by a renewal of its own. */
-function nextScene(second) {
-  if (!scenes[0] || second < scenes[0][0] || tokens.status().phase !== 'fresh') return
-  const [, what, begin] = scenes.shift()
-  begin()
-  say(`${second.toFixed(1).padStart(4)} s  ${what}`)
+  const sum = { sent: 0, succeeded: 0, failed: 0, delayed: 0, retries: 0, alarms: [] }
+  tokens.on('retry', () => (sum.retries += 1))
+  tokens.on('suspicious', ({ evidence, severity }) => {
+    sum.alarms.push(`${evidence}, ${severity}`)
+    say(`        ${variant}: alarm: a refresh token was refused before its time: ${evidence}, severity ${severity}`)
+  })
+  return { variant, service, api, tokens, own, sum, scenes: scenesOf(service) }
 }
 
-async function request() {
+const sides = [
+  await startSide(
+    'A',
+    ({ baseUrl, client }) => clientCredentials({ baseUrl, ...client }),
+    (service) => [
+      [1, 'the token service throttles: 429, Retry-After 1 s', () => service.failNext('obtain', throttled())],
+      [3, 'the token service fails: 503, 503', () => service.failNext('obtain', { status: 503 }, 2)],
+      [5, 'the API revokes every token issued so far', () => service.revokeAccessTokens()],
+      [7, 'the token service breaks a connection', () => service.failNext('obtain', { drop: 'before' })],
+    ],
+  ),
+  await startSide(
+    'B',
+    ({ baseUrl, login }) => loginPassword({ baseUrl, ...login }),
+    (service) => [
+      [1, 'the token service fails: 503', () => service.failNext('refresh', { status: 503 })],
+      [3, 'the answer to a refresh is lost: no alarm', () => service.failNext('refresh', { drop: 'after' })],
+      [5, 'the API revokes every token issued so far', () => service.revokeAccessTokens()],
+      [7, 'somebody steals and uses the refresh token', () => service.stealRefreshToken()],
+    ],
+  ),
+]
+
+async function request({ api, tokens, sum }) {
   sum.sent += 1
   if (tokens.peekAccessToken() === undefined) sum.delayed += 1
   try {
@@ -58,65 +69,97 @@ async function request() {
     sum.succeeded += 1
   } catch (error) {
     sum.failed += 1
-    failures.set(error.code ?? error.name, (failures.get(error.code ?? error.name) ?? 0) + 1)
+    say(`        failed: ${error.code ?? error.name}: ${error.message}`)
   }
 }
 
-console.log(`${SECONDS} s of ${REQUESTS_PER_SECOND} requests a second; access tokens live 3 s.\n`)
+/** A scene begins while the token is fresh, so that each is met by a renewal of its own. */
+async function nextScene({ variant, tokens, scenes }, second) {
+  if (!scenes[0] || second < scenes[0][0] || tokens.status().phase !== 'fresh') return
+  const [, what, begin] = scenes.shift()
+  say(`${second.toFixed(1).padStart(4)} s  ${variant}: ${what}`)
+  await begin()
+}
+
+console.log(
+  `${SECONDS} s of ${REQUESTS_PER_SECOND} requests a second for each variant; access tokens live ${LIFETIME_MS / 1_000} s.\n`,
+)
 const startedAt = performance.now()
 const running = []
 for (let n = 0; n < SECONDS * REQUESTS_PER_SECOND; n += 1) {
-  const second = n / REQUESTS_PER_SECOND
-  nextScene(second)
-  running.push(request())
-  show(second)
+  for (const side of sides) {
+    await nextScene(side, n / REQUESTS_PER_SECOND)
+    running.push(request(side))
+  }
+  show(n / REQUESTS_PER_SECOND)
   await pause(Math.max(0, startedAt + ((n + 1) * 1_000) / REQUESTS_PER_SECOND - performance.now()))
 }
 await Promise.all(running)
 show(SECONDS)
-await tokens.close()
-await service.close()
+for (const { tokens, service } of sides) {
+  await tokens.close()
+  await service.close()
+}
 
-const replays = service.log.filter(({ kind, status }) => kind === 'resource' && status === 401).length
-const { counts } = tokens.status()
-const tokenCalls = counts.obtains + counts.refreshes
-const account = [
-  ['requests sent', sum.sent, ''],
-  ['failed', sum.failed, [...failures].map(([code, times]) => `${times} × ${code}`).join(', ')],
-  ['delayed', sum.delayed, 'had to wait for a token'],
-  ['token calls', tokenCalls, `${counts.failures} of them failed`],
-  ['replays', replays, 'the API refused the token, the request was sent once more'],
-  ['retries', sum.retries, 'of token calls'],
+const account = sides.map(({ service, tokens, sum }) => {
+  const { obtains, refreshes, failures } = tokens.status().counts
+  const replays = service.log.filter(({ kind, status }) => kind === 'resource' && status === 401).length
+  return { ...sum, tokenCalls: obtains + refreshes, failures, replays, alarms: sum.alarms.length }
+})
+const rows = [
+  ['requests sent', 'sent', ''],
+  ['failed', 'failed', ''],
+  ['delayed', 'delayed', 'had to wait for a token'],
+  ['token calls', 'tokenCalls', ''],
+  ['of them failed', 'failures', ''],
+  ['retries', 'retries', 'of token calls'],
+  ['replays', 'replays', 'the API refused the token, the request was sent once more'],
+  ['alarms', 'alarms', 'a refresh token was refused before its time'],
 ]
-console.log('\n')
-for (const [what, count, note] of account) console.log(`  ${what.padEnd(14)} ${String(count).padStart(5)}   ${note}`)
+console.log(`\n\n  ${'Variant'.padEnd(16)}${sides.map(({ variant }) => variant.padStart(5)).join('')}`)
+for (const [what, name, note] of rows)
+  console.log(`  ${what.padEnd(16)}${account.map((one) => String(one[name]).padStart(5)).join('')}   ${note}`)
 
+const everywhere = (holds) => sides.every((side, n) => holds(side, account[n]))
 const promises = [
-  ['every request succeeded', sum.succeeded === sum.sent && sum.failed === 0],
-  ['each refused request was replayed once', service.count('resource') === sum.sent + replays && replays > 0],
+  ['every request succeeded', everywhere(({ sum }) => sum.succeeded === sum.sent && sum.failed === 0)],
   [
-    'the instance’s own interceptors ran once a request',
-    own.requests === sum.sent && own.answers === sum.sent && own.numbers.size === sum.sent,
+    'each refused request was replayed once',
+    everywhere(({ service }, { sent, replays }) => service.count('resource') === sent + replays && replays > 0),
   ],
-  // A token of 3 s is due when half its life is over, at most a tenth earlier; each scene costs a call or two more.
+  [
+    'the instances’ own interceptors ran once a request',
+    everywhere(({ own, sum }) => [own.requests, own.answers, own.numbers.size].every((count) => count === sum.sent)),
+  ],
+  // A token is due when half its life is over, at most a tenth earlier; each scene costs a call or two more.
   [
     'token calls follow the lifetime, not the traffic',
-    tokenCalls === service.count('obtain') && tokenCalls <= SECONDS / 1.2 + 6,
+    everywhere((_, { tokenCalls }) => tokenCalls <= SECONDS / ((LIFETIME_MS / 1_000) * 0.4) + 8),
   ],
-  ['the token service was retried', sum.retries >= 4],
+  ['token calls were retried', everywhere((_, { retries }) => retries >= 3)],
+  [
+    'the stolen refresh token raised one alarm, the lost answer none',
+    sides[1].sum.alarms.join() === 'unexplained, high',
+  ],
 ]
 console.log()
 for (const [promise, held] of promises) console.log(`  ${held ? 'held  ' : 'BROKEN'} ${promise}`)
 process.exitCode = promises.every(([, held]) => held) ? 0 : 1
 
+function throttled() {
+  return { status: 429, headers: { 'Retry-After': '1' } }
+}
+
 /** One line that follows the traffic: on a terminal rewritten in place, elsewhere not shown. */
 function show(second) {
   if (!process.stdout.isTTY) return
-  const { phase } = tokens.status()
   const bar = '█'.repeat(Math.round(second * 2)).padEnd(SECONDS * 2, '·')
-  process.stdout.write(`\r${bar} ${sum.sent} sent  ${sum.failed} failed  token ${phase}      `)
+  const states = sides.map(
+    ({ variant, tokens, sum }) => `${variant} ${sum.sent} sent, ${sum.failed} failed, ${tokens.status().phase}`,
+  )
+  process.stdout.write(`\r${bar} ${states.join('  ')}    `)
 }
 
 function say(line) {
-  console.log(process.stdout.isTTY ? `\r${line.padEnd(70)}` : line)
+  console.log(process.stdout.isTTY ? `\r${line.padEnd(90)}` : line)
 }

@@ -94,7 +94,8 @@ class Attachments {
     const taken = origins.find((origin) => this.#claims.has(origin))
     if (taken !== undefined)
       throw new TypeError(`${taken} already gets the token of another manager on this instance: give origins to both`)
-    const claim: Claim = Object.freeze({ tokens, clock, maxWaitMs, anomaly, header, scheme, refuses })
+    const isHandMade = known === undefined
+    const claim: Claim = Object.freeze({ tokens, clock, isHandMade, maxWaitMs, anomaly, header, scheme, refuses })
     this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
     if (this.#attached.size === 0) this.#install()
     const attachment: Attachment = Object.freeze({

@@ -1,6 +1,6 @@
 import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Clock } from '../core/clock.ts'
-import { isTokenError } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import type { TokenManager, WaitOptions } from '../core/token-manager.ts'
 import { discard, isReplayable } from './replay.ts'
 
@@ -8,6 +8,7 @@ import { discard, isReplayable } from './replay.ts'
 export interface Bearer {
   readonly tokens: TokenManager
   readonly clock: Clock
+  readonly isHandMade: boolean
   readonly maxWaitMs: number
   readonly header: string
   readonly scheme: string
@@ -109,7 +110,8 @@ class Wait {
     const startedAt = clock.monotonicNow()
     try {
       const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - this.#spentMs)
-      return await ask({ signal: cancelled.signal, maxWaitMs: leftMs })
+      const asked = ask({ signal: cancelled.signal, maxWaitMs: leftMs })
+      return await (this.#bearer.isHandMade ? within(leftMs, clock, asked) : asked)
     } catch (error) {
       if (timeoutMs < maxWaitMs && isTokenError(error, 'ERR_WAIT_TIMEOUT')) throw timeoutError(this.#config)
       throw error
@@ -118,6 +120,15 @@ class Wait {
       cancelled.forget()
     }
   }
+}
+
+/** A manager that is not ours may know no limit but its signal. */
+function within(ms: number, clock: Clock, asked: Promise<string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new TokenError('ERR_WAIT_TIMEOUT', `No access token came within ${ms} ms`))
+    const cancel = clock.setTimer(late, ms, true)
+    void asked.finally(cancel).then(resolve, reject)
+  })
 }
 
 /** The request's own `signal`, or one that ends with its `cancelToken` too. */

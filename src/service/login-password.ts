@@ -63,7 +63,7 @@ class LoginPassword implements TokenSource {
     const answer = await this.#endpoint.post('obtain', credentials, context)
     const document = new TokenDocument(answer, 'wrapped')
     checkVariant(document)
-    await this.#acceptMeta(document, answer, credentials, sent, context)
+    await this.#acceptMeta(document, answer, () => credentials, sent, context)
     return this.#grant(document, answer, sent, context)
   }
 
@@ -73,17 +73,17 @@ class LoginPassword implements TokenSource {
     const document = new TokenDocument(answer, 'wrapped-or-bare')
     checkVariant(document)
     // Not signed by the specification; where it is, the signature counts.
-    if (document.hasMeta) await this.#acceptMeta(document, answer, await this.#askAfter(answer), sent, context)
+    if (document.hasMeta) await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
     return this.#grant(document, answer, sent, context)
   }
 
   /** The refresh token is spent: whatever fails now, nobody may think that it was not sent. */
-  async #askAfter({ address }: TokenAnswer): Promise<Login> {
+  async #askAfter({ address, status }: TokenAnswer): Promise<Login> {
     try {
       return await this.#login.ask()
     } catch (cause) {
-      const message = `The answer of ${address} cannot be verified: the credentials function failed`
-      throw new TokenError('ERR_SIGNATURE', message, { outcome: 'unknown', cause })
+      const message = `The answer of ${address} could not be verified: the credentials function failed`
+      throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown', status, cause })
     }
   }
 
@@ -96,7 +96,7 @@ class LoginPassword implements TokenSource {
   async #acceptMeta(
     document: TokenDocument,
     { date, address, status }: TokenAnswer,
-    { login, password }: Login,
+    credentials: () => Login | Promise<Login>,
     sent: Moment,
     { report }: ExchangeContext,
   ): Promise<void> {
@@ -113,6 +113,7 @@ class LoginPassword implements TokenSource {
         throw refused('meta.time is missing or no timestamp with a zone')
       const refresh = document.attribute('refresh')
       const signed = { time, refresh: typeof refresh === 'string' ? refresh : '', sign: document.meta('sign') }
+      const { login, password } = await credentials()
       if (!(await isAuthentic(signed, login, password))) throw refused('meta.sign is missing or wrong')
       const { lastTime } = this.#serviceClock
       if (lastTime && !isAfter(timestamp, lastTime)) throw refused('it is an old one: meta.time does not advance')
@@ -139,7 +140,7 @@ class LoginPassword implements TokenSource {
     const grant: TokenGrant = { accessToken: document.text('access'), accessLifetimeMs }
     if (!document.hasId) odd('has no id')
     // Its absence is reported by the manager, which knows whether one was due.
-    if (document.attribute('refresh') === undefined) return grant
+    if ((document.attribute('refresh') ?? undefined) === undefined) return grant
     const refreshToken = document.text('refresh')
     const refreshEnd = parseTimestamp(document.attribute('refresh_expired_at'))
     if (!refreshEnd) odd('has no refresh_expired_at that can be read')

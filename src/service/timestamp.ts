@@ -4,7 +4,7 @@ const ISO_8601 =
 export interface Timestamp {
   /** Epoch ms, rounded down. */
   readonly at: number
-  /** What rounding took off, in ns. */
+  /** What rounding took off, in ns: tells the order of two in one ms. */
   readonly restNs: number
   readonly hasZone: boolean
 }
@@ -30,7 +30,8 @@ export function parseTimestamp(text: unknown): Timestamp | undefined {
   const ms = Number(isLeap ? 59 : second) * 1_000 + Number(ns.padEnd(3, '0').slice(0, 3))
   return {
     at: minuteAt + ms,
-    restNs: Number(ns.padEnd(9, '0').slice(3)),
+    // Within a leap second order is kept, though `at` stands still.
+    restNs: isLeap ? 1_000_000 + Number(`0.${fraction}`) : Number(ns.padEnd(9, '0').slice(3)),
     hasZone: match[5] !== undefined,
   }
 }

@@ -43,7 +43,7 @@ export class TokenDocument {
   }
 
   get hasMeta(): boolean {
-    return this.#meta !== undefined
+    return this.#meta !== undefined && this.#meta !== null
   }
 
   /** @returns The member of `meta`, undefined where it or `meta` itself is missing. */

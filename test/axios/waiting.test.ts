@@ -423,6 +423,18 @@ describe('given a manager made by hand that knows the contract only', () => {
     replaceAccessToken: async () => 'other',
   } as unknown as TokenManager
 
+  it('when a request has a timeout, then it fails in time', async () => {
+    jest.useFakeTimers()
+    const api = axios.create({ adapter: inProcess().adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    const failed = failureOf<AxiosError>(api.get('/', { timeout: 500 }))
+    await jest.advanceTimersByTimeAsync(500)
+    const timers = jest.getTimerCount()
+    jest.useRealTimers()
+    expect(await failed).toMatchObject({ isAxiosError: true, code: 'ECONNABORTED' })
+    expect(timers).toBe(0)
+  })
+
   it('when a request has a signal and is aborted, then it is cancelled', async () => {
     const api = axios.create({ adapter: inProcess().adapter, baseURL: 'https://api.example.com' })
     attachBearer(api, tokens)

@@ -709,6 +709,12 @@ describe('given a function that provides credentials', () => {
     expect(error.outcome).toBe('unknown')
     expect(error.message).not.toContain('no token call was made')
   })
+
+  it('when it fails once a refresh has been answered, and nothing is verified, then the pair is used', async () => {
+    const credentials = () => Promise.reject(new Error('vault sealed'))
+    answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
+    expect(await openDesk({ credentials, verifySignature: false }).refresh()).toEqual(PAIR)
+  })
 })
 
 describe('given a source', () => {

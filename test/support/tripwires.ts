@@ -4,6 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 
+// axios would send what goes to loopback by way of a proxy.
+for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.deleteProperty(process.env, name)
+
 const escaped: unknown[] = []
 const record = (what: unknown) => void escaped.push(what)
 
