@@ -15,7 +15,9 @@ const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_
 const BUILT = /^dist\/(index|testing|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
 
 // Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/proxy$|^npm_|^FORCE_COLOR$/i.test(name)))
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/proxy$|^npm_|^FORCE_COLOR$/i.test(name)),
+)
 Object.assign(env, { NO_COLOR: '1', PATH: join(project, 'node_modules', '.bin') + delimiter + process.env.PATH })
 
 let passed = 0

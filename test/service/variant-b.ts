@@ -27,11 +27,13 @@ export function behindNock(): void {
     nock.enableNetConnect('127.0.0.1')
   })
   afterEach(() => nock.cleanAll())
-  afterAll(() => {
-    nock.enableNetConnect()
-    nock.restore()
-  })
 }
+
+// To import nock is to activate it, in a process that other test files share.
+afterAll(() => {
+  nock.enableNetConnect()
+  nock.restore()
+})
 
 /** @returns e.g. `2026-01-01T00:00:00.000000Z`, as the specification writes it (section 2.4). */
 export function stamp(at: number, micros = '000'): string {
