@@ -4,7 +4,8 @@ import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { ManagerSettings } from './manager-options.ts'
 import { consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
-import { fingerprintOf, type OpenSuspicion, suspicionOf, uncertaintyOf, verdictOf } from './suspicion.ts'
+import { uncertaintyOf } from './suspicion.ts'
+import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { TokenClock } from './token-clock.ts'
 import { checkedGrant, type ExchangeContext, type TokenGrant } from './token-source.ts'
 import type { ClaimAnswer, GrantedClaim, ReleaseAnswer, StoredTokens, TokenRecord } from './token-store.ts'
@@ -19,10 +20,9 @@ export interface RenewalSettings extends ManagerSettings {
   readonly owner: string
   readonly tokenClock: TokenClock
   readonly events: Events
-  /** Token calls made, how many of them failed, and refresh tokens that fell under suspicion. */
-  readonly counts: { obtains: number; refreshes: number; failures: number; suspicions: number }
-  /** The suspicion that the next obtain settles, across renewals. */
-  readonly open: { suspicion: OpenSuspicion | undefined }
+  readonly suspicions: SuspicionWatch
+  /** Token calls made, and how many of them failed. */
+  readonly counts: { obtains: number; refreshes: number; failures: number }
 }
 
 /** What one renewal starts from. */
@@ -115,7 +115,7 @@ export class Renewal {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    const { record, tokenClock, counts } = this.#settings
+    const { record, tokenClock, counts, suspicions } = this.#settings
     const claim = await this.#claim()
     if (claim.kind === 'newer') return { tokens: claim.tokens, by: 'adopted', attempts: attempt - 1 }
     if (this.#isHalted()) return this.#withdraw(claim)
@@ -134,7 +134,7 @@ export class Renewal {
     }
     if (this.#isHalted('outdated')) return this.#withdraw(claim)
     if (by === 'refresh') this.#reportOddRotation(grant, refreshToken)
-    else this.#settleSuspicion(true)
+    else suspicions.settle(true)
     const tokens = await record.accept(claim, remaining(grant, tokenClock.now() - sentAt))
     if (this.#isHalted()) throw new Halted()
     if (tokens.accessRemainingMs > 0) return { tokens, by, attempts: attempt }
@@ -196,7 +196,7 @@ export class Renewal {
 
   /** Settles a failed exchange: adopts what somebody else got meanwhile, or throws what comes next. */
   async #failed(claim: GrantedClaim, by: 'obtain' | 'refresh', error: TokenError, attempt: number): Promise<Renewed> {
-    const { record, events, retry, renewal, random } = this.#settings
+    const { record, events, suspicions, retry, renewal, random } = this.#settings
     this.lastError = error
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     const { fate, next } = consequenceOf(by, error, this.#signatureFailures)
@@ -213,7 +213,7 @@ export class Renewal {
     if (answer?.newer && this.#start.adoptable(answer.newer))
       return { tokens: answer.newer, by: 'adopted', attempts: attempt }
     if (fate === 'dead' && error.status !== 400) this.#suspect(claim, error, answer, refusedAt)
-    if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') this.#settleSuspicion(false)
+    if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle(false)
     if (gaveUp) throw gaveUp
     this.#mustObtain ||= next === 'obtain'
     const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
@@ -229,46 +229,20 @@ export class Renewal {
     answer: ReleaseAnswer | undefined,
     refusedAt: number,
   ): void {
-    const { clock, events, counts, open, onSuspicious: action } = this.#settings
     if (tokens?.refreshToken === undefined) return
     const sinceClaimMs = refusedAt - this.#claimedAt
-    const remainingMs = tokens.refreshRemainingMs === undefined ? undefined : tokens.refreshRemainingMs - sinceClaimMs
-    const suspicion = suspicionOf({
-      remainingMs,
-      uncertaintyMs: uncertaintyOf(tokens.accessLifetimeMs - tokens.accessRemainingMs + sinceClaimMs),
+    const { accessLifetimeMs, accessRemainingMs, refreshRemainingMs } = tokens
+    const refusal = {
+      remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
+      uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
       attemptedBefore: presentations > 0,
       contested: answer?.contested ?? false,
       storeReachable: answer !== undefined,
-    })
-    if (!suspicion) return
-    const rejectedAt = Math.round(clock.wallNow())
-    // Awaited by the events alone: nobody waits longer for a token because of it.
-    const fingerprint = fingerprintOf(tokens.refreshToken)
-    counts.suspicions += 1
-    open.suspicion = { fingerprint, remainingMs }
-    const facts = {
-      suspicious: true as const,
-      ...suspicion,
-      ...(remainingMs !== undefined && { refreshExpiresAt: Math.round(rejectedAt + remainingMs) }),
-      rejectedAt,
-      status: error.status ?? 401,
-      ...(error.serviceCode !== undefined && { serviceCode: error.serviceCode }),
-      action,
     }
-    void fingerprint.then((found) => events.emit('suspicious', { ...facts, fingerprint: found }))
-    if (action === 'obtain') return
+    if (!this.#settings.suspicions.refused(tokens.refreshToken, refusal, error)) return
     const message = 'A refresh token was refused before its time: no token until reset()'
     const { status, serviceCode } = error
     throw new GaveUp(new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode }), Infinity)
-  }
-
-  #settleSuspicion(accepted: boolean): void {
-    const { events, open } = this.#settings
-    const { suspicion } = open
-    if (!suspicion) return
-    open.suspicion = undefined
-    const verdict = verdictOf(suspicion, accepted)
-    void suspicion.fingerprint.then((fingerprint) => events.emit('suspicionSettled', { fingerprint, verdict }))
   }
 
   #gaveUp(error: TokenError, retryAfterMs: number): GaveUp {

@@ -37,19 +37,13 @@ export function uncertaintyOf(ageMs: number): number {
   return 2_000 + ageMs * 0.000_2
 }
 
-/** A suspicion that waits for the obtain that follows. */
-export interface OpenSuspicion {
-  readonly fingerprint: Promise<string>
-  readonly remainingMs: number | undefined
-}
-
 /** What the obtain that followed a suspicion showed. */
 export function verdictOf(
-  { remainingMs = Infinity }: OpenSuspicion,
+  remainingMs: number | undefined,
   accepted: boolean,
 ): TokenEvents['suspicionSettled']['verdict'] {
   if (!accepted) return 'account-rejected'
-  return remainingMs <= 0 ? 'was-expired' : 'token-only'
+  return remainingMs !== undefined && remainingMs <= 0 ? 'was-expired' : 'token-only'
 }
 
 /** @returns First 8 hex digits of SHA-256: enough to tell tokens apart in a log, of no use to anybody else. */

@@ -7,6 +7,7 @@ import { HeldToken } from './held-token.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { checkedDuration } from './option-checks.ts'
 import { GaveUp, Renewal, type Renewed, type RenewalSettings } from './renewal.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
 import { TokenClock } from './token-clock.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -97,7 +98,7 @@ class Manager implements TokenManager {
   readonly #room: WaitingRoom
   /** Guards the renewals themselves: after a reset the next one waits for the exchange in flight. */
   readonly #mutex = new Mutex()
-  readonly #counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0, suspicions: 0 }
+  readonly #counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
   #current: HeldToken | undefined
   /** The renewal that callers share. One that is no longer here is outdated: its result reaches nobody. */
   #renewal: Renewal | undefined
@@ -129,7 +130,7 @@ class Manager implements TokenManager {
       }),
       events,
       counts: this.#counts,
-      open: { suspicion: undefined },
+      suspicions: new SuspicionWatch(clock, events, settings.onSuspicious),
     }
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token could be had within the time that this caller can wait', {
@@ -186,7 +187,7 @@ class Manager implements TokenManager {
     this.#renewal = this.#current = this.#coolDown = undefined
     this.#failures = 0
     this.#renewedAt = this.#forcedAt = -Infinity
-    this.#settings.open.suspicion = undefined
+    this.#settings.suspicions.forget()
     this.#settings.source.reset?.()
     this.#cancelTimer()
     const cleared = this.#settings.record.clear()
@@ -208,7 +209,7 @@ class Manager implements TokenManager {
         coolDown.until < Infinity &&
         this.#isCoolingDown() && { nextAttemptAt: at(coolDown.until - this.#now()) }),
       ...(coolDown && { lastError: coolDown.error.code }),
-      counts: { ...this.#counts },
+      counts: { ...this.#counts, suspicions: this.#settings.suspicions.count },
     }
   }
 

@@ -43,7 +43,7 @@ describe('given a refused refresh token, when the decision table is asked', () =
     [60_000, false, 'account-rejected'],
     [0, false, 'account-rejected'],
   ])('then %s ms of life and an obtain that succeeds (%s) give %s', (remainingMs, accepted, verdict) => {
-    expect(verdictOf({ fingerprint: Promise.resolve(''), remainingMs }, accepted)).toBe(verdict)
+    expect(verdictOf(remainingMs, accepted)).toBe(verdict)
   })
 })
 
