@@ -27,7 +27,7 @@ export interface TokenErrorDetails {
   retryAfterMs?: number | undefined
   /** Earliest instant of another attempt, epoch ms. */
   retryAt?: number | undefined
-  /** Kept as name, message and code only: an axios error carries its whole request, token and credentials included. */
+  /** Kept as its name and code only: an axios error carries its whole request, token and credentials included. */
   cause?: unknown
 }
 
@@ -109,10 +109,13 @@ export function retryableAt(error: TokenError, retryAt: number, message = error.
   return new TokenError(code, message, { outcome, status, serviceCode, retryAfterMs, retryAt, cause })
 }
 
+/** Without its message: that of a parser may quote the secret that it could not parse. */
 function reduced(cause: unknown): Error {
   if (isTokenError(cause)) return cause
   const { name, message, code } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
-  const error = new Error(typeof message === 'string' ? message : `a thrown ${typeof cause}`)
+  const error = new Error(
+    typeof message === 'string' ? '(its message is not kept: it might hold a secret)' : `a thrown ${typeof cause}`,
+  )
   if (typeof name === 'string') error.name = name
   if (typeof code === 'string') Object.assign(error, { code })
   return error

@@ -15,7 +15,7 @@ export interface TokenEvents {
   }
   /** One token call failed and will be tried again. */
   retry: { attempt: number; delayMs: number; error: TokenError }
-  /** A renewal gave up. */
+  /** A renewal gave up. `nextAttemptAt` is Infinity where only `reset()` helps. */
   renewalFailed: { error: TokenError; nextAttemptAt: number }
   suspicious: SuspicionEvent
   /** What the obtain that followed a suspicion showed. */

@@ -24,7 +24,8 @@ export interface WindowSettings {
 export function renewalWindow(lifetimeMs: number, settings: WindowSettings, random: number): RenewalWindow {
   const skewMs = Math.min(settings.skewMs ?? within(lifetimeMs / 4, 2_000, 300_000), lifetimeMs / 2)
   const hardSkewMs = Math.min(settings.hardSkewMs ?? within(lifetimeMs / 20, 1_000, 10_000), lifetimeMs / 4)
-  return { skewMs: skewMs * (1 + settings.jitter * random), hardSkewMs }
+  // A quarter of its life is a token's own, whatever jitter adds.
+  return { skewMs: Math.min(skewMs * (1 + settings.jitter * random), lifetimeMs * 0.75), hardSkewMs }
 }
 
 /** @returns `due`: use the token, renew behind the request; `expired`: wait for the renewal. */

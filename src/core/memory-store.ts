@@ -77,6 +77,8 @@ class MemoryRecord implements TokenRecord {
 
   clear(): Promise<void> {
     this.#pair = this.#claim = this.#coolDown = undefined
+    this.#retired = false
+    this.#presentations = 0
     return Promise.resolve()
   }
 

@@ -3,15 +3,23 @@ import { exchangeError, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { ManagerSettings } from './manager-options.ts'
-import { consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
+import { type Consequence, consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
 import { uncertaintyOf } from './suspicion.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { TokenClock } from './token-clock.ts'
 import { checkedGrant, type ExchangeContext, type TokenGrant } from './token-source.ts'
-import type { ClaimAnswer, GrantedClaim, ReleaseAnswer, StoredTokens, TokenRecord } from './token-store.ts'
+import type {
+  ClaimAnswer,
+  GrantedClaim,
+  RefreshTokenFate,
+  ReleaseAnswer,
+  StoredTokens,
+  TokenRecord,
+} from './token-store.ts'
 
 /** A refresh token that met a 5xx may have been spent: it is presented this often, then given up. */
 const MAX_PRESENTATIONS = 3
+const SHORT_PAUSE_MS = 1_000
 
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ManagerSettings {
@@ -21,8 +29,17 @@ export interface RenewalSettings extends ManagerSettings {
   readonly tokenClock: TokenClock
   readonly events: Events
   readonly suspicions: SuspicionWatch
+  /** What one renewal leaves to the next. */
+  readonly memory: RenewalMemory
   /** Token calls made, and how many of them failed. */
   readonly counts: { obtains: number; refreshes: number; failures: number }
+}
+
+export interface RenewalMemory {
+  /** A refresh failed in a way that calls for the credentials once, whatever the record holds. */
+  owesObtain: boolean
+  /** Refresh tokens up to this version are never presented again, even if the record was not told that they are spent. */
+  spentVersion: number
 }
 
 /** What one renewal starts from. */
@@ -57,8 +74,8 @@ export class GaveUp extends Error {
   }
 }
 
-/** What a halted renewal rejects with; nobody but the manager sees it. */
-export class Halted extends Error {}
+/** What a halted renewal rejects with; nobody sees it. */
+class Halted extends Error {}
 
 class TryAgain extends Error {
   readonly afterMs: number
@@ -80,8 +97,6 @@ export class Renewal {
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
   #signatureFailures = 0
-  /** A refresh failed in a way that calls for the credentials, whatever the record still holds. */
-  #mustObtain = false
   #halted: 'outdated' | 'closed' | undefined
   #wake: (() => void) | undefined
 
@@ -115,14 +130,16 @@ export class Renewal {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    const { record, tokenClock, counts, suspicions } = this.#settings
+    const { record, tokenClock, counts, suspicions, memory } = this.#settings
     const claim = await this.#claim()
-    if (claim.kind === 'newer') return { tokens: claim.tokens, by: 'adopted', attempts: attempt - 1 }
-    if (this.#isHalted()) return this.#withdraw(claim)
+    if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
+    if (this.#isHalted()) return this.#withdraw(claim, 'keep')
 
     const refreshToken = this.#presentable(claim)
     const by = refreshToken === undefined ? 'obtain' : 'refresh'
     counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
+    if (by === 'obtain') memory.owesObtain = false
+    if (refreshToken !== undefined) void suspicions.note(refreshToken)
     // A lifetime counts from here: from the answer on it would be too long by the journey.
     const sentAt = tokenClock.start()
     let grant: Readonly<TokenGrant>
@@ -132,13 +149,28 @@ export class Renewal {
       counts.failures += 1
       return this.#failed(claim, by, exchangeError(thrown), attempt)
     }
-    if (this.#isHalted('outdated')) return this.#withdraw(claim)
+    if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     if (by === 'refresh') this.#reportOddRotation(grant, refreshToken)
-    else suspicions.settle(true)
+    else suspicions.settle('accepted')
+    if (grant.refreshToken !== undefined) void suspicions.note(grant.refreshToken)
     const tokens = await record.accept(claim, remaining(grant, tokenClock.now() - sentAt))
     if (this.#isHalted()) throw new Halted()
     if (tokens.accessRemainingMs > 0) return { tokens, by, attempts: attempt }
-    throw this.#gaveUp(new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived'), 0)
+    return this.#arrivedExpired(attempt)
+  }
+
+  /** The answer took longer than the token lives, or this machine slept. */
+  #arrivedExpired(attempt: number): never {
+    const error = new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived')
+    if (attempt >= this.#maxAttempts) throw this.#gaveUp(error, 0)
+    this.#settings.events.emit('retry', { attempt, delayMs: SHORT_PAUSE_MS, error })
+    throw new TryAgain(SHORT_PAUSE_MS)
+  }
+
+  #adopted(tokens: StoredTokens, attempts: number): Renewed {
+    this.#settings.suspicions.settle('superseded')
+    this.#settings.memory.owesObtain = false
+    return { tokens, by: 'adopted', attempts }
   }
 
   /** Claims until this owner is granted the exchange, or somebody else's tokens will do. */
@@ -163,11 +195,13 @@ export class Renewal {
 
   /** @returns The refresh token, if it is to be presented now; undefined: obtain. */
   #presentable({ tokens, presentable, presentations }: GrantedClaim): string | undefined {
-    if (!this.#settings.source.refresh || this.#mustObtain || !presentable) return undefined
-    if ((tokens?.refreshRemainingMs ?? Infinity) <= 0) return undefined
+    const { source, memory } = this.#settings
+    if (!source.refresh || memory.owesObtain || !presentable) return undefined
+    if (!tokens || tokens.version <= memory.spentVersion) return undefined
+    if ((tokens.refreshRemainingMs ?? Infinity) <= 0) return undefined
     // After a 5xx it may have been spent. While the old token serves there is time to find out.
     if (presentations > 0 && (presentations >= MAX_PRESENTATIONS || !this.#start.served())) return undefined
-    return tokens?.refreshToken
+    return tokens.refreshToken
   }
 
   /** The exchange, ended by our own deadline: a source may ignore its signal, and axios' timeout lets a body drip. */
@@ -196,7 +230,7 @@ export class Renewal {
 
   /** Settles a failed exchange: adopts what somebody else got meanwhile, or throws what comes next. */
   async #failed(claim: GrantedClaim, by: 'obtain' | 'refresh', error: TokenError, attempt: number): Promise<Renewed> {
-    const { record, events, suspicions, retry, renewal, random } = this.#settings
+    const { record, events, suspicions, memory, retry, renewal, random } = this.#settings
     this.lastError = error
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     const { fate, next } = consequenceOf(by, error, this.#signatureFailures)
@@ -204,18 +238,21 @@ export class Renewal {
     // Where no caller can wait that long, the cool-down tells everyone at once.
     const stop =
       attempt >= this.#maxAttempts || next === 'stop' || (next === 'retry' && retryAfterMs > renewal.maxWaitMs)
-    const gaveUp = stop ? this.#gaveUp(error, retryAfterMs) : undefined
+    const gaveUp = stop ? this.#gaveUp(error, retryAfterMs, next) : undefined
+    if (fate === 'doubtful' || fate === 'dead') memory.spentVersion = claim.tokens?.version ?? 0
+
     const refusedAt = this.#settings.tokenClock.now()
-    const answer = await record
-      .release(claim, fate, gaveUp && { ms: gaveUp.coolDownMs, code: error.code })
-      .catch(() => undefined)
+    const coolDown = gaveUp && { ms: gaveUp.coolDownMs, code: error.code }
+    const answer = await record.release(claim, fate, coolDown).catch(() => undefined)
+    const newer = answer?.newer
+    if (next === 'obtain' && !newer) memory.owesObtain = true
+    if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)
+    // A reset goes with a change of credentials, which explains the refusal.
+    const explained = newer !== undefined || error.status === 400 || this.#halted === 'outdated'
+    if (fate === 'dead' && !explained) await this.#suspect(claim, error, answer, refusedAt)
     if (this.#halted) throw new Halted()
-    if (answer?.newer && this.#start.adoptable(answer.newer))
-      return { tokens: answer.newer, by: 'adopted', attempts: attempt }
-    if (fate === 'dead' && error.status !== 400) this.#suspect(claim, error, answer, refusedAt)
-    if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle(false)
+    if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle('rejected')
     if (gaveUp) throw gaveUp
-    this.#mustObtain ||= next === 'obtain'
     const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
     if (retryAfterMs > 0) this.#start.onHold(delayMs, error)
     events.emit('retry', { attempt, delayMs, error })
@@ -223,12 +260,12 @@ export class Renewal {
   }
 
   /** A refresh token was refused. @throws {GaveUp} where `onSuspicious` says stop. */
-  #suspect(
+  async #suspect(
     { tokens, presentations }: GrantedClaim,
     error: TokenError,
     answer: ReleaseAnswer | undefined,
     refusedAt: number,
-  ): void {
+  ): Promise<void> {
     if (tokens?.refreshToken === undefined) return
     const sinceClaimMs = refusedAt - this.#claimedAt
     const { accessLifetimeMs, accessRemainingMs, refreshRemainingMs } = tokens
@@ -239,13 +276,15 @@ export class Renewal {
       contested: answer?.contested ?? false,
       storeReachable: answer !== undefined,
     }
-    if (!this.#settings.suspicions.refused(tokens.refreshToken, refusal, error)) return
+    if (!(await this.#settings.suspicions.refused(tokens.refreshToken, refusal, error))) return
     const message = 'A refresh token was refused before its time: no token until reset()'
     const { status, serviceCode } = error
     throw new GaveUp(new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode }), Infinity)
   }
 
-  #gaveUp(error: TokenError, retryAfterMs: number): GaveUp {
+  #gaveUp(error: TokenError, retryAfterMs: number, next?: Consequence['next']): GaveUp {
+    // The service is there, only the refresh token was not to its liking: the credentials need not wait long.
+    if (next === 'obtain' && outcomeOf(error) === 'rejected') return new GaveUp(error, SHORT_PAUSE_MS)
     return new GaveUp(error, coolDownMs(error, this.#start.failuresBefore + 1, retryAfterMs))
   }
 
@@ -267,12 +306,14 @@ export class Renewal {
       events.anomaly('response-odd', 'A refresh answer carried the same refresh token again')
   }
 
-  #isHalted(why = this.#halted): boolean {
-    return this.#halted !== undefined && this.#halted === why
+  /** A method, because TypeScript would not believe that a field changes while something is awaited. */
+  #isHalted(why?: 'outdated'): boolean {
+    return why === undefined ? this.#halted !== undefined : this.#halted === why
   }
 
-  async #withdraw(claim: GrantedClaim): Promise<never> {
-    await this.#settings.record.release(claim, 'keep')
+  async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
+    if (fate === 'doubtful') this.#settings.memory.spentVersion = claim.tokens?.version ?? 0
+    await this.#settings.record.release(claim, fate)
     throw new Halted()
   }
 

@@ -9,7 +9,8 @@ export class SuspicionWatch {
   readonly #events: Events
   readonly #action: SuspicionEvent['action']
   /** Waits for the obtain that settles it. */
-  #open: { fingerprint: Promise<string>; remainingMs: number | undefined } | undefined
+  #open: { fingerprint: string; remainingMs: number | undefined } | undefined
+  #noted: { refreshToken: string; fingerprint: Promise<string> } | undefined
   /** Refresh tokens that fell under suspicion. */
   count = 0
 
@@ -19,36 +20,44 @@ export class SuspicionWatch {
     this.#action = action
   }
 
+  /** Takes the fingerprint in good time: hashing is asynchronous, and no token should wait for it when it counts. */
+  note(refreshToken: string): Promise<string> {
+    if (this.#noted?.refreshToken !== refreshToken) {
+      const fingerprint = fingerprintOf(refreshToken).catch(() => 'unknown')
+      this.#noted = { refreshToken, fingerprint }
+    }
+    return this.#noted.fingerprint
+  }
+
   /** @returns Whether everything must stop. */
-  refused(refreshToken: string, refusal: Refusal, { status = 401, serviceCode }: TokenError): boolean {
+  async refused(refreshToken: string, refusal: Refusal, { status = 401, serviceCode }: TokenError): Promise<boolean> {
     const suspicion = suspicionOf(refusal)
     if (!suspicion) return false
     this.count += 1
     const { remainingMs } = refusal
     const rejectedAt = Math.round(this.#clock.wallNow())
-    const facts = {
-      suspicious: true as const,
+    const fingerprint = await this.note(refreshToken)
+    this.#open = { fingerprint, remainingMs }
+    this.#events.emit('suspicious', {
+      suspicious: true,
       ...suspicion,
+      fingerprint,
       ...(remainingMs !== undefined && { refreshExpiresAt: Math.round(rejectedAt + remainingMs) }),
       rejectedAt,
       status,
       ...(serviceCode !== undefined && { serviceCode }),
       action: this.#action,
-    }
-    // Awaited by the events alone: nobody waits longer for a token because of a hash.
-    const fingerprint = fingerprintOf(refreshToken)
-    void fingerprint.then((found) => this.#events.emit('suspicious', { ...facts, fingerprint: found }))
-    this.#open = { fingerprint, remainingMs }
+    })
     return this.#action === 'stop'
   }
 
-  /** The credentials were accepted, or rejected. */
-  settle(accepted: boolean): void {
+  /** What became of the credentials; superseded: another owner had a newer pair. */
+  settle(ended: 'accepted' | 'rejected' | 'superseded'): void {
     const open = this.#open
     if (!open) return
     this.#open = undefined
-    const verdict = verdictOf(open.remainingMs, accepted)
-    void open.fingerprint.then((fingerprint) => this.#events.emit('suspicionSettled', { fingerprint, verdict }))
+    const verdict = ended === 'superseded' ? ended : verdictOf(open.remainingMs, ended === 'accepted')
+    this.#events.emit('suspicionSettled', { fingerprint: open.fingerprint, verdict })
   }
 
   forget(): void {

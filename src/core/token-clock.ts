@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 
 /** Below this a lead of the wall clock is drift or correction; above it, sleep or a step. */
-const JUMP_MS = 2_000
+export const JUMP_MS = 2_000
 
 /**
  * Time as a token feels it: monotonic, plus every stretch by which the wall clock ran ahead of it. The monotonic clock

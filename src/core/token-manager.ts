@@ -131,6 +131,7 @@ class Manager implements TokenManager {
       events,
       counts: this.#counts,
       suspicions: new SuspicionWatch(clock, events, settings.onSuspicious),
+      memory: { owesObtain: false, spentVersion: 0 },
     }
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token could be had within the time that this caller can wait', {
@@ -188,11 +189,16 @@ class Manager implements TokenManager {
     this.#failures = 0
     this.#renewedAt = this.#forcedAt = -Infinity
     this.#settings.suspicions.forget()
-    this.#settings.source.reset?.()
+    this.#settings.memory.owesObtain = false
     this.#cancelTimer()
     const cleared = this.#settings.record.clear()
     if (this.#room.size > 0) this.#renew('cold')
-    await cleared
+    try {
+      // Last, but before any exchange: what a source throws must not keep waiters from their token.
+      this.#settings.source.reset?.()
+    } finally {
+      await cleared
+    }
   }
 
   status(): TokenStatus {
@@ -272,11 +278,11 @@ class Manager implements TokenManager {
     const refusal = this.#refusal(limit)
     if (refusal && living === undefined) throw refusal
     if (!refusal && !this.#renewal) this.#renew(because)
-    if (living === undefined || !this.#current) return this.#room.enter({ limit, mayKeep, signal })
+    if (living === undefined || !this.#current) return this.#room.enter({ limit, signal })
     // The token lives, within its hard window: wait until a third of that is left, then make do with it.
     const { patienceMs } = this.#current
     if (refusal || patienceMs <= 0) return living
-    return this.#room.enter({ limit: Math.min(limit, now + patienceMs), mayKeep, signal })
+    return this.#room.enter({ limit, keepAt: now + patienceMs, signal })
   }
 
   #replace(current: HeldToken, options: WaitOptions): Promise<string> {
@@ -324,19 +330,20 @@ class Manager implements TokenManager {
       const renewed = await renewal.run(startAt - now)
       if (this.#renewal === renewal) this.#succeeded(renewed, because, startAt)
     } catch (thrown) {
-      // A halted renewal is no longer the current one.
+      // One that was halted is no longer the current one.
       if (this.#renewal !== renewal) return
       this.#failed(thrown instanceof GaveUp ? thrown : new GaveUp(exchangeError(thrown), LEAST_RENEWAL_GAP_MS))
     }
   }
 
   #succeeded({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
+    // First, because it calls the user's `random`: what that throws is a failure like any other.
+    const current = this.#held(tokens, this.#settings.random())
     this.#renewal = this.#coolDown = undefined
     this.#failures = 0
     this.#renewedAt = startedAt
     this.#seenVersion = tokens.version
     if (by === 'adopted') this.#counts.adoptions += 1
-    const current = this.#held(tokens, this.#settings.random())
     // The caller who waited for a token counts as its first use.
     current.used = this.#room.size > 0
     this.#current = current

@@ -4,7 +4,7 @@ import type { AnomalyKind } from './events.ts'
 
 /**
  * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` is built on it; write your own for any other service.
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
  */
 export interface TokenSource {
   /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 
-/** Until when and for what one caller waits. */
+/** Until when one caller waits; instants are monotonic. */
 export interface Wait {
-  /** Monotonic instant. */
   readonly limit: number
-  /** Whether the old token will do where no new one can be had in time. */
-  readonly mayKeep: boolean
+  /** From here on the old token will do, if it still lives; undefined: never. */
+  readonly keepAt?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 interface Waiter extends Wait {
+  keepAt: number | undefined
   readonly resolve: (token: string) => void
   readonly reject: (reason: unknown) => void
 }
@@ -41,10 +41,11 @@ export class WaitingRoom {
   /** @throws `signal.reason` when the caller gives up. */
   enter(wait: Wait): Promise<string> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { ...wait, resolve, reject }
+      const waiter: Waiter = { ...wait, keepAt: wait.keepAt, resolve, reject }
       this.#waiters.add(waiter)
       if (wait.signal) this.#listen(wait.signal, waiter)
-      if (!this.#timer || wait.limit < this.#timer.at) this.#arm(wait.limit)
+      const next = nextOf(waiter)
+      if (!this.#timer || next < this.#timer.at) this.#arm(next)
     })
   }
 
@@ -60,8 +61,8 @@ export class WaitingRoom {
   turnAway(error: TokenError, until = Infinity): void {
     for (const waiter of this.#waiters) {
       if (waiter.limit > until) continue
+      const kept = waiter.keepAt === undefined ? undefined : this.#living()
       this.#leave(waiter)
-      const kept = waiter.mayKeep ? this.#living() : undefined
       if (kept === undefined) waiter.reject(error)
       else waiter.resolve(kept)
     }
@@ -80,16 +81,29 @@ export class WaitingRoom {
     // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
     const delayMs = Math.ceil(Math.max(0, at - this.#clock.monotonicNow()))
     // It holds the process: a script that waits for its first token must not just end.
-    const cancel = this.#clock.setTimer(() => this.#onLimit(), delayMs, true)
+    const cancel = this.#clock.setTimer(() => this.#onTimer(), delayMs, true)
     this.#timer = { at, cancel }
   }
 
-  #onLimit(): void {
+  #onTimer(): void {
     this.#timer = undefined
-    this.turnAway(this.#atLimit(), this.#clock.monotonicNow())
+    const now = this.#clock.monotonicNow()
+    this.turnAway(this.#atLimit(), now)
     let next = Infinity
-    for (const waiter of this.#waiters) next = Math.min(next, waiter.limit)
+    for (const waiter of this.#waiters) {
+      if (waiter.keepAt !== undefined && waiter.keepAt <= now) this.#keep(waiter)
+      if (this.#waiters.has(waiter)) next = Math.min(next, nextOf(waiter))
+    }
     if (next < Infinity) this.#arm(next)
+  }
+
+  /** The old token will do; where it has died meanwhile, the caller waits on. */
+  #keep(waiter: Waiter): void {
+    waiter.keepAt = undefined
+    const living = this.#living()
+    if (living === undefined) return
+    this.#leave(waiter)
+    waiter.resolve(living)
   }
 
   #listen(signal: AbortSignal, waiter: Waiter): void {
@@ -116,4 +130,8 @@ export class WaitingRoom {
     heard.deafen()
     this.#bySignal.delete(signal)
   }
+}
+
+function nextOf({ keepAt, limit }: Waiter): number {
+  return Math.min(keepAt ?? limit, limit)
 }

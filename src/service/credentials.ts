@@ -2,7 +2,10 @@ import { TokenError } from '../core/errors.ts'
 import { checkFunction, checkText } from '../core/option-checks.ts'
 
 export interface ProvidedCredentials<Credentials> {
-  /** Asked once per exchange, e.g. of a secret manager; its answer serves the whole exchange. */
+  /**
+   * Asked once per exchange, e.g. of a secret manager; its answer serves the whole exchange. Of what it throws only name and
+   * code are kept: log it yourself.
+   */
   credentials: () => Credentials | Promise<Credentials>
   /**
    * Names the account. With a `store`, `createTokenManager` throws unless this or `storeKey` is given: two accounts must not
@@ -39,20 +42,23 @@ export function credentialSource<Name extends string>(
   return {
     account: account as string,
     async ask() {
+      let given: unknown
       try {
-        return checkedCredentials((await (provider as () => unknown)()) as Partial<Record<Name, unknown>>, names)
+        given = await (provider as () => unknown)()
       } catch (cause) {
-        throw new TokenError(
-          'ERR_TOKEN_SERVICE_UNAVAILABLE',
-          'The credentials function failed: no token call was made',
-          {
-            outcome: 'not-sent',
-            cause,
-          },
-        )
+        throw unavailable('The credentials function failed: no token call was made', cause)
+      }
+      try {
+        return checkedCredentials((given ?? {}) as Partial<Record<Name, unknown>>, names)
+      } catch (error) {
+        throw unavailable(`The credentials function gave what cannot be used: ${(error as TypeError).message}`)
       }
     },
   }
+}
+
+function unavailable(message: string, cause?: unknown): TokenError {
+  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent', cause })
 }
 
 function checkedCredentials<Name extends string>(

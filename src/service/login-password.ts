@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, checkObject } from '../core/option-checks.ts'
-import { parseHttpDate } from '../core/retry-policy.ts'
+import { parseHttpDate } from './http-date.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { isAuthentic } from './response-signature.ts'
@@ -37,6 +37,8 @@ class LoginPassword implements TokenSource {
   readonly #login
   readonly #verifies: boolean
   readonly #serviceClock = new ServiceClock()
+  /** What came with the last `meta.time` that was accepted. */
+  #lastRefresh: unknown
 
   constructor(options: LoginPasswordOptions) {
     checkObject('The options of loginPassword', options)
@@ -106,20 +108,24 @@ class LoginPassword implements TokenSource {
         status,
       })
     const time = document.meta('time')
+    const refresh = document.attribute('refresh')
     const timestamp = parseTimestamp(time)
     if (this.#verifies) {
       // The shape comes first: characters moved from `time` to `refresh` would leave the signature right.
       if (typeof time !== 'string' || !timestamp?.hasZone)
         throw refused('meta.time is missing or no timestamp with a zone')
-      const refresh = document.attribute('refresh')
       const signed = { time, refresh: typeof refresh === 'string' ? refresh : '', sign: document.meta('sign') }
       const { login, password } = await credentials()
       if (!(await isAuthentic(signed, login, password))) throw refused('meta.sign is missing or wrong')
       const { lastTime } = this.#serviceClock
-      if (lastTime && !isAfter(timestamp, lastTime)) throw refused('it is an old one: meta.time does not advance')
+      // In one instant the service may sign two, for two refresh tokens; the same one again is a replay.
+      const isSame = lastTime && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
+      if (lastTime && !isAfter(timestamp, lastTime) && !isSame)
+        throw refused('it is an old one: meta.time does not advance')
     }
     if (!timestamp?.hasZone) return
     this.#serviceClock.set(timestamp, sent)
+    this.#lastRefresh = refresh
     const others = [sent.wall, parseHttpDate(date) ?? timestamp.at]
     if (others.some((other) => Math.abs(timestamp.at - other) > CLOCK_OFF_MS))
       report?.(

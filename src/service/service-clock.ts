@@ -1,11 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import { parseHttpDate } from '../core/retry-policy.ts'
+import { JUMP_MS } from '../core/token-clock.ts'
+import { parseHttpDate } from './http-date.ts'
 import type { Timestamp } from './timestamp.ts'
 
-const JUMP_MS = 2_000
-
 /**
- * What time it is at the service, whatever this machine's clock says: the last verified `meta.time`, carried forward
+ * What time it is at the service, whatever this machine's clock says: the last accepted `meta.time`, carried forward
  * monotonically; where that is missing, or this machine's clocks have jumped since, the answer's `Date`.
  */
 export class ServiceClock {

@@ -1,7 +1,7 @@
 import { Axios, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, checkObject } from '../core/option-checks.ts'
-import { parseRetryAfter } from '../core/retry-policy.ts'
+import { parseRetryAfter } from './http-date.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
@@ -73,7 +73,8 @@ export class TokenEndpoint {
     let headers: AxiosHeaders
     let body: AnswerBody
     try {
-      response = await this.#axios.request<unknown>(this.#request(url, requestDocument(attributes), context.signal))
+      const request = this.#request(url, requestDocument(attributes), context.signal)
+      response = await this.#axios.request<unknown>(request).catch(answered)
       // Adapters of the user's may spell them in any case.
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
       body = await readBody(response.data, headers)
@@ -123,4 +124,12 @@ export class TokenEndpoint {
 function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
   const { res } = (response.request ?? {}) as { res?: { rawHeaders?: string[] } }
   return (res?.rawHeaders ?? []).filter((text, n) => n % 2 === 0 && text.toLowerCase() === name).length > 1
+}
+
+/** Adapters of the user's may reject with a complete answer, whatever `validateStatus` says. */
+function answered(thrown: unknown): AxiosResponse<unknown> {
+  const { response } = (thrown ?? {}) as { response?: AxiosResponse<unknown> }
+  // Without data it broke off.
+  if (response?.data === undefined) throw thrown
+  return response
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore } from '../../src/index.ts'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { type Clock, memoryStore } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
@@ -73,6 +74,44 @@ describe('given a renewal in flight, when the manager is reset', () => {
     open()
     await settle()
     expect([source.calls.length, clock.holding]).toEqual([2, 0])
+  })
+
+  it('then a source that throws in its own reset keeps nobody from a token', async () => {
+    const { source, tokens, open, waiting } = await renewing()
+    Object.assign(source, {
+      reset: () => {
+        throw new Error('of its own')
+      },
+    })
+    expect(await outcome(tokens.reset())).toMatchObject({ message: 'of its own' })
+    open()
+    expect(await waiting).toBe('access-2')
+  })
+
+  it('then a refresh in flight has spent its refresh token, even if the store forgets nothing', async () => {
+    const inner = memoryStore() as OpenableStore
+    const store = {
+      kind: 'test',
+      open: (key: string, clock: Clock) => {
+        const record = inner.open(key, clock)
+        return {
+          claim: (...given: Parameters<TokenRecord['claim']>) => record.claim(...given),
+          accept: (...given: Parameters<TokenRecord['accept']>) => record.accept(...given),
+          release: (...given: Parameters<TokenRecord['release']>) => record.release(...given),
+          clear: () => Promise.reject(new Error('gone')),
+        }
+      },
+    }
+    const { clock, source, tokens } = manage(new ScriptedSource({ pairs: true }), { store })
+    await tokens.getAccessToken()
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    await clock.advance(45_000)
+    await outcome<unknown>(tokens.reset())
+    late.open()
+    await settle()
+    await tokens.renew()
+    expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, 'refresh-1', undefined])
   })
 
   it('then the forced gap is forgotten too', async () => {

@@ -176,6 +176,7 @@ describe('given something that may be a TokenError', () => {
 })
 
 describe('given the cause of a TokenError', () => {
+  const WITHHELD = '(its message is not kept: it might hold a secret)'
   const caused = (cause: unknown) => new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'm', { cause })
   const printed = (error: TokenError) =>
     [
@@ -196,21 +197,25 @@ describe('given the cause of a TokenError', () => {
     const response = { status: 400, statusText: '', data: 'hidden-value', headers: {}, config }
     const cause = new AxiosError('Request failed', 'ERR_BAD_REQUEST', config, { path: 'hidden-value' }, response)
     const error = caused(cause)
-    expect(error.cause).toMatchObject({ name: 'AxiosError', message: 'Request failed', code: 'ERR_BAD_REQUEST' })
+    expect(error.cause).toMatchObject({ name: 'AxiosError', message: WITHHELD, code: 'ERR_BAD_REQUEST' })
     expect(Object.keys(error.cause as object).sort()).toEqual(['code', 'name'])
     expect(printed(error)).not.toContain('hidden-value')
     expect(inspect(cause, { depth: Infinity })).toContain('hidden-value')
   })
 
   it.each<[string, unknown, object]>([
-    ['an Error', new Error('inner'), { name: 'Error', message: 'inner' }],
+    ['an Error', new Error('hidden-value'), { name: 'Error', message: WITHHELD }],
     [
       'an Error with a code',
-      Object.assign(new Error('inner'), { code: 'EVAULT' }),
-      { message: 'inner', code: 'EVAULT' },
+      Object.assign(new Error('hidden-value'), { code: 'EVAULT' }),
+      { message: WITHHELD, code: 'EVAULT' },
     ],
-    ['an Error of another kind', new RangeError('inner'), { name: 'RangeError', message: 'inner' }],
-    ['an object with a message', { message: 'inner', secret: 'hidden-value' }, { name: 'Error', message: 'inner' }],
+    ['an Error of another kind', new RangeError('hidden-value'), { name: 'RangeError', message: WITHHELD }],
+    [
+      'an object with a message',
+      { message: 'hidden-value', secret: 'hidden-value' },
+      { name: 'Error', message: WITHHELD },
+    ],
     ['an object without', { secret: 'hidden-value' }, { message: 'a thrown object' }],
     [
       'a message that is no text',
@@ -219,8 +224,8 @@ describe('given the cause of a TokenError', () => {
     ],
     [
       'a code that is no text',
-      Object.assign(new Error('inner'), { code: { secret: 'hidden-value' } }),
-      { message: 'inner' },
+      Object.assign(new Error('hidden-value'), { code: { secret: 'hidden-value' } }),
+      { message: WITHHELD },
     ],
     ['text', 'hidden-value', { message: 'a thrown string' }],
     ['a number', 5, { message: 'a thrown number' }],
@@ -229,18 +234,18 @@ describe('given the cause of a TokenError', () => {
     ['a symbol', Symbol('hidden-value'), { message: 'a thrown symbol' }],
     [
       'an Error with more in it',
-      Object.assign(new Error('inner', { cause: new Error('hidden-value') }), {
+      Object.assign(new Error('hidden-value', { cause: new Error('hidden-value') }), {
         stack: 'hidden-value',
         config: 'hidden-value',
       }),
-      { message: 'inner' },
+      { message: WITHHELD },
     ],
     [
       'an aggregate',
-      new AggregateError([new Error('hidden-value')], 'inner'),
-      { name: 'AggregateError', message: 'inner' },
+      new AggregateError([new Error('hidden-value')], 'hidden-value'),
+      { name: 'AggregateError', message: WITHHELD },
     ],
-  ])('when it is %s, then name, message and code of it are all that is kept', (_, cause, kept) => {
+  ])('when it is %s, then its name and code are all that is kept', (_, cause, kept) => {
     const error = caused(cause)
     expect(error.cause).toBeInstanceOf(Error)
     expect(error.cause).toMatchObject(kept)
@@ -255,7 +260,7 @@ describe('given the cause of a TokenError', () => {
   })
 
   it('when it is printed with the error, then it is not to be enumerated', () => {
-    expect(Object.keys(caused(new Error('inner')))).not.toContain('cause')
+    expect(Object.keys(caused(new Error('hidden-value')))).not.toContain('cause')
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { TokenError } from '../../src/index.ts'
 import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
@@ -217,6 +218,16 @@ describe('given an exchange that does not end', () => {
   })
 })
 
+it('given a random that throws, when a token comes, then its waiters are told instead of left', async () => {
+  const { tokens } = manage(new ScriptedSource(), {
+    random: () => {
+      throw new Error('no luck')
+    },
+  })
+  expect(await outcome(tokens.getAccessToken())).toBeInstanceOf(TokenError)
+  expect(tokens.status().renewing).toBe(false)
+})
+
 describe('given a source of the user’s own that fails in its own way', () => {
   it.each([
     ['an error', throwing(new Error('boom'))],
@@ -241,7 +252,7 @@ describe('given a source of the user’s own that fails in its own way', () => {
       { retry: { maxAttempts: 1 } },
     )
     const error = await outcome(tokens.getAccessToken())
-    expect(error).toMatchObject({ cause: { message: 'Request failed', code: 'ERR_BAD_REQUEST' } })
+    expect(error).toMatchObject({ cause: { name: 'Error', code: 'ERR_BAD_REQUEST' } })
     expect((error as { cause: object }).cause).not.toHaveProperty('config')
   })
 

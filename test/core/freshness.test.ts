@@ -46,6 +46,10 @@ it('given jitter, when it is drawn, then renewal comes earlier by up to that sha
   expect(renewalWindow(MINUTE, { jitter: 1 }, 0.5).skewMs).toBe(22_500)
 })
 
+it('given the largest windows there are, when jitter adds to them, then a quarter of a token’s life stays its own', () => {
+  expect(renewalWindow(MINUTE, { skewMs: 1e9, jitter: 1 }, 0.999).skewMs).toBe(45_000)
+})
+
 it.each([
   [15_001, 'fresh'],
   [15_000, 'due'],

@@ -113,6 +113,32 @@ describe('given a refresh that fails', () => {
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'credentials', 'refresh-1'])
   })
 
+  it('when it always ends in 403 and obtains fail for a while, then the credentials get their turn again', async () => {
+    const { clock, source, tokens } = await holdingPair()
+    source.refresh = (refreshToken) => {
+      source.calls.push({ kind: 'refresh', at: clock.monotonicNow(), refreshToken, signal: AbortSignal.abort() })
+      return Promise.reject(new TokenError('ERR_REFRESH_REJECTED', '403', { status: 403, outcome: 'rejected' }))
+    }
+    source.script.push(failing(500), failing(500), failing(500))
+    for (let second = 0; second < 120 && tokens.status().counts.obtains < 5; second += 1) {
+      void outcome(tokens.getAccessToken())
+      await clock.advance(1_000)
+    }
+    expect(presented(source).filter((what) => what === 'credentials')).toHaveLength(5)
+  })
+
+  it('when a probe’s refresh token is refused, then the credentials need not wait long', async () => {
+    const source = new ScriptedSource({ pairs: true })
+    const { clock, tokens } = manage(source, { retry: { maxAttempts: 1 }, renewal: { keepWarm: 'never' } })
+    await tokens.getAccessToken()
+    await clock.advance(60_000)
+    source.script.push(refused(403))
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ retryAt: clock.wallNow() + 1_000 })
+    await clock.advance(1_000)
+    await tokens.getAccessToken()
+    expect(presented(source)).toEqual(['credentials', 'refresh-1', 'credentials'])
+  })
+
   it('when it ends in 404, then there is no retry, and the refresh token is kept', async () => {
     const { clock, source, tokens } = await holdingPair()
     source.script.push(failing(404))

@@ -62,9 +62,9 @@ async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = 
   return world
 }
 
-/** Fingerprints are hashed outside the event loop. */
+/** What was heard, once all that follows has happened. */
 async function told<Event>(events: Event[]): Promise<Event[]> {
-  for (let turn = 0; events.length === 0 && turn < 1_000; turn += 1) await settle()
+  for (let turn = 0; events.length === 0 && turn < 100; turn += 1) await settle()
   await settle()
   return events
 }
@@ -96,6 +96,13 @@ describe('given a live refresh token that is refused', () => {
     expect(settled).toEqual([{ fingerprint: fingerprint('refresh-1'), verdict: 'token-only' }])
     expect(source.kinds).toBe('obtain refresh obtain')
     expect(tokens.status().counts).toMatchObject({ suspicions: 1, obtains: 2, refreshes: 1, failures: 1 })
+  })
+
+  it('when a caller waits for what comes of it, then it has heard all before it goes on', async () => {
+    const { source, tokens, told: heard } = await holdingPair()
+    source.script.push(refused())
+    await tokens.renew()
+    expect([heard.suspicious.length, heard.suspicionSettled.length, heard.renewed.length]).toEqual([1, 1, 2])
   })
 
   it('when the account is refused too, then the verdict says so', async () => {
@@ -259,6 +266,40 @@ describe('given a store that others use too', () => {
     await settle()
     expect([tokens.peekAccessToken(), source.kinds, heard.suspicious]).toEqual(['theirs', 'obtain refresh', []])
     expect(heard.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'due' })
+  })
+
+  it('when renew() finds a newer pair, then it raises no alarm, and renews that', async () => {
+    const newer = { ...new ScriptedSource({ pairs: true }).grant(), accessRemainingMs: 60_000, refreshToken: 'theirs' }
+    const store = storeWith((record, claim) => record.accept(claim, newer))
+    const { source, tokens, told: heard } = await holdingPair({ store })
+    source.script.push(refused())
+    await tokens.renew()
+    expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, 'refresh-1', 'theirs'])
+    expect(heard.suspicious).toEqual([])
+  })
+
+  it('when a pair is adopted after a suspicion, then that settles it: superseded', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens, told: heard } = await holdingPair({ store, retry: { maxAttempts: 1 } })
+    source.script.push(refused())
+    await outcome(tokens.renew())
+    const sibling = manage(new ScriptedSource(), { store }, clock)
+    await clock.advance(15_000)
+    await sibling.tokens.getAccessToken()
+    await tokens.getAccessToken()
+    expect(heard.suspicionSettled).toEqual([{ fingerprint: fingerprint('refresh-1'), verdict: 'superseded' }])
+  })
+
+  it('when the store was not told that a refresh token is spent, then it is not presented again', async () => {
+    const store = storeWith(() => Promise.reject(new Error('gone')))
+    const { clock, source, tokens } = await holdingPair({ store, retry: { maxAttempts: 2 } })
+    source.script.push(refused(), failing(503), failing(503))
+    await outcome(tokens.renew())
+    await clock.advance(60_000)
+    await outcome(tokens.renew())
+    await clock.advance(60_000)
+    await tokens.renew()
+    expect(source.calls.filter((call) => call.refreshToken === 'refresh-1')).toHaveLength(1)
   })
 
   it('when another owner was granted the token meanwhile, then the alarm is low (D5)', async () => {

@@ -11,8 +11,10 @@ function world(living?: string) {
     () => living,
     () => new TokenError('ERR_WAIT_TIMEOUT', 'too late'),
   )
-  const enter = (ms: number, signal?: AbortSignal, mayKeep = true) =>
-    outcome(room.enter({ limit: clock.monotonicNow() + ms, mayKeep, signal }))
+  const enter = (ms: number, signal?: AbortSignal, keepMs?: number) => {
+    const now = clock.monotonicNow()
+    return outcome(room.enter({ limit: now + ms, keepAt: keepMs === undefined ? undefined : now + keepMs, signal }))
+  }
   return { clock, room, enter }
 }
 const late = { code: 'ERR_WAIT_TIMEOUT' }
@@ -52,10 +54,33 @@ describe('given callers who wait', () => {
 
   it('when the old token still lives at the limit, then it goes to those for whom it will do', async () => {
     const { clock, enter } = world('old')
-    const [keeps, insists] = [enter(50), enter(50, undefined, false)]
+    const [keeps, insists] = [enter(50, undefined, 70), enter(50)]
     await clock.advance(50)
     expect(await keeps).toBe('old')
     expect(await insists).toMatchObject(late)
+  })
+
+  it('when it still lives at the instant from which it will do, then those leave with it', async () => {
+    const { clock, room, enter } = world('old')
+    const [keeps, insists] = [enter(50, undefined, 20), enter(50)]
+    await clock.advance(19)
+    expect(room.size).toBe(2)
+    await clock.advance(1)
+    expect(await keeps).toBe('old')
+    expect([room.size, clock.pending]).toEqual([1, 1])
+    room.serve('token')
+    expect(await insists).toBe('token')
+  })
+
+  it('when it has died by then, then they wait on, until their limit', async () => {
+    const { clock, room, enter } = world()
+    const [first, second] = [enter(50, undefined, 20), enter(60, undefined, 20)]
+    await clock.advance(49)
+    expect(room.size).toBe(2)
+    await clock.advance(1)
+    expect(await first).toMatchObject(late)
+    room.serve('token')
+    expect(await second).toBe('token')
   })
 
   it('when a pause begins, then those who cannot wait that long leave at once', async () => {

@@ -124,15 +124,15 @@ describe('given a function that provides credentials', () => {
       () => {
         throw new Error('vault sealed')
       },
-      { name: 'Error', message: 'vault sealed' },
+      { name: 'Error' },
     ],
-    ['rejects', () => Promise.reject(new RangeError('vault sealed')), { name: 'RangeError', message: 'vault sealed' }],
+    ['rejects', () => Promise.reject(new RangeError('vault sealed')), { name: 'RangeError' }],
     [
       'throws with a code',
       () => {
         throw Object.assign(new Error('no'), { code: 'EVAULT' })
       },
-      { message: 'no', code: 'EVAULT' },
+      { code: 'EVAULT' },
     ],
     [
       'throws text',
@@ -161,7 +161,7 @@ describe('given a function that provides credentials', () => {
   })
 
   it('when what it throws carries its request, then the cause does not', async () => {
-    const thrown = Object.assign(new Error('request to the vault failed'), {
+    const thrown = Object.assign(new Error('request to the vault failed: hidden-value'), {
       name: 'VaultError',
       config: { headers: { 'X-Vault-Token': 'hidden-value' } },
       stack: 'VaultError: hidden-value',
@@ -169,7 +169,7 @@ describe('given a function that provides credentials', () => {
     })
     const { source } = recording({ credentials: () => Promise.reject(thrown) })
     const error = await failureOf(obtain(source))
-    expect(error.cause).toMatchObject({ name: 'VaultError', message: 'request to the vault failed' })
+    expect(error.cause).toMatchObject({ name: 'VaultError' })
     expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
   })
 
@@ -204,13 +204,13 @@ describe('given a function that provides credentials', () => {
   )
 
   it.each(BAD_TEXT)(
-    'when a member of its answer is %s, then the cause names it and not its value',
+    'when a member of its answer is %s, then the error names it and not its value',
     async (_, value) => {
       for (const name of ['clientId', 'clientSecret']) {
         const { source, sent } = recording({ credentials: () => ({ ...client, [name]: value }) })
         const error = await failureOf(obtain(source))
-        expect(error).toMatchObject({ outcome: 'not-sent', cause: { name: 'TypeError' } })
-        expect((error.cause as Error).message).toMatch(new RegExp(`^${name} must `))
+        expect(error.outcome).toBe('not-sent')
+        expect(error.message).toContain(`: ${name} must `)
         expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(
           /hidden-value|api-(key|secret)-of-nobody/,
         )

@@ -176,6 +176,26 @@ describe('given an adapter of the user', () => {
   })
 })
 
+describe('given an adapter of the user that rejects whatever is not 2xx', () => {
+  const rejecting = (status: number, data: unknown) =>
+    sourceBehind((config: InternalAxiosRequestConfig) => {
+      const answer = response(config, data, status)
+      return Promise.reject(new AxiosError(`Request failed with status code ${status}`, 'ERR_BAD', config, {}, answer))
+    })
+
+  it.each([
+    [400, 'ERR_CREDENTIALS_REJECTED', 'rejected'],
+    [429, 'ERR_THROTTLED', 'deferred'],
+    [503, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx'],
+  ])('when the answer is a complete %i, then its status counts', async (status, code, outcome) => {
+    expect(await failureOf(obtain(rejecting(status, '{}')))).toMatchObject({ status, code, outcome })
+  })
+
+  it('when its data never came, then nothing is known', async () => {
+    expect(await failureOf(obtain(rejecting(400, undefined)))).toMatchObject({ outcome: 'unknown', code: UNAVAILABLE })
+  })
+})
+
 describe('given names of adapters', () => {
   it.each([['nobody-knows-it'], [['nobody-knows-it']], [['xhr']]])(
     'when they are %j, then the call fails',

@@ -325,6 +325,19 @@ describe('given a source that has accepted an answer of noon', () => {
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
+  it('when two answers share a meta.time of whole seconds, then another refresh token makes the second a new one', async () => {
+    const desk = openDesk()
+    const time = '2026-01-01T12:00:00Z'
+    for (const refresh of ['refresh-1', 'refresh-2']) {
+      const attributes = { refresh: JSON.stringify(refresh) }
+      answer('obtain', obtainText({ now: noon, attributes, meta: metaText(time, refresh) }))
+      expect(await desk.obtain()).toMatchObject({ refreshToken: refresh })
+    }
+    const attributes = { refresh: '"refresh-2"' }
+    answer('obtain', obtainText({ now: noon, attributes, meta: metaText(time, 'refresh-2') }))
+    await expectDistrusted(desk.obtain())
+  })
+
   it('when it is reset, then it has forgotten, and this machine is behind another clock', async () => {
     const desk = await atNoon()
     desk.source.reset!()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseHttpDate, parseRetryAfter } from '../../src/core/retry-policy.ts'
+import { parseHttpDate, parseRetryAfter } from '../../src/service/http-date.ts'
 
 /** The instant of the examples in RFC 9110, section 5.6.7. */
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37)
