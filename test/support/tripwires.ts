@@ -1,6 +1,6 @@
 /**
- * Runs before every test file: whatever the library lets escape fails the test that was running. Open handles are the
- * third tripwire: jest runs with `--detectOpenHandles` off and must exit by itself (see `npm test`, no `--forceExit`).
+ * Runs before every test file: an unhandled rejection or a process warning fails the test that was running, a server or a
+ * timer that is left open fails the file.
  */
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 
@@ -9,10 +9,13 @@ for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.
 
 const escaped: unknown[] = []
 const record = (what: unknown) => void escaped.push(what)
+/** Among it the limit that jest sets to its hooks. */
+let before: string[] = []
 
 beforeAll(() => {
   process.on('unhandledRejection', record)
   process.on('warning', record)
+  before = left()
 })
 
 afterEach(async () => {
@@ -21,7 +24,16 @@ afterEach(async () => {
   expect(escaped.splice(0)).toEqual([])
 })
 
-afterAll(() => {
+afterAll(async () => {
   process.off('unhandledRejection', record)
   process.off('warning', record)
+  // Sockets close a turn or two after the servers that they belong to.
+  for (let turn = 0; turn < 50 && left().length > before.length; turn += 1)
+    await new Promise((resolve) => setImmediate(resolve))
+  expect(left()).toEqual(before)
 })
+
+/** What would keep a process alive; jest's own pipes and messages aside. */
+function left(): string[] {
+  return process.getActiveResourcesInfo().filter((kind) => /^(TCPServerWrap|TLSWrap|Timeout)$/.test(kind))
+}
