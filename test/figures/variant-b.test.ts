@@ -57,7 +57,7 @@ it('someone else used the refresh token', async () => {
   await end()
 })
 
-it('refused after its end by the service’s clock, our clock an hour slow', async () => {
+it("refused after its end by the service's clock, our clock an hour slow", async () => {
   const slow = new VirtualClock(Date.now() - 3_600_000)
   const { service, api, told, end } = await startB(slow, { refreshLifetimeMs: 1_000 })
   expect((await api.get('/wallet')).status).toBe(200)
@@ -66,6 +66,30 @@ it('refused after its end by the service’s clock, our clock an hour slow', asy
   expect(told.suspicious).toEqual([])
   await end()
 })
+
+it.each([
+  [1, 200, 'obtain 200 obtain 200'],
+  [2, 'ERR_SIGNATURE', 'obtain 200 obtain 200'],
+])(
+  'when %i answers in a row are wrongly signed, then the call ends in %s, and no such token is used',
+  async (times, end, calls) => {
+    const clock = new VirtualClock(Date.now())
+    const { service, api, tokens, end: close } = await startWorld({ variant: 'B', manager: { clock } })
+    service.failNext('obtain', { corrupt: 'signature' }, times)
+    const told = listen(tokens)
+    const request = api.get('/wallet').then(
+      ({ status }) => status,
+      (error: unknown) => (error as { code: string }).code,
+    )
+    await until(() => told.retry.length > 0)
+    expect(service.count('resource')).toBe(0)
+    await clock.advance(500)
+    expect(await request).toBe(end)
+    expect(presented(service.log).join(' ')).toBe(calls)
+    expect(service.count('resource')).toBe(end === 200 ? 1 : 0)
+    await close()
+  },
+)
 
 it('five minutes of traffic, tokens of 60 s, token calls of 2 s', async () => {
   const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 2_000 }), {
