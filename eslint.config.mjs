@@ -40,6 +40,7 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./core/|axios$)',
     'axios imports core and axios, no other room and nothing of Node: the main entry loads in any runtime.',
   ),
+  room('redis', '^(?!\\./|\\.\\./core/)', 'redis imports core and no other room, and no client: the user brings one.'),
   room(
     'testing',
     '^(?!\\./|node:)',

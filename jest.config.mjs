@@ -1,10 +1,13 @@
 export default {
   testEnvironment: 'node',
   restoreMocks: true,
+  // A limit against hanging, not a measure: the machine may be busy.
+  testTimeout: 30_000,
   // jest would leave one core idle.
   maxWorkers: '100%',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/dist'],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.stryker-tmp'],
+  globalSetup: '<rootDir>/test/support/redis-setup.mjs',
   transform: {
     '\\.(ts|js)$': [
       '@swc/jest',

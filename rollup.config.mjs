@@ -9,7 +9,7 @@ const output = (extension) => ({
 })
 
 export default {
-  input: { index: 'src/index.ts', testing: 'src/testing/index.ts' },
+  input: { index: 'src/index.ts', redis: 'src/redis/index.ts', testing: 'src/testing/index.ts' },
   external: ['axios', 'async-mutex', 'p-retry', /^node:/],
   plugins: [dts()],
   output: [output('ts'), output('cts')],

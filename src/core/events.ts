@@ -66,13 +66,14 @@ const NAMES: readonly (keyof TokenEvents)[] = [
   'anomaly',
   'storeUnavailable',
 ]
-const ANOMALY_GAP_MS = 60_000
+/** Between two events of the same kind. */
+const SAME_GAP_MS = 60_000
 
 /** Tells listeners, and lets nothing they do come back. */
 export class Events {
   readonly #clock: Clock
   readonly #listeners = new Map<keyof TokenEvents, Set<Listener>>()
-  readonly #anomalyAt = new Map<AnomalyKind, number>()
+  readonly #toldAt = new Map<AnomalyKind | 'store', number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -100,10 +101,20 @@ export class Events {
 
   /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */
   anomaly(kind: AnomalyKind, message: string): boolean {
+    const isDue = this.#isDue(kind)
+    if (isDue) this.emit('anomaly', { kind, message })
+    return isDue
+  }
+
+  /** Emits `storeUnavailable` unless it was told within the last minute. */
+  storeUnavailable(message: string): void {
+    if (this.#isDue('store')) this.emit('storeUnavailable', { message })
+  }
+
+  #isDue(kind: AnomalyKind | 'store'): boolean {
     const now = this.#clock.monotonicNow()
-    if (now - (this.#anomalyAt.get(kind) ?? -Infinity) < ANOMALY_GAP_MS) return false
-    this.#anomalyAt.set(kind, now)
-    this.emit('anomaly', { kind, message })
+    if (now - (this.#toldAt.get(kind) ?? -Infinity) < SAME_GAP_MS) return false
+    this.#toldAt.set(kind, now)
     return true
   }
 }

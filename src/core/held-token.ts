@@ -37,6 +37,11 @@ export class HeldToken {
     return this.remainingMs - this.#window.skewMs
   }
 
+  /** Until callers wait for a newer one. */
+  get servedMs(): number {
+    return this.remainingMs - this.#window.hardSkewMs
+  }
+
   /** Until callers make do with a token that they would rather see renewed. */
   get patienceMs(): number {
     return this.remainingMs - this.#window.hardSkewMs / 3

@@ -1,15 +1,17 @@
 import type { Clock } from './clock.ts'
 import { TokenClock } from './token-clock.ts'
-import type {
-  ClaimAnswer,
-  CoolDown,
-  GrantedClaim,
-  OpenableStore,
-  RefreshTokenFate,
-  ReleaseAnswer,
-  StoredTokens,
-  TokenRecord,
-  TokenStore,
+import {
+  type ClaimAnswer,
+  type CoolDown,
+  type GrantedClaim,
+  type OpenableStore,
+  type RefreshTokenFate,
+  type ReleaseAnswer,
+  RESERVE_MS,
+  type Retry,
+  type StoredTokens,
+  type TokenRecord,
+  type TokenStore,
 } from './token-store.ts'
 
 /** Tokens in this process only. Managers that are given the same one, and the same key, share their tokens. */
@@ -35,7 +37,7 @@ interface Pair {
   readonly refreshEnd?: number
 }
 
-class MemoryRecord implements TokenRecord {
+export class MemoryRecord implements TokenRecord {
   readonly #clock: TokenClock
   #version = 0
   #pair: Pair | undefined
@@ -43,8 +45,9 @@ class MemoryRecord implements TokenRecord {
   #retired = false
   #presentations = 0
   #fence = 0
-  #claim: { owner: string; fence: number; end: number } | undefined
-  #coolDown: (CoolDown & { end: number }) | undefined
+  #claim: { owner: string; fence: number; end: number; settled: boolean } | undefined
+  #coolDown: CoolDown | undefined
+  #coolEnd = 0
 
   constructor(clock: Clock) {
     this.#clock = new TokenClock(clock)
@@ -57,21 +60,26 @@ class MemoryRecord implements TokenRecord {
 
   accept(claim: GrantedClaim, tokens: Omit<StoredTokens, 'version'>): Promise<StoredTokens> {
     const now = this.#clock.now()
-    this.#unclaim(claim)
+    if (this.#claim?.fence === claim.fence) this.#claim = undefined
     // A pair that we were given is stored even by an owner that came late, unless a newer one stands there.
-    if (!this.#pair || this.#version === claim.tokens?.version) this.#pair = this.#next(tokens, now)
+    if (!this.#pair || this.#version === claim.version) this.#pair = this.#next(tokens, now)
     return Promise.resolve(this.#stored(this.#pair, now))
   }
 
-  release(claim: GrantedClaim, fate: RefreshTokenFate, coolDown?: CoolDown): Promise<ReleaseAnswer> {
+  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
     const now = this.#clock.now()
     const contested = this.#fence !== claim.fence
-    if (this.#unclaim(claim)) {
-      if (fate === 'counted') this.#presentations += 1
+    if (this.#claim?.fence === claim.fence) {
+      if (fate === 'counted' && !this.#claim.settled) this.#presentations += 1
       if (fate === 'doubtful' || fate === 'dead') this.#retired = true
-      if (coolDown) this.#coolDown = { ...coolDown, end: now + coolDown.ms }
+      const end = now + (next?.ms ?? 0) + RESERVE_MS
+      this.#claim = next?.kind === 'retry' ? { ...this.#claim, end, settled: true } : undefined
+      if (next?.kind === 'cool-down') {
+        this.#coolDown = next
+        this.#coolEnd = now + next.ms
+      }
     }
-    const isNewer = this.#version > (claim.tokens?.version ?? 0)
+    const isNewer = this.#version > claim.version
     return Promise.resolve({ contested, ...(this.#pair && isNewer && { newer: this.#stored(this.#pair, now) }) })
   }
 
@@ -84,30 +92,29 @@ class MemoryRecord implements TokenRecord {
 
   #claimNow(owner: string, seenVersion: number, ttlMs: number): ClaimAnswer {
     const now = this.#clock.now()
-    const tokens = this.#pair && this.#stored(this.#pair, now)
-    if (tokens && this.#version > seenVersion) return { kind: 'newer', tokens }
-    if (this.#coolDown && this.#coolDown.end > now)
-      return { kind: 'cooling', remainingMs: this.#coolDown.end - now, code: this.#coolDown.code }
-    if (this.#claim && this.#claim.owner !== owner) {
-      if (this.#claim.end > now) return { kind: 'busy', remainingMs: this.#claim.end - now }
-      // Its owner stalled, and may have presented the refresh token.
-      this.#retired = true
+    if (this.#pair && this.#version > seenVersion) return { kind: 'newer', tokens: this.#stored(this.#pair, now) }
+    if (this.#coolDown && this.#coolEnd > now)
+      return { kind: 'cooling', remainingMs: this.#coolEnd - now, coolDown: this.#coolDown }
+    if (this.#claim) {
+      const { end, settled } = this.#claim
+      if (end > now && this.#claim.owner !== owner) return { kind: 'busy', remainingMs: end - now }
+      // Its owner stalled, or could not say how it ended: the refresh token may have been presented.
+      if (!settled) this.#retired = true
     }
-    this.#claim = { owner, fence: ++this.#fence, end: now + ttlMs }
+    // An older pair than this owner has seen is a store restored from a copy: what it holds has been spent.
+    if (this.#version < seenVersion) this.#pair = undefined
+    this.#version = Math.max(this.#version, seenVersion)
+    const tokens = this.#pair && this.#stored(this.#pair, now)
+    this.#claim = { owner, fence: ++this.#fence, end: now + ttlMs, settled: false }
     return {
       kind: 'granted',
       fence: this.#fence,
+      version: this.#version,
       presentable: tokens?.refreshToken !== undefined && !this.#retired,
       presentations: this.#presentations,
+      failures: this.#coolDown?.failures ?? 0,
       ...(tokens && { tokens }),
     }
-  }
-
-  /** @returns Whether the claim was still this one. */
-  #unclaim(claim: GrantedClaim): boolean {
-    if (this.#claim?.fence !== claim.fence) return false
-    this.#claim = undefined
-    return true
   }
 
   #next({ accessRemainingMs, refreshRemainingMs, ...rest }: Omit<StoredTokens, 'version'>, now: number): Pair {

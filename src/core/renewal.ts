@@ -10,6 +10,7 @@ import type { TokenClock } from './token-clock.ts'
 import { checkedGrant, type ExchangeContext, type TokenGrant } from './token-source.ts'
 import type {
   ClaimAnswer,
+  CoolDown,
   GrantedClaim,
   RefreshTokenFate,
   ReleaseAnswer,
@@ -50,8 +51,10 @@ export interface RenewalStart {
   readonly failuresBefore: number
   /** Whether tokens that another owner got will do. */
   readonly adoptable: (tokens: StoredTokens) => boolean
-  /** Whether requests are still served by the old token without waiting. */
-  readonly served: () => boolean
+  /** For how long requests are still served by the old token without waiting, ms; 0 or less where they are not. */
+  readonly servedMs: () => number
+  /** Whether somebody waits for the new token. */
+  readonly isAwaited: () => boolean
   /** A pause that the service asked for begins. */
   readonly onHold: (pauseMs: number, error: TokenError) => void
 }
@@ -66,11 +69,14 @@ export interface Renewed {
 export class GaveUp extends Error {
   readonly error: TokenError
   readonly coolDownMs: number
+  /** Renewals in a row that gave up, this one included. */
+  readonly failures: number
 
-  constructor(error: TokenError, coolDownMs: number) {
+  constructor(error: TokenError, coolDownMs: number, failures: number) {
     super()
     this.error = error
     this.coolDownMs = coolDownMs
+    this.failures = failures
   }
 }
 
@@ -90,22 +96,28 @@ class TryAgain extends Error {
 export class Renewal {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
-  readonly #maxAttempts: number
   /** Why the last call failed, for those who cannot wait for the next. */
   lastError: TokenError | undefined
   #seenVersion: number
+  /** Renewals in a row that gave up before this one, as far as is known. */
+  #failuresBefore: number
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
   #signatureFailures = 0
   #halted: 'outdated' | 'closed' | undefined
   #wake: (() => void) | undefined
+  #hurry: (() => void) | undefined
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
     this.#start = start
     this.#seenVersion = start.seenVersion
-    // After a renewal that gave up, one call probes whether the service is back.
-    this.#maxAttempts = start.failuresBefore > 0 ? 1 : settings.retry.maxAttempts
+    this.#failuresBefore = start.failuresBefore
+  }
+
+  /** After a renewal that gave up, one call probes whether the service is back. */
+  get #maxAttempts(): number {
+    return this.#failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts
   }
 
   /**
@@ -117,11 +129,16 @@ export class Renewal {
     this.#wake?.()
   }
 
+  /** Somebody waits: no longer leaves a renewal to another owner while the old token serves. */
+  hurry(): void {
+    this.#hurry?.()
+  }
+
   /** @throws {GaveUp | Halted} */
   async run(delayMs: number): Promise<Renewed> {
     await this.#pause(delayMs)
     return pRetry((attempt) => this.#attempt(attempt), {
-      retries: this.#maxAttempts - 1,
+      retries: this.#settings.retry.maxAttempts - 1,
       // p-retry's own pause would be real time; ours goes through the clock.
       minTimeout: 0,
       shouldRetry: ({ error }) => error instanceof TryAgain,
@@ -150,12 +167,15 @@ export class Renewal {
       return this.#failed(claim, by, exchangeError(thrown), attempt)
     }
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
-    if (by === 'refresh') this.#reportOddRotation(grant, refreshToken)
-    else suspicions.settle('accepted')
+    if (by === 'refresh') {
+      this.#spent(claim)
+      this.#reportOddRotation(grant, refreshToken)
+    } else suspicions.settle('accepted')
     if (grant.refreshToken !== undefined) void suspicions.note(grant.refreshToken)
     const tokens = await record.accept(claim, remaining(grant, tokenClock.now() - sentAt))
     if (this.#isHalted()) throw new Halted()
-    if (tokens.accessRemainingMs > 0) return { tokens, by, attempts: attempt }
+    const isOurs = tokens.accessToken === grant.accessToken
+    if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
     return this.#arrivedExpired(attempt)
   }
 
@@ -179,13 +199,25 @@ export class Renewal {
     // Longer than the exchange it covers: only an owner that stalled lets it run out.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let pollMs = 250; ; pollMs = Math.min(1_000, pollMs * 2)) {
+      const askedAt = tokenClock.now()
       const claim = await record.claim(owner, this.#seenVersion, ttlMs)
       this.#claimedAt = tokenClock.now()
-      if (claim.kind === 'granted') return claim
-      if (claim.kind === 'cooling')
-        throw new GaveUp(new TokenError(claim.code, 'Another owner of this account failed to renew'), claim.remainingMs)
+      if (claim.kind === 'granted') {
+        this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
+        // A process that was stopped meanwhile has lost its claim, and somebody else may be at it.
+        if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
+        continue
+      }
+      if (claim.kind === 'cooling') {
+        const { code, failures, ...details } = claim.coolDown
+        const error = new TokenError(code, 'Another owner of this account failed to renew', details)
+        throw new GaveUp(error, claim.remainingMs, failures)
+      }
       if (claim.kind === 'busy') {
-        await this.#pause(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
+        const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
+        // Somebody else is at it. While our own token serves there is no need to ask how it goes.
+        if (servedMs > 0) await this.#pause(Math.min(claim.remainingMs, servedMs), true)
+        else await this.#pause(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
         continue
       }
       this.#seenVersion = claim.tokens.version
@@ -194,13 +226,13 @@ export class Renewal {
   }
 
   /** @returns The refresh token, if it is to be presented now; undefined: obtain. */
-  #presentable({ tokens, presentable, presentations }: GrantedClaim): string | undefined {
+  #presentable({ tokens, version, presentable, presentations, isPrivate }: GrantedClaim): string | undefined {
     const { source, memory } = this.#settings
-    if (!source.refresh || memory.owesObtain || !presentable) return undefined
-    if (!tokens || tokens.version <= memory.spentVersion) return undefined
+    if (!source.refresh || memory.owesObtain || !presentable || !tokens) return undefined
+    if (version <= memory.spentVersion && !isPrivate) return undefined
     if ((tokens.refreshRemainingMs ?? Infinity) <= 0) return undefined
     // After a 5xx it may have been spent. While the old token serves there is time to find out.
-    if (presentations > 0 && (presentations >= MAX_PRESENTATIONS || !this.#start.served())) return undefined
+    if (presentations > 0 && (presentations >= MAX_PRESENTATIONS || this.#start.servedMs() <= 0)) return undefined
     return tokens.refreshToken
   }
 
@@ -239,11 +271,12 @@ export class Renewal {
     const stop =
       attempt >= this.#maxAttempts || next === 'stop' || (next === 'retry' && retryAfterMs > renewal.maxWaitMs)
     const gaveUp = stop ? this.#gaveUp(error, retryAfterMs, next) : undefined
-    if (fate === 'doubtful' || fate === 'dead') memory.spentVersion = claim.tokens?.version ?? 0
+    const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
+    if (fate === 'doubtful' || fate === 'dead') this.#spent(claim)
 
     const refusedAt = this.#settings.tokenClock.now()
-    const coolDown = gaveUp && { ms: gaveUp.coolDownMs, code: error.code }
-    const answer = await record.release(claim, fate, coolDown).catch(() => undefined)
+    const rest = gaveUp ? restAfter(gaveUp) : ({ kind: 'retry', ms: delayMs } as const)
+    const answer = await record.release(claim, fate, this.#halted ? undefined : rest).catch(() => undefined)
     const newer = answer?.newer
     if (next === 'obtain' && !newer) memory.owesObtain = true
     if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)
@@ -253,7 +286,6 @@ export class Renewal {
     if (this.#halted) throw new Halted()
     if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle('rejected')
     if (gaveUp) throw gaveUp
-    const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
     if (retryAfterMs > 0) this.#start.onHold(delayMs, error)
     events.emit('retry', { attempt, delayMs, error })
     throw new TryAgain(delayMs)
@@ -261,11 +293,12 @@ export class Renewal {
 
   /** A refresh token was refused. @throws {GaveUp} where `onSuspicious` says stop. */
   async #suspect(
-    { tokens, presentations }: GrantedClaim,
+    claim: GrantedClaim,
     error: TokenError,
     answer: ReleaseAnswer | undefined,
     refusedAt: number,
   ): Promise<void> {
+    const { tokens, presentations } = claim
     if (tokens?.refreshToken === undefined) return
     const sinceClaimMs = refusedAt - this.#claimedAt
     const { accessLifetimeMs, accessRemainingMs, refreshRemainingMs } = tokens
@@ -279,13 +312,17 @@ export class Renewal {
     if (!(await this.#settings.suspicions.refused(tokens.refreshToken, refusal, error))) return
     const message = 'A refresh token was refused before its time: no token until reset()'
     const { status, serviceCode } = error
-    throw new GaveUp(new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode }), Infinity)
+    const stopped = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
+    const gaveUp = new GaveUp(stopped, Infinity, this.#failuresBefore + 1)
+    await this.#settings.record.release(claim, 'dead', restAfter(gaveUp)).catch(() => undefined)
+    throw gaveUp
   }
 
   #gaveUp(error: TokenError, retryAfterMs: number, next?: Consequence['next']): GaveUp {
     // The service is there, only the refresh token was not to its liking: the credentials need not wait long.
-    if (next === 'obtain' && outcomeOf(error) === 'rejected') return new GaveUp(error, SHORT_PAUSE_MS)
-    return new GaveUp(error, coolDownMs(error, this.#start.failuresBefore + 1, retryAfterMs))
+    const failures = this.#failuresBefore + 1
+    const isShort = next === 'obtain' && outcomeOf(error) === 'rejected'
+    return new GaveUp(error, isShort ? SHORT_PAUSE_MS : coolDownMs(error, failures, retryAfterMs), failures)
   }
 
   /** `Retry-After` counts on 429 and 5xx only, and no longer than the policy believes. @returns 0 for none. */
@@ -311,13 +348,18 @@ export class Renewal {
     return why === undefined ? this.#halted !== undefined : this.#halted === why
   }
 
+  /** A private record cannot forget, and its versions are not those of the shared one. */
+  #spent(claim: GrantedClaim): void {
+    if (!claim.isPrivate) this.#settings.memory.spentVersion = claim.version
+  }
+
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    if (fate === 'doubtful') this.#settings.memory.spentVersion = claim.tokens?.version ?? 0
+    if (fate === 'doubtful') this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }
 
-  #pause(ms: number): Promise<void> {
+  #pause(ms: number, hurried = false): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#halted) {
         reject(new Halted())
@@ -328,12 +370,24 @@ export class Renewal {
         return
       }
       const cancel = this.#settings.clock.setTimer(resolve, ms)
+      this.#hurry = hurried
+        ? () => {
+            cancel()
+            resolve()
+          }
+        : undefined
       this.#wake = () => {
         cancel()
         reject(new Halted())
       }
     })
   }
+}
+
+function restAfter({ error, coolDownMs: ms, failures }: GaveUp): CoolDown {
+  const { code, status, serviceCode } = error
+  const details = { ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
+  return { kind: 'cool-down', ms, failures, code, ...details }
 }
 
 function remaining(grant: Readonly<TokenGrant>, elapsedMs: number): Omit<StoredTokens, 'version'> {

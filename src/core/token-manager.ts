@@ -122,7 +122,10 @@ class Manager implements TokenManager {
     this.#events = events
     this.#settings = {
       ...settings,
-      record: store.open(storeKey, clock),
+      record: store.open(storeKey, clock, {
+        anomaly: (kind, message) => events.anomaly(kind, message),
+        unavailable: (message) => events.storeUnavailable(message),
+      }),
       owner: crypto.randomUUID(),
       tokenClock: new TokenClock(clock, (byMs) => {
         const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
@@ -278,6 +281,7 @@ class Manager implements TokenManager {
     const refusal = this.#refusal(limit)
     if (refusal && living === undefined) throw refusal
     if (!refusal && !this.#renewal) this.#renew(because)
+    this.#renewal?.hurry()
     if (living === undefined || !this.#current) return this.#room.enter({ limit, signal })
     // The token lives, within its hard window: wait until a third of that is left, then make do with it.
     const { patienceMs } = this.#current
@@ -310,7 +314,8 @@ class Manager implements TokenManager {
       seenVersion: this.#seenVersion,
       failuresBefore: this.#failures,
       adoptable: (tokens) => because !== 'forced' && this.#held(tokens, 0).freshness !== 'expired',
-      served: () => this.#current !== undefined && this.#current.freshness !== 'expired',
+      servedMs: () => this.#current?.servedMs ?? 0,
+      isAwaited: () => this.#room.size > 0,
       onHold: (pauseMs, error) => {
         if (this.#renewal !== renewal) return
         this.#coolDown = { until: this.#now() + pauseMs, error }
@@ -332,7 +337,9 @@ class Manager implements TokenManager {
     } catch (thrown) {
       // One that was halted is no longer the current one.
       if (this.#renewal !== renewal) return
-      this.#failed(thrown instanceof GaveUp ? thrown : new GaveUp(exchangeError(thrown), LEAST_RENEWAL_GAP_MS))
+      this.#failed(
+        thrown instanceof GaveUp ? thrown : new GaveUp(exchangeError(thrown), LEAST_RENEWAL_GAP_MS, this.#failures + 1),
+      )
     }
   }
 
@@ -361,9 +368,9 @@ class Manager implements TokenManager {
     })
   }
 
-  #failed({ error, coolDownMs }: GaveUp): void {
+  #failed({ error, coolDownMs, failures }: GaveUp): void {
     this.#renewal = undefined
-    this.#failures += 1
+    this.#failures = failures
     this.#coolDown = { until: this.#now() + coolDownMs, error }
     const nextAttemptAt = Math.round(this.#clock.wallNow() + coolDownMs)
     // A stop is final: the token that lives is dropped too.

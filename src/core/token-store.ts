@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { TokenErrorCode } from './errors.ts'
+import type { AnomalyKind } from './events.ts'
 
 /** Opaque for now: made by `memoryStore` and `redisStore`. */
 export interface TokenStore {
@@ -8,7 +9,13 @@ export interface TokenStore {
 
 /** What `core` knows of a store: one record an account, changed in two atomic steps. */
 export interface OpenableStore extends TokenStore {
-  open(key: string, clock: Clock): TokenRecord
+  open(key: string, clock: Clock, reports: StoreReports): TokenRecord
+}
+
+/** What a store tells the manager that opened it; becomes events. Give no secret. */
+export interface StoreReports {
+  anomaly(kind: AnomalyKind, message: string): unknown
+  unavailable(message: string): unknown
 }
 
 /**
@@ -34,9 +41,9 @@ export interface TokenRecord {
    * Settles a claim whose exchange failed; from anybody but the owner of the claim it changes nothing.
    *
    * @param fate What became of the refresh token.
-   * @param coolDown Tells all owners to wait.
+   * @param next The owner's own next attempt, or a rest for all owners. Without it the next claim of anybody is granted.
    */
-  release(claim: GrantedClaim, fate: RefreshTokenFate, coolDown?: CoolDown): Promise<ReleaseAnswer>
+  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer>
   /** Forgets tokens, claims and cool-downs. Versions go on counting. */
   clear(): Promise<void>
 }
@@ -53,18 +60,24 @@ export interface StoredTokens {
 
 export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
-  | { readonly kind: 'cooling'; readonly remainingMs: number; readonly code: TokenErrorCode }
+  | { readonly kind: 'cooling'; readonly remainingMs: number; readonly coolDown: CoolDown }
   | { readonly kind: 'busy'; readonly remainingMs: number }
   | GrantedClaim
 
 export interface GrantedClaim {
   readonly kind: 'granted'
   readonly fence: number
+  /** That of the record when it was granted, with or without tokens. */
+  readonly version: number
   readonly tokens?: StoredTokens
   /** The stored refresh token may be presented: it is neither retired nor in doubt. */
   readonly presentable: boolean
   /** How often it was presented before and met a complete 5xx. */
   readonly presentations: number
+  /** Renewals in a row that gave up, whoever made them. */
+  readonly failures: number
+  /** The tokens are this owner's alone, for want of the shared store. */
+  readonly isPrivate?: boolean
 }
 
 /**
@@ -81,7 +94,21 @@ export interface ReleaseAnswer {
   readonly contested: boolean
 }
 
-export interface CoolDown {
+/** The owner tries again in a while: until then, and a moment longer, the record is kept for it. */
+export interface Retry {
+  readonly kind: 'retry'
   readonly ms: number
+}
+/** Longer than the way of the owner's next claim to the store. */
+export const RESERVE_MS = 1_000
+
+/** A renewal gave up: nobody makes a token call for this long. Endless until `clear`. */
+export interface CoolDown {
+  readonly kind: 'cool-down'
+  readonly ms: number
+  /** Renewals in a row that gave up. */
+  readonly failures: number
   readonly code: TokenErrorCode
+  readonly status?: number
+  readonly serviceCode?: string
 }

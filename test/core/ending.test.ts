@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { OpenableStore, StoreReports, TokenRecord } from '../../src/core/token-store.ts'
 import { type Clock, memoryStore } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
@@ -15,7 +15,7 @@ async function renewing(pairs = false, options = {}) {
 }
 
 describe('given a renewal in flight, when the manager is reset', () => {
-  it('then its result reaches nobody, and its waiters get the token of the next', async () => {
+  it('then its result reaches nobody, and its waiters get the token of the next (F115)', async () => {
     const { source, tokens, told, open, waiting } = await renewing()
     await tokens.reset()
     expect(tokens.status()).toMatchObject({ phase: 'empty', renewing: true })
@@ -92,8 +92,8 @@ describe('given a renewal in flight, when the manager is reset', () => {
     const inner = memoryStore() as OpenableStore
     const store = {
       kind: 'test',
-      open: (key: string, clock: Clock) => {
-        const record = inner.open(key, clock)
+      open: (key: string, clock: Clock, reports: StoreReports) => {
+        const record = inner.open(key, clock, reports)
         return {
           claim: (...given: Parameters<TokenRecord['claim']>) => record.claim(...given),
           accept: (...given: Parameters<TokenRecord['accept']>) => record.accept(...given),
@@ -123,7 +123,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
 })
 
 describe('given a manager, when it is closed', () => {
-  it('then waiters and later callers are told so, and an exchange in flight is stored', async () => {
+  it('then waiters and later callers are told so, and an exchange in flight is stored (F116)', async () => {
     const store = memoryStore()
     const clock = new VirtualClock()
     const world = manage(new ScriptedSource(), { store }, clock)

@@ -100,7 +100,7 @@ describe('given a token service that fails', () => {
     expect([delayed, told.renewalFailed.length]).toEqual([0, 1])
   })
 
-  it('when nobody waits for a renewal that fails, then it is an event and nothing escapes', async () => {
+  it('when nobody waits for a renewal that fails, then it is an event and nothing escapes (F120)', async () => {
     const { clock, tokens, told } = manage(
       script(() => ({ accessToken: 'a', accessLifetimeMs: 60_000 }), ...times(9, failing(400))),
     )

@@ -11,7 +11,7 @@ describe('given an API that refuses the token', () => {
     expect(told.renewed.at(-1)).toMatchObject({ because: 'refused' })
   })
 
-  it('when a late 401 comes for a token that was replaced since, then it costs no call', async () => {
+  it('when a late 401 comes for a token that was replaced since, then it costs no call (P9)', async () => {
     const { source, tokens } = manage()
     const refused = await tokens.getAccessToken()
     await tokens.renew()
@@ -28,7 +28,7 @@ describe('given an API that refuses the token', () => {
     [60_000, 6_000],
     [10_000, 2_000],
     [600_000, 60_000],
-  ])('when tokens live %i ms, then forced renewals are %i ms apart', async (lifetimeMs, gapMs) => {
+  ])('when tokens live %i ms, then forced renewals are %i ms apart (P5)', async (lifetimeMs, gapMs) => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs }))
     const second = await tokens.replaceAccessToken(await tokens.getAccessToken())
     const retryAt = clock.wallNow() + gapMs

@@ -222,7 +222,7 @@ describe('given a refresh that fails', () => {
   })
 })
 
-it('given a refresh in flight, when all callers leave, then its pair is kept and used', async () => {
+it('given a refresh in flight, when all callers leave, then its pair is kept and used (F95)', async () => {
   const { clock, source, tokens } = await holdingPair()
   const late = held(() => source.grant())
   source.script.push(late.answer)

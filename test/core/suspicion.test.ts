@@ -241,8 +241,8 @@ describe('given a store that others use too', () => {
     const inner = memoryStore() as OpenableStore
     const store: OpenableStore = {
       kind: 'test',
-      open(key, clock) {
-        const record = inner.open(key, clock)
+      open(key, clock, reports) {
+        const record = inner.open(key, clock, reports)
         return {
           claim: (...given) => record.claim(...given),
           accept: (...given) => record.accept(...given),

@@ -3,7 +3,7 @@ import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/virtual-clock.ts'
 
 describe('given listeners', () => {
-  it('when they throw or reject, then nothing else notices', async () => {
+  it('when they throw or reject, then nothing else notices (F102)', async () => {
     const { tokens, told } = manage()
     tokens.on('renewed', () => {
       throw new Error('listener')
@@ -14,7 +14,7 @@ describe('given listeners', () => {
     expect(told.renewed).toHaveLength(1)
   })
 
-  it('when they call the manager, then that works', async () => {
+  it('when they call the manager, then that works (F101)', async () => {
     const { source, tokens } = manage()
     const got: string[] = []
     const off = tokens.on('renewed', async () => {
@@ -54,7 +54,7 @@ describe('given listeners', () => {
   it.each([
     ['error', () => undefined, /event name .*'renewed'.*'error'/],
     ['renewed', 'no function', /listener must be a function/],
-  ])('when %j is asked for with %j, then that is refused', (name, listener, message) => {
+  ])('when %j is asked for with %j, then that is refused (F103)', (name, listener, message) => {
     expect(() => manage().tokens.on(name as never, listener as never)).toThrow(message)
   })
 

@@ -94,7 +94,7 @@ describe('given callers who wait', () => {
 })
 
 describe('given callers who share a signal', () => {
-  it('when a thousand wait, then one listener is on it, and none afterwards', () => {
+  it('when a thousand wait, then one listener is on it, and none afterwards (F98)', () => {
     const { room, enter } = world()
     const { signal } = new AbortController()
     const on = jest.spyOn(signal, 'addEventListener')

@@ -5,7 +5,7 @@ import { settle } from '../support/virtual-clock.ts'
 const slow = () => new ScriptedSource({ takesMs: 1_000 })
 
 describe('given no token yet', () => {
-  it('10 000 cold callers', async () => {
+  it('10 000 cold callers (F93)', async () => {
     const { source, tokens } = manage()
     const got = await Promise.all(Array.from({ length: 10_000 }, () => tokens.getAccessToken()))
     expect([new Set(got).size, source.calls.length]).toEqual([1, 1])
@@ -18,7 +18,7 @@ describe('given no token yet', () => {
     expect(source.calls).toHaveLength(0)
   })
 
-  it('first of ten waiters aborts', async () => {
+  it('first of ten waiters aborts (F94)', async () => {
     const { clock, source, tokens } = manage(slow())
     const controller = new AbortController()
     const first = outcome(tokens.getAccessToken({ signal: controller.signal }))
@@ -35,7 +35,7 @@ describe('given no token yet', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when all waiters abort, then the exchange runs to its end and its token is kept', async () => {
+  it('when all waiters abort, then the exchange runs to its end and its token is kept (F95)', async () => {
     const { clock, source, tokens } = manage(slow())
     const controller = new AbortController()
     const waits = [1, 2].map(() => outcome(tokens.getAccessToken({ signal: controller.signal })))
@@ -47,7 +47,7 @@ describe('given no token yet', () => {
     expect(tokens.peekAccessToken()).toBe('access-1')
   })
 
-  it('when a caller comes with an aborted signal, then no call is made, however it asks', async () => {
+  it('when a caller comes with an aborted signal, then no call is made, however it asks (F96)', async () => {
     const { source, tokens } = manage()
     const signal = AbortSignal.abort('no')
     const asks = [

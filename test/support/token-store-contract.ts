@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, OpenableStore, StoredTokens, TokenRecord } from '../../src/core/token-store.ts'
+import {
+  type GrantedClaim,
+  type OpenableStore,
+  RESERVE_MS,
+  type StoredTokens,
+  type TokenRecord,
+} from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -10,18 +16,23 @@ const PAIR: Omit<StoredTokens, 'version'> = {
   refreshToken: 'refresh-1',
   refreshRemainingMs: 3_599_000,
 }
+const NO_REPORTS = { anomaly: () => undefined, unavailable: () => undefined }
+const COOL_DOWN = { kind: 'cool-down', ms: 5_000, failures: 2, code: 'ERR_THROTTLED', status: 429 } as const
 const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
 const TTL_MS = 15_000
 
 /** What every store promises (design: claim and settle). */
-export function tokenStoreContract(name: string, create: () => TokenStore): void {
+export function tokenStoreContract(name: string, create: (clock: VirtualClock) => TokenStore): void {
   const open = () => {
-    const store = create() as OpenableStore
     const clock = new VirtualClock()
-    return { store, clock, record: store.open('account', clock) }
+    const store = create(clock) as OpenableStore
+    const openKey = (key: string) => store.open(key, clock, NO_REPORTS)
+    return { clock, openKey, record: openKey('account') }
   }
-  const granted = async (record: TokenRecord, owner = 'a', seenVersion = Infinity): Promise<GrantedClaim> => {
+  /** By an owner that has seen whatever is there. */
+  const granted = async (record: TokenRecord, owner = 'a', seenVersion = 0): Promise<GrantedClaim> => {
     const claim = await record.claim(owner, seenVersion, TTL_MS)
+    if (claim.kind === 'newer') return granted(record, owner, claim.tokens.version)
     expect(claim.kind).toBe('granted')
     return claim as GrantedClaim
   }
@@ -92,8 +103,7 @@ export function tokenStoreContract(name: string, create: () => TokenStore): void
       const late = await granted(record)
       await clock.advance(TTL_MS)
       const claim = await granted(record, 'b')
-      const coolDown = { ms: 5_000, code: 'ERR_THROTTLED' } as const
-      expect(await record.release(late, 'counted', coolDown)).toEqual({ contested: true })
+      expect(await record.release(late, 'counted', COOL_DOWN)).toEqual({ contested: true })
       expect(await record.claim('c', 1, TTL_MS)).toMatchObject({ kind: 'busy' })
       await record.release(claim, 'keep')
       expect(await granted(record, 'c')).toMatchObject({ presentations: 0 })
@@ -123,13 +133,52 @@ export function tokenStoreContract(name: string, create: () => TokenStore): void
 
     it('when a claim is released with a cool-down, then all owners wait, and an accepted pair ends it', async () => {
       const { record, clock } = await holdingPair()
-      await record.release(await granted(record), 'keep', { ms: 5_000, code: 'ERR_THROTTLED' })
+      await record.release(await granted(record), 'keep', COOL_DOWN)
       await clock.advance(4_999)
-      const cooling = { kind: 'cooling', remainingMs: 1, code: 'ERR_THROTTLED' }
+      const cooling = { kind: 'cooling', remainingMs: 1, coolDown: COOL_DOWN }
       expect(await record.claim('b', 1, TTL_MS)).toEqual(cooling)
       await clock.advance(1)
-      await record.accept(await granted(record, 'b'), NEXT)
+      const probe = await granted(record, 'b')
+      expect(probe.failures).toBe(2)
+      await record.accept(probe, NEXT)
+      expect(await granted(record)).toMatchObject({ failures: 0 })
+    })
+
+    it('when a claim is released with an endless cool-down, then all owners stop until it is cleared', async () => {
+      const { record, clock } = await holdingPair()
+      await record.release(await granted(record), 'dead', { ...COOL_DOWN, ms: Infinity })
+      await clock.advance(10 * 24 * 3_600_000)
+      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+      await record.clear()
+      await granted(record, 'b')
+    })
+
+    it('when its owner means to try again, then others are busy until a moment after that, and nothing is in doubt', async () => {
+      const { record } = await holdingPair()
+      await record.release(await granted(record), 'counted', { kind: 'retry', ms: 500 })
+      expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
+      expect(await granted(record)).toMatchObject({ presentable: true, presentations: 1 })
+    })
+
+    it('when an owner that means to try again does not come, then another is granted what it released', async () => {
+      const { record, clock } = await holdingPair()
+      await record.release(await granted(record), 'keep', { kind: 'retry', ms: 500 })
+      await clock.advance(500 + RESERVE_MS)
+      expect(await granted(record, 'b')).toMatchObject({ presentable: true })
+    })
+
+    it('when an owner claims again what it never settled, then the refresh token is in doubt', async () => {
+      const { record } = await holdingPair()
       await granted(record)
+      expect(await granted(record)).toMatchObject({ presentable: false })
+    })
+
+    it('when an owner has seen a newer version, then the older pair is not given to anybody any more', async () => {
+      const { record } = await holdingPair()
+      const claim = await granted(record, 'a', 5)
+      expect(claim).toMatchObject({ version: 5, presentable: false })
+      expect(claim).not.toHaveProperty('tokens')
+      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 6 })
     })
 
     it('when tokens carry no refresh token, then nothing is presentable', async () => {
@@ -143,9 +192,9 @@ export function tokenStoreContract(name: string, create: () => TokenStore): void
 
     it('when it is cleared, then tokens, claims and cool-downs are gone and versions go on', async () => {
       const { record } = await holdingPair()
-      await record.release(await granted(record), 'keep', { ms: 5_000, code: 'ERR_THROTTLED' })
+      await record.release(await granted(record), 'keep', COOL_DOWN)
       await record.clear()
-      const claim = await granted(record, 'b', 0)
+      const claim = await granted(record, 'b')
       expect(claim).not.toHaveProperty('tokens')
       expect(await record.accept(claim, NEXT)).toMatchObject({ version: 2 })
     })
@@ -158,9 +207,9 @@ export function tokenStoreContract(name: string, create: () => TokenStore): void
     })
 
     it('when two keys are opened, then they share nothing; one key opened twice shares all', async () => {
-      const { store, clock, record } = await holdingPair()
-      expect(await granted(store.open('other', clock), 'a', 0)).not.toHaveProperty('tokens')
-      expect(await store.open('account', clock).claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer' })
+      const { openKey, record } = await holdingPair()
+      expect(await granted(openKey('other'))).not.toHaveProperty('tokens')
+      expect(await openKey('account').claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer' })
       await granted(record)
     })
   })

@@ -1,0 +1,3 @@
+export { redisStore, type RedisStoreOptions } from './redis-store.ts'
+export type { RedisClient } from './command.ts'
+export type { EncryptionKey } from './sealed-box.ts'

@@ -1,0 +1,80 @@
+import { checkObject, checkText } from '../core/option-checks.ts'
+
+export interface EncryptionKey {
+  /** Stored beside what it seals. */
+  id: string
+  /** 32 bytes. */
+  key: Uint8Array
+}
+
+type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+export interface Sealed {
+  /** Id of the key; empty: readable. */
+  readonly kid: string
+  readonly box: string
+}
+
+/**
+ * Seals with the first of its keys and opens with all of them: AES-256-GCM (NIST SP 800-38D), a random nonce of 96 bits
+ * before the ciphertext. What stands in the context opens it nowhere else.
+ */
+export class KeyRing {
+  readonly #keys = new Map<string, Promise<AesKey>>()
+  readonly #first: string | undefined
+
+  /** @throws {TypeError | RangeError} naming the option, never a key. */
+  constructor(keys: readonly EncryptionKey[] | undefined) {
+    if (keys === undefined) return
+    if (!Array.isArray(keys) || keys.length === 0)
+      throw new TypeError('encryptionKeys must be a list with at least one key')
+    for (const [index, entry] of (keys as readonly EncryptionKey[]).entries()) {
+      const name = `encryptionKeys[${index}]`
+      checkObject(name, entry)
+      checkText(`${name}.id`, entry.id)
+      if (!(entry.key instanceof Uint8Array)) throw new TypeError(`${name}.key must be a Uint8Array of 32 bytes`)
+      if (entry.key.byteLength !== 32)
+        throw new RangeError(`${name}.key must have 32 bytes, got ${entry.key.byteLength}`)
+      if (this.#keys.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
+      this.#keys.set(
+        entry.id,
+        crypto.subtle.importKey('raw', entry.key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt']),
+      )
+    }
+    this.#first = this.#keys.keys().next().value
+  }
+
+  /** Of the keys that open what is stored; without keys that is what is readable. */
+  get ids(): string[] {
+    return this.#first === undefined ? [''] : [...this.#keys.keys()]
+  }
+
+  async seal(text: string, context: readonly string[]): Promise<Sealed> {
+    if (this.#first === undefined) return { kid: '', box: text }
+    const nonce = crypto.getRandomValues(new Uint8Array(12))
+    const how = { name: 'AES-GCM', iv: nonce, additionalData: bytesOf(JSON.stringify([this.#first, ...context])) }
+    const sealed = await crypto.subtle.encrypt(how, await this.#key(this.#first), bytesOf(text))
+    return { kid: this.#first, box: toBase64(nonce) + toBase64(new Uint8Array(sealed)) }
+  }
+
+  /** Rejects where the key, the context or a bit of it is wrong. */
+  async open({ kid, box }: Sealed, context: readonly string[]): Promise<string> {
+    if (this.#first === undefined) return box
+    const how = {
+      name: 'AES-GCM',
+      iv: fromBase64(box.slice(0, 16)),
+      additionalData: bytesOf(JSON.stringify([kid, ...context])),
+    }
+    const text = await crypto.subtle.decrypt(how, await this.#key(kid), fromBase64(box.slice(16)))
+    return new TextDecoder().decode(text)
+  }
+
+  #key(id: string): Promise<AesKey> {
+    const key = this.#keys.get(id)
+    return key ?? Promise.reject(new Error('unknown key'))
+  }
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const toBase64 = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+const fromBase64 = (text: string) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

@@ -1,0 +1,79 @@
+import { describe } from '@jest/globals'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from 'redis'
+
+/** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
+export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : describe.skip
+
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  readonly process: ChildProcess
+  /** Runs one command on a connection of its own. */
+  command(...args: string[]): Promise<unknown>
+  stop(): Promise<void>
+}
+
+/** A private server on a random port of loopback, without persistence. */
+export async function startRedis(settings: { port?: number; args?: string[] } = {}): Promise<RedisServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = settings.port ?? (await freePort())
+    try {
+      return await started(port, settings.args ?? [])
+    } catch (error) {
+      // Another process may have taken the port in the meantime.
+      if (attempt >= 5) throw error
+    }
+  }
+}
+
+async function started(port: number, args: string[]): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'evergreen-redis-'))
+  const where = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder]
+  const child = spawn('redis-server', [...where, '--save', '', '--appendonly', 'no', ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await ready(child, exited)
+  const client = createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: false } })
+  client.on('error', () => undefined)
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    process: child,
+    async command(...given) {
+      if (!client.isOpen) await client.connect()
+      return client.sendCommand(given)
+    },
+    async stop() {
+      client.destroy()
+      child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function ready(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString()
+      if (printed.includes('Ready to accept connections')) resolve()
+    })
+    void exited.then(() => reject(new Error(`redis-server ended: ${printed.slice(-300)}`)))
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
