@@ -12,10 +12,11 @@ type Command = (args: [string, ...string[]]) => Promise<unknown>
 /** @throws {TypeError} when the client offers no way to run a command. */
 export function commandOf(client: RedisClient): Command {
   checkObject('client', client)
-  if (isMethod(client, 'command')) return async (args) => client.command(args)
-  // Before sendCommand: ioredis has one of that name too, which takes something else.
+  // The order tells them apart: ioredis has a sendCommand too, which takes something else, and both have a method for the
+  // Redis command COMMAND.
   if (isMethod(client, 'call')) return async ([name, ...rest]) => client.call(name, ...rest)
   if (isMethod(client, 'sendCommand')) return async (args) => client.sendCommand(args)
+  if (isMethod(client, 'command')) return async (args) => client.command(args)
   throw new TypeError('client must be a client of node-redis or ioredis, or have a method command(args)')
 }
 
