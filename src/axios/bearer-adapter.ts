@@ -29,13 +29,19 @@ export async function sendWithToken(
   bearer: Bearer,
 ): Promise<AxiosResponse> {
   const { tokens } = bearer
-  const wait = new Wait(config, bearer)
-  const token = tokens.peekAccessToken() ?? (await wait.for((options) => tokens.getAccessToken(options)))
+  let wait: Wait | undefined
+  let token = tokens.peekAccessToken()
+  if (token === undefined) {
+    wait = new Wait(config, bearer)
+    token = await wait.for((options) => tokens.getAccessToken(options))
+  }
   const first = await call(config, adapter, bearer, token)
   if (!first.response || !bearer.refuses(first.response) || !isReplayable(config.data)) return settled(first)
+  const refused = token
   let next: string
   try {
-    next = await wait.for((options) => tokens.replaceAccessToken(token, options))
+    wait ??= new Wait(config, bearer)
+    next = await wait.for((options) => tokens.replaceAccessToken(refused, options))
   } catch {
     return settled(first) // without another token the API's own answer says most
   }
@@ -61,12 +67,12 @@ async function call(
   }
   try {
     const response = await adapter(config)
-    conceal(response, name)
+    conceal(response, name, headers)
     return { response }
   } catch (error) {
     const { response } = (error ?? {}) as { response?: AxiosResponse }
-    conceal(error, name)
-    conceal(response, name)
+    conceal(error, name, headers)
+    conceal(response, name, headers)
     return response ? { error, response } : { error }
   } finally {
     headers.delete(header)
@@ -80,12 +86,14 @@ function settled(answer: Answer): AxiosResponse {
 }
 
 /** Takes the token off what an adapter hands out: `request` holds the raw header text, and `config` may be a copy. */
-function conceal(holder: unknown, header: string): void {
+function conceal(holder: unknown, header: string, sent: object): void {
   if (typeof holder !== 'object' || holder === null) return
   const { request, config } = holder as { request?: unknown; config?: { headers?: object } }
   // Test doubles hand out configs of any shape, and frozen ones.
   const headers = config?.headers ?? {}
-  for (const name of Object.keys(headers)) if (name.toLowerCase() === header) Reflect.deleteProperty(headers, name)
+  // The caller takes it off the headers that were sent.
+  if (headers !== sent)
+    for (const name of Object.keys(headers)) if (name.toLowerCase() === header) Reflect.deleteProperty(headers, name)
   // Still readable, but not printed.
   if (request === undefined) return
   Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
