@@ -1,13 +1,14 @@
 import pRetry from 'p-retry'
 import { exchangeError, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
+import { exchange } from './exchange.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { ManagerSettings } from './manager-options.ts'
 import { type Consequence, consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
 import { uncertaintyOf } from './suspicion.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { TokenClock } from './token-clock.ts'
-import { checkedGrant, type ExchangeContext, type TokenGrant } from './token-source.ts'
+import type { TokenGrant } from './token-source.ts'
 import type {
   ClaimAnswer,
   CoolDown,
@@ -161,7 +162,7 @@ export class Renewal {
     const sentAt = tokenClock.start()
     let grant: Readonly<TokenGrant>
     try {
-      grant = checkedGrant(await this.#exchange(refreshToken))
+      grant = await exchange(this.#settings, refreshToken)
     } catch (thrown) {
       counts.failures += 1
       return this.#failed(claim, by, exchangeError(thrown), attempt)
@@ -234,30 +235,6 @@ export class Renewal {
     // After a 5xx it may have been spent. While the old token serves there is time to find out.
     if (presentations > 0 && (presentations >= MAX_PRESENTATIONS || this.#start.servedMs() <= 0)) return undefined
     return tokens.refreshToken
-  }
-
-  /** The exchange, ended by our own deadline: a source may ignore its signal, and axios' timeout lets a body drip. */
-  async #exchange(refreshToken: string | undefined): Promise<TokenGrant> {
-    const { source, clock, events, exchangeTimeoutMs } = this.#settings
-    const deadline = new AbortController()
-    const report: ExchangeContext['report'] = (kind, message) => events.anomaly(kind, message)
-    const context = Object.freeze({ signal: deadline.signal, clock, report })
-    let cancel = (): void => undefined
-    const late = new Promise<never>((_, reject) => {
-      cancel = clock.setTimer(() => {
-        const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms`
-        const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown' })
-        reject(error)
-        deadline.abort(error)
-      }, exchangeTimeoutMs)
-    })
-    try {
-      const call =
-        source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
-      return await Promise.race([late, call])
-    } finally {
-      cancel()
-    }
   }
 
   /** Settles a failed exchange: adopts what somebody else got meanwhile, or throws what comes next. */
