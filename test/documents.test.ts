@@ -1,18 +1,27 @@
 import { afterAll, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
 import nock from 'nock'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import * as evergreen from '../src/index.ts'
 import { manage } from './support/managed.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map((match) => match[1]!)
+const blocks = (language: string, text = readme) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map((match) => match[1]!)
+const documents = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
+  /\.md$/.test(name),
+)
 const rowsUnder = (heading: string) => {
   const section = readme.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
   return [...section.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]!)
+}
+
+const paths = {
+  'axios-evergreen': ['./src/index.ts'],
+  'axios-evergreen/redis': ['./src/redis/index.ts'],
+  'axios-evergreen/testing': ['./src/testing/index.ts'],
 }
 
 /** Runs a block as it stands, but for its imports. */
@@ -44,16 +53,17 @@ describe('given the README', () => {
     expect(nock.pendingMocks()).toEqual([])
   })
 
-  it('when its code is compiled, then the types agree', () => {
+  it('when the code of all documents is compiled, then the types agree', () => {
     const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile.bind(ts.sys)) as {
       config: { compilerOptions: object }
     }
     const { options } = ts.convertCompilerOptionsFromJson(
-      { ...config.compilerOptions, paths: { 'axios-evergreen': ['./src/index.ts'] }, noUnusedLocals: false },
+      { ...config.compilerOptions, paths, noUnusedLocals: false },
       process.cwd(),
     )
     const host = ts.createCompilerHost(options)
-    const sources = new Map(blocks('ts').map((block, n) => [join(process.cwd(), `readme-${n}.mts`), block]))
+    const code = documents.flatMap((name) => blocks('ts', readFileSync(name, 'utf8')))
+    const sources = new Map(code.map((block, n) => [join(process.cwd(), `document-${n}.mts`), block]))
     const [fileExists, getSourceFile] = [host.fileExists.bind(host), host.getSourceFile.bind(host)]
     host.fileExists = (name) => sources.has(name) || fileExists(name)
     host.getSourceFile = (name, language, ...rest) => {
