@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import { createClient } from 'redis'
+import type {
+  ClaimAnswer,
+  CoolDown,
+  GrantedClaim,
+  OpenableStore,
+  Retry,
+  TokenRecord,
+} from '../../src/core/token-store.ts'
+import { memoryStore } from '../../src/index.ts'
+import { redisStore } from '../../src/redis/index.ts'
+import { patience, runs } from '../properties/runs.ts'
+import { onClock } from '../support/redis-clock.ts'
+import { describeRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+const RUNS = 200
+const TTL_MS = 15_000
+const reports = { anomaly: () => undefined, unavailable: () => undefined }
+
+/** How many claims ago; mostly the last. */
+const back = fc.constantFrom(0, 0, 0, 1, 2)
+const next = fc.option(
+  fc.oneof(
+    fc.record({ kind: fc.constant('retry' as const), ms: fc.nat(5_000) }),
+    fc.record({
+      kind: fc.constant('cool-down' as const),
+      ms: fc.oneof(fc.nat(20_000), fc.constant(Infinity)),
+      failures: fc.integer({ min: 1, max: 5 }),
+      code: fc.constantFrom('ERR_THROTTLED' as const, 'ERR_TOKEN_SERVICE_UNAVAILABLE' as const),
+      status: fc.constantFrom(429, 503),
+    }),
+  ),
+  { nil: undefined },
+)
+const command = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('claim' as const),
+      owner: fc.nat(2),
+      ahead: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 2),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('accept' as const), which: back, rotates: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('release' as const),
+      which: back,
+      fate: fc.constantFrom('keep' as const, 'counted' as const, 'doubtful' as const, 'dead' as const),
+      next,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 400, 5_000, 15_000, 40_000) }),
+  },
+)
+type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
+
+/** One record in both stores, and what its owners have learnt. */
+class Twins {
+  readonly clock = new VirtualClock()
+  readonly #memory: TokenRecord
+  readonly #redis: TokenRecord
+  readonly #seen = [0, 0, 0]
+  readonly #claims: [GrantedClaim, GrantedClaim][] = []
+  #tokens = 0
+
+  constructor(send: (args: string[]) => Promise<unknown>, prefix: string) {
+    const redis = redisStore({ client: onClock(send, this.clock), prefix, commandTimeoutMs: 5_000 })
+    this.#redis = (redis as OpenableStore).open('account', this.clock, reports)
+    this.#memory = (memoryStore() as OpenableStore).open('account', this.clock, reports)
+  }
+
+  async perform(what: Command): Promise<void> {
+    if (what.do === 'advance') return this.clock.advance(what.ms)
+    if (what.do === 'claim') return this.#claim(what.owner, what.ahead)
+    if (what.do === 'clear') return void (await Promise.all([this.#memory.clear(), this.#redis.clear()]))
+    const claims = this.#claims.at(-1 - what.which)
+    if (!claims) return
+    if (what.do === 'release') await this.#release(claims, what.fate, what.next)
+    else await this.#accept(claims, what.rotates)
+  }
+
+  async #claim(owner: number, ahead: number): Promise<void> {
+    const ask = (record: TokenRecord) => record.claim(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS)
+    const [expected, answer] = [await ask(this.#memory), await ask(this.#redis)]
+    expect(comparable(answer)).toEqual(comparable(expected))
+    if (expected.kind === 'newer') {
+      this.#seen[owner] = expected.tokens.version
+      await this.#claim(owner, 0)
+    }
+    if (expected.kind === 'granted' && answer.kind === 'granted') this.#claims.push([expected, answer])
+  }
+
+  async #accept([ours, theirs]: [GrantedClaim, GrantedClaim], rotates: boolean): Promise<void> {
+    const n = (this.#tokens += 1)
+    const access = { accessToken: `access-${n}`, accessLifetimeMs: 60_000, accessRemainingMs: 59_000 }
+    const tokens = rotates ? { ...access, refreshToken: `refresh-${n}`, refreshRemainingMs: 3_600_000 } : access
+    const expected = await this.#memory.accept(ours, tokens)
+    expect(await this.#redis.accept(theirs, tokens)).toEqual(expected)
+    // A reply may be lost, and the step repeated.
+    expect(await this.#redis.accept(theirs, tokens)).toEqual(expected)
+  }
+
+  async #release(
+    [ours, theirs]: [GrantedClaim, GrantedClaim],
+    fate: Parameters<TokenRecord['release']>[1],
+    rest?: Retry | CoolDown,
+  ): Promise<void> {
+    const expected = await this.#memory.release(ours, fate, rest)
+    expect(await this.#redis.release(theirs, fate, rest)).toEqual(expected)
+    expect(await this.#redis.release(theirs, fate, rest)).toEqual(expected)
+  }
+}
+
+function comparable(answer: ClaimAnswer) {
+  if (answer.kind !== 'granted') return answer
+  const { kind, fence, version, presentable, presentations, failures, tokens } = answer
+  return { kind, fence, version, presentable, presentations, failures, tokens }
+}
+
+describeRedis('given any commands of any owners (I16)', () => {
+  let server: RedisServer
+  let client: ReturnType<typeof createClient>
+  let prefixes = 0
+  beforeAll(async () => {
+    server = await startRedis()
+    client = createClient({ url: server.url })
+    await client.connect()
+  })
+  afterAll(async () => {
+    client.destroy()
+    await server.stop()
+  })
+
+  it(
+    'then the scripts answer as the memory store does, and each settled twice as settled once',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 40 }), async (commands) => {
+          const twins = new Twins((args) => client.sendCommand(args), `model-${(prefixes += 1)}`)
+          for (const one of commands) await twins.perform(one)
+        }),
+        runs(RUNS),
+      )
+    },
+    patience(RUNS),
+  )
+})
