@@ -11,7 +11,7 @@ const readme = readFileSync('README.md', 'utf8')
 const blocks = (language: string, text = readme) =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map((match) => match[1]!)
 const documents = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
-  /\.md$/.test(name),
+  name.endsWith('.md'),
 )
 const rowsUnder = (heading: string) => {
   const section = readme.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!

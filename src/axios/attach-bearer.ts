@@ -89,13 +89,23 @@ class Attachments {
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
     const known = (tokens as Partial<Record<typeof INTERNALS, ManagerInternals>>)[INTERNALS]
-    const { clock = systemClock, maxWaitMs = 30_000, anomaly = () => true } = known ?? {}
+    const { clock = systemClock, maxWaitMs = 30_000, anomaly = () => true, hasEnded = () => false } = known ?? {}
     const origins = claimedOrigins(this.#instance, known?.origin, options)
     const taken = origins.find((origin) => this.#claims.has(origin))
     if (taken !== undefined)
       throw new TypeError(`${taken} already gets the token of another manager on this instance: give origins to both`)
     const isHandMade = known === undefined
-    const claim: Claim = Object.freeze({ tokens, clock, isHandMade, maxWaitMs, anomaly, header, scheme, refuses })
+    const claim: Claim = Object.freeze({
+      tokens,
+      clock,
+      isHandMade,
+      maxWaitMs,
+      anomaly,
+      hasEnded,
+      header,
+      scheme,
+      refuses,
+    })
     this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
     if (this.#attached.size === 0) this.#install()
     const attachment: Attachment = Object.freeze({

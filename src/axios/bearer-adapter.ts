@@ -10,6 +10,7 @@ export interface Bearer {
   readonly clock: Clock
   readonly isHandMade: boolean
   readonly maxWaitMs: number
+  readonly hasEnded: (token: string) => boolean
   readonly header: string
   readonly scheme: string
   readonly refuses: (response: AxiosResponse) => boolean
@@ -33,7 +34,9 @@ export async function sendWithToken(
   let token = tokens.peekAccessToken()
   if (token === undefined) {
     wait = new Wait(config, bearer)
-    token = await wait.for((options) => tokens.getAccessToken(options))
+    // Again where a stall has outlasted the token that was waited for.
+    do token = await wait.for((options) => tokens.getAccessToken(options))
+    while (bearer.hasEnded(token))
   }
   const first = await call(config, adapter, bearer, token)
   if (!first.response || !bearer.refuses(first.response) || !isReplayable(config.data)) return settled(first)

@@ -299,7 +299,11 @@ export class Renewal {
     // The service is there, only the refresh token was not to its liking: the credentials need not wait long.
     const failures = this.#failuresBefore + 1
     const isShort = next === 'obtain' && outcomeOf(error) === 'rejected'
-    return new GaveUp(error, isShort ? SHORT_PAUSE_MS : coolDownMs(error, failures, retryAfterMs), failures)
+    return new GaveUp(
+      error,
+      isShort ? SHORT_PAUSE_MS : coolDownMs(error, failures, retryAfterMs, this.#start.servedMs()),
+      failures,
+    )
   }
 
   /** `Retry-After` counts on 429 and 5xx only, and no longer than the policy believes. @returns 0 for none. */

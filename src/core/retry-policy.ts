@@ -63,9 +63,16 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
-/** How long callers without a token are refused after a renewal that gave up. @param failures In a row, at least 1. */
-export function coolDownMs(error: TokenError, failures: number, retryAfterMs: number): number {
-  const backoffMs = Math.min(5_000 * 2 ** (failures - 1), 20_000)
+/**
+ * How long callers without a token are refused after a renewal that gave up.
+ *
+ * @param failures In a row, at least 1.
+ * @param servedMs How long the old token still serves without waiting.
+ */
+export function coolDownMs(error: TokenError, failures: number, retryAfterMs: number, servedMs = 0): number {
+  const steppedMs = Math.min(5_000 * 2 ** (failures - 1), 20_000)
+  // One more probe while nobody waits yet: an outage that is over by then is felt by nobody.
+  const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
   // A wrong password costs one call a minute, not one per request: accounts get locked.
   return Math.max(error.code === 'ERR_CREDENTIALS_REJECTED' ? 60_000 : backoffMs, retryAfterMs)
 }

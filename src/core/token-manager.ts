@@ -75,6 +75,8 @@ export interface ManagerInternals {
   readonly clock: Clock
   readonly maxWaitMs: number
   readonly anomaly: Events['anomaly']
+  /** Whether `token` is the current one and has ended: a stall may lie between its being served and its being sent. */
+  readonly hasEnded: (token: string) => boolean
 }
 export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
 
@@ -150,6 +152,7 @@ class Manager implements TokenManager {
       clock,
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),
+      hasEnded: (token) => this.#current?.stored.accessToken === token && this.#current.remainingMs <= 0,
     }
   }
 

@@ -51,6 +51,8 @@ export class WaitingRoom {
 
   /** Everybody leaves with `token`. */
   serve(token: string): void {
+    // A stall may have made their timer late.
+    this.turnAway(this.#atLimit(), this.#clock.monotonicNow())
     for (const waiter of this.#waiters) {
       this.#leave(waiter)
       waiter.resolve(token)

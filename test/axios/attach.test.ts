@@ -265,7 +265,7 @@ describe('given several instances and managers', () => {
 })
 
 describe('given a manager that is attached already', () => {
-  it('when it is attached again, then nothing changes: one header, one interceptor, one replay, one detach', async () => {
+  it('when it is attached again, then nothing changes: one header, one interceptor, one replay, one detach (F104)', async () => {
     const server = await startApi(refusing('token-1'))
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -284,7 +284,7 @@ describe('given a manager that is attached already', () => {
     expect(server.bearers.slice(2)).toEqual([undefined, undefined])
   })
 
-  it('when a second copy of the package attaches it, then nothing changes either', async () => {
+  it('when a second copy of the package attaches it, then nothing changes either (F126)', async () => {
     const server = await startApi(refusing('token-1'))
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })

@@ -24,7 +24,7 @@ const ORDERS = ['axios-retry first', 'attachBearer first'] as const
 const CASES = ADAPTERS.flatMap(([name, adapter]) => ORDERS.map((order) => [name, order, adapter] as const))
 
 describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, adapter) => {
-  it('axios-retry on top, three 503s and then 401s: no wrapper nests, no request leaves with a token left over', async () => {
+  it('axios-retry on top, three 503s and then 401s: no wrapper nests, no request leaves with a token left over (F104)', async () => {
     const clock = new VirtualClock()
     const server = await startApi((_request, index) => (index < 3 ? { status: 503 } : refusal))
     const { tokens, minted } = startTokens({ clock })
@@ -72,7 +72,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
 })
 
 describe.each(['http', 'fetch'] as const)('given axios-retry on an attached instance (%s adapter)', (adapter) => {
-  it('when it retries 401s as well, then each of its attempts is replayed once at most, and it ends', async () => {
+  it('when it retries 401s as well, then each of its attempts is replayed once at most, and it ends (F104)', async () => {
     const clock = new VirtualClock()
     const server = await startApi(() => refusal)
     const { tokens, minted } = startTokens({ clock })

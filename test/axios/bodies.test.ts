@@ -142,7 +142,7 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
       },
     ])
 
-  it.each(oneShots)('when it is %s, then it is sent once, and the 401 is handed on as it is', async (name, data) => {
+  it.each(oneShots)('when it is %s, then it is sent once, and the 401 surfaces (F111, P8)', async (name, data) => {
     const server = await startApi(() => refusal)
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })

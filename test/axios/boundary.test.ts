@@ -41,7 +41,7 @@ function attachBeside(
 const CASES = ADAPTERS.flatMap((adapter) => SIDES.map((side) => [adapter, side] as const))
 
 describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => {
-  it('when it rewrites the url to another origin, then no token leaves', async () => {
+  it('when it rewrites the url to another origin, then no token leaves (F105)', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.url = `${other.baseUrl}/stolen`))
@@ -49,7 +49,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, other.bearers, minted.calls]).toEqual([[], [undefined], 0])
   })
 
-  it('when it rewrites the baseURL to another origin, then no token leaves', async () => {
+  it('when it rewrites the baseURL to another origin, then no token leaves (F105)', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.baseURL = other.baseUrl))
@@ -146,7 +146,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
     ['the header switched off', { headers: { Authorization: false } }, undefined],
     ['auth', { auth: { username: 'u', password: 'p' } }, 'Basic dTpw'],
     ['evergreen: false', { evergreen: false }, undefined],
-  ])('when a request has %s, then it is left alone, 401 included', async (_, options, sent) => {
+  ])('when a request has %s, then it is left alone, 401 included (F108)', async (_, options, sent) => {
     const server = await startApi(() => refusal)
     const { tokens, minted, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })

@@ -1,61 +1,27 @@
 import { Agent } from 'node:http'
-import { Console } from 'node:console'
-import { Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
+import { consoleLogged, expectNoCanary, logged, printed } from '../support/canary.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { refusal, type Script, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf, gate, until } from './support/turns.ts'
 
-const CANARY = 'canary-of-a-token'
-
-/** What console.log writes. */
-function logged(...values: unknown[]): string {
-  let text = ''
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      text += chunk.toString()
-      done()
-    },
-  })
-  new Console({ stdout: sink }).log(...values)
-  return text
-}
-
-/** What somebody's logging would make of a value. */
-function printed(value: object): string {
-  const { stack, cause } = value as Partial<AxiosError>
-  return [
-    logged(value),
-    logged('%O %j', value, 'toJSON' in value ? value : { ...value, config: undefined, data: undefined }),
-    inspect(value, { depth: 6 }),
-    inspect(value, { depth: Infinity }),
-    JSON.stringify('toJSON' in value ? value : { ...value, config: undefined, data: undefined }),
-    stack,
-    inspect(cause, { depth: Infinity }),
-  ].join('\n')
-}
+const MARKED = 'canary-of-a-token'
 
 function attached(baseURL: string, options: AxiosRequestConfig, attach: AttachOptions = {}) {
   const api = axios.create({ baseURL, ...options })
-  const { tokens } = startTokens({ token: (n) => `${CANARY}-${n}` })
+  const { tokens } = startTokens({ token: (n) => `${MARKED}-${n}` })
   attachBearer(api, tokens, attach)
   return { api, tokens }
 }
 
 /** The wire did carry it: else a test of its absence shows nothing. */
 function expectSent({ received }: { received: readonly object[] }, times: number): void {
-  expect(received.filter((request) => JSON.stringify(request).includes(CANARY))).toHaveLength(times)
-}
-
-/** Shows the surroundings of a find: the whole text is megabytes. */
-function expectNoCanary(text: string): void {
-  const at = text.indexOf('canary')
-  expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100)).toBe('')
+  expect(received.filter((request) => JSON.stringify(request).includes(MARKED))).toHaveLength(times)
 }
 
 function expectConcealed(holder: AxiosResponse | AxiosError, header = 'Authorization'): void {
@@ -154,7 +120,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expectSent(server, 1)
     expect(axios.isCancel(error)).toBe(end !== 'timed out')
     // The reason of a cancel token holds itself by way of its config: axios' fetch adapter makes no JSON of it.
-    expectNoCanary(end === 'cancelled' ? logged(error) + inspect(error, { depth: Infinity }) : printed(error))
+    expectNoCanary(end === 'cancelled' ? consoleLogged(error) + inspect(error, { depth: Infinity }) : printed(error))
     expect(Object.keys(error)).not.toContain('request')
   })
 
@@ -193,7 +159,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
 
 describe('given an agent of the user among the settings', () => {
   const logs: [string, (value: object) => string][] = [
-    ['console.log', (value) => logged(value)],
+    ['console.log', (value) => consoleLogged(value)],
     ['inspect to depth 6', (value) => inspect(value, { depth: 6 })],
     // A response holds its agent's sockets, which no JSON can hold.
     ['JSON.stringify', (value) => ('toJSON' in value ? JSON.stringify(value) : '')],
@@ -212,7 +178,9 @@ describe('given an agent of the user among the settings', () => {
       await tokens.getAccessToken()
       const slow = api.get('/slow')
       await until(() => server.received.length === 1)
-      const texts = [await failureOf<AxiosError>(api.get('/bad')), await api.get('/good')].map((value) => logged(value))
+      const texts = [await failureOf<AxiosError>(api.get('/bad')), await api.get('/good')].map((value) =>
+        consoleLogged(value),
+      )
       answer.open()
       await slow
       expectSent(server, 3)
@@ -246,7 +214,7 @@ describe('given an adapter without requests of its own', () => {
     const error = await failureOf<AxiosError>(api.get('/'))
     expectConcealed(error)
     expectConcealed(error.response!)
-    expect(calls.map(({ authorization }) => authorization)).toEqual(Array(2).fill(`Bearer ${CANARY}-1`))
+    expect(calls.map(({ authorization }) => authorization)).toEqual(Array(2).fill(`Bearer ${MARKED}-1`))
   })
 
   it('when it hands out a copy of the config with headers of its kind, then the copy shows none either', async () => {
@@ -268,7 +236,7 @@ describe('given what the library itself gives away', () => {
     const server = await startApi(() => refusal)
     const clock = new VirtualClock()
     const api = axios.create({ baseURL: server.baseUrl })
-    const { tokens, minted, anomalies } = startTokens({ clock, token: (n) => `${CANARY}-${n}` })
+    const { tokens, minted, anomalies } = startTokens({ clock, token: (n) => `${MARKED}-${n}` })
     const attachment = attachBearer(api, tokens)
     await failureOf(api.get('/'))
     await api.get('http://localhost:9/').catch(() => undefined)
@@ -276,8 +244,7 @@ describe('given what the library itself gives away', () => {
     const failed = failureOf(tokens.renew())
     await clock.advance(10_000) // its retries
     const error = await failed
-    for (const value of [attachment, anomalies, error, tokens])
-      expect(inspect(value, { depth: Infinity, showHidden: true })).not.toContain('canary')
-    expect(inspect(api, { depth: 6 })).not.toContain('canary')
+    for (const value of [attachment, anomalies, error, tokens]) expectNoCanary(logged(value))
+    expectNoCanary(inspect(api, { depth: 6 }))
   })
 })

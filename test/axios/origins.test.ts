@@ -64,7 +64,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     ['/a//b', '/v1/a//b'],
     ['/redirect?to=https://evil.test/', '/v1/redirect?to=https://evil.test/'],
     ['evil.test://wallet', undefined],
-  ])('when %s is asked for, then it stays at home or is refused, and the token with it', async (url, path) => {
+  ])('when %s is asked for, then it stays at home or is refused, and the token with it (F107)', async (url, path) => {
     everyHostAnswers()
     const api = axios.create({ adapter, baseURL: `${home}/v1` })
     attachBearer(api, startTokens().tokens)
@@ -99,7 +99,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     '//evil.test/wallet',
     '///evil.test/wallet',
     '//api.example.com/wallet',
-  ])('when %s is asked for, then no token leaves', async (url) => {
+  ])('when %s is asked for, then no token leaves (F107)', async (url) => {
     everyHostAnswers()
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter, baseURL: home })
@@ -197,7 +197,7 @@ describe('given the origins that may have the token', () => {
     ['options name one twice', { origins: [other, new URL(other), `${other}/path`] }, [2]],
     ['options name one in another spelling', { origins: ['HTTPS://OTHER.example.com:443'] }, [2]],
     ['the source has an insecure one', { baseURL: base, sourceOrigin: 'http://auth.example.com' }, [0]],
-  ])('when %s, then the token goes to exactly those', async (_, given, expected) => {
+  ])('when %s, then the token goes to exactly those (F106)', async (_, given, expected) => {
     expect(await reached(urls, given)).toEqual(expected.map((index) => urls[index]))
   })
 
@@ -299,7 +299,7 @@ describe('given the origins that may have the token', () => {
 })
 
 describe('given a request to an origin that nobody claims', () => {
-  it('when it goes out, then one anomaly names that origin and those that may have the token', async () => {
+  it('when it goes out, then one anomaly names that origin and those that may have the token (F106)', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })

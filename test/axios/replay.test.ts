@@ -32,7 +32,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     }
   })
 
-  it('when the request accepts every status, then it is replayed as well', async () => {
+  it('when the request accepts every status, then it is replayed as well (F109)', async () => {
     const server = await startApi(refusing('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens)
@@ -49,7 +49,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(server.received).toHaveLength(2)
   })
 
-  it('when it refuses the next token too, then there is one replay, and the second 401 surfaces unchanged', async () => {
+  it('when it refuses the next token too, then there is one replay, and the second 401 surfaces unchanged (F113, P8)', async () => {
     const server = await startApi((_, index) => ({
       status: 401,
       headers: { 'X-Answer': String(index) },
@@ -85,7 +85,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   })
 
   it.each([400, 403, 404, 419, 498, 500, 503])(
-    'when it answers %d, then nothing is renewed and nothing replayed',
+    'when it answers %d, then nothing is renewed and nothing replayed (F114, P8)',
     async (status) => {
       const server = await startApi(() => ({ status }))
       const { tokens, minted } = startTokens()
@@ -264,7 +264,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
 })
 
 describe('given requests that were sent with the same old token', () => {
-  it('three late 401s for one old token: 1 renewal, and each request is replayed with the new one', async () => {
+  it('three late 401s for one old token: 1 renewal, and each request is replayed with the new one (F110, P9)', async () => {
     const answers = [gate(), gate(), gate()]
     const server = await startApi(async (request, index) => {
       await answers[index]?.opened

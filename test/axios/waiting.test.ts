@@ -38,7 +38,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     ],
     ['a timeout with a message', { timeoutErrorMessage: 'too slow' }, { code: 'ECONNABORTED', message: 'too slow' }],
     ['an empty message', { timeoutErrorMessage: '' }, { message: 'timeout of 500ms exceeded' }],
-  ])('when a request has %s, then it fails in time and as axios would, unsent', async (_, options, expected) => {
+  ])('when a request has %s, then it fails in time and as axios would, unsent (F97)', async (_, options, expected) => {
     const { clock, server, api, minted, tokens } = await waitingWorld(adapter)
     const request = watch(api.get('/', { timeout: 500, ...options }))
     await clock.advance(499)
@@ -80,7 +80,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
   })
 
   it.each(['signal', 'cancelToken', 'signal beside a cancelToken', 'cancelToken beside a signal'])(
-    'when a request is cancelled by its %s, then it alone gives up, at once, and the renewal goes on',
+    'when a request is cancelled by its %s, then it alone gives up, at once, and the renewal goes on (F94)',
     async (by) => {
       const { server, api, minted } = await waitingWorld(adapter)
       const controller = new AbortController()
@@ -118,7 +118,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     minted.release()
   })
 
-  it('when it was cancelled before it started, then no token is asked for', async () => {
+  it('when it was cancelled before it started, then no token is asked for (F96)', async () => {
     const { api, minted } = await waitingWorld(adapter)
     const source = axios.CancelToken.source()
     source.cancel()
@@ -188,7 +188,7 @@ describe('given listeners on signals and cancel tokens', () => {
   it.each([
     ['1000 requests wait on one signal', 1_000, false],
     ['100 wait on one signal and one cancel token', 100, true],
-  ])('when %s, then there is no warning and no leak', async (_, count, withToken) => {
+  ])('when %s, then there is no warning and no leak (F98)', async (_, count, withToken) => {
     const { adapter, calls } = inProcess()
     const { api, minted } = await waitingWorld(adapter)
     const { signal } = new AbortController()
@@ -377,7 +377,7 @@ describe('given a timeout and the waiting budget of the manager', () => {
   it.each([
     [999, 'ECONNABORTED'],
     [1_001, 'ERR_WAIT_TIMEOUT'],
-  ])('when the timeout is %d ms and the budget 1000, then the shorter one tells: %s', async (timeout, code) => {
+  ])('when the timeout is %d ms and the budget 1000, then the shorter one tells: %s (F97)', async (timeout, code) => {
     const clock = new VirtualClock()
     const { minted } = startTokens({ clock })
     const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })

@@ -11,6 +11,7 @@ import {
   type TokenErrorCode,
 } from '../../src/core/errors.ts'
 import type * as Errors from '../../src/core/errors.ts'
+import { logged } from '../support/canary.ts'
 
 const CODES: [TokenErrorCode, boolean, ExchangeOutcome][] = [
   ['ERR_CREDENTIALS_REJECTED', false, 'rejected'],
@@ -178,15 +179,6 @@ describe('given something that may be a TokenError', () => {
 describe('given the cause of a TokenError', () => {
   const WITHHELD = '(its message is not kept: it might hold a secret)'
   const caused = (cause: unknown) => new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'm', { cause })
-  const printed = (error: TokenError) =>
-    [
-      inspect(error, { depth: Infinity, showHidden: true }),
-      inspect(error.cause, { depth: Infinity, showHidden: true }),
-      JSON.stringify(error),
-      JSON.stringify(error.cause),
-      error.stack,
-      (error.cause as Error).stack,
-    ].join('\n')
 
   it('when it is an axios error, then its request and answer are gone (F128)', () => {
     const config = {
@@ -199,7 +191,7 @@ describe('given the cause of a TokenError', () => {
     const error = caused(cause)
     expect(error.cause).toMatchObject({ name: 'AxiosError', message: WITHHELD, code: 'ERR_BAD_REQUEST' })
     expect(Object.keys(error.cause as object).sort()).toEqual(['code', 'name'])
-    expect(printed(error)).not.toContain('hidden-value')
+    expect(logged(error)).not.toContain('hidden-value')
     expect(inspect(cause, { depth: Infinity })).toContain('hidden-value')
   })
 
@@ -251,7 +243,7 @@ describe('given the cause of a TokenError', () => {
     expect(error.cause).toMatchObject(kept)
     expect(error.cause).not.toBe(cause)
     expect((error.cause as Error).cause).toBeUndefined()
-    expect(printed(error)).not.toContain('hidden-value')
+    expect(logged(error)).not.toContain('hidden-value')
   })
 
   it('when it is a TokenError, of either copy, then it stays as it is', () => {

@@ -1,0 +1,15 @@
+// npm run test:mutation: changes core and service in thousands of small ways, and runs the tests that reach each change. What
+// survives stands in docs/mutation.md, with the reason.
+export default {
+  mutate: ['src/core/**/*.ts', 'src/service/**/*.ts'],
+  testRunner: 'jest',
+  jest: { projectType: 'custom', configFile: 'scripts/mutation.jest.config.mjs' },
+  coverageAnalysis: 'perTest',
+  concurrency: 2,
+  reporters: ['clear-text', 'json'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: 'coverage/mutation.json' },
+  thresholds: { high: 95, low: 90, break: 90 },
+  ignorePatterns: ['/coverage', '/dist', '/docs', '/examples', '/bench'],
+  timeoutMS: 10_000,
+}

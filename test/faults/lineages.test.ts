@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
+import { createTokenManager, loginPassword, memoryStore, type TokenStore } from '../../src/index.ts'
+import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { newPair } from '../testing/world.ts'
+import { listen } from '../support/managed.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { libraryUrl, run, withChildren } from './support/child.ts'
+
+withChildren()
+
+const services: SimulatedService[] = []
+async function started(): Promise<SimulatedService> {
+  const service = await startTokenService()
+  services.push(service)
+  return service
+}
+afterEach(() => Promise.all(services.splice(0).map((service) => service.close())))
+
+const literal = (value: unknown) => JSON.stringify(value)
+const tokenCalls = ({ log }: SimulatedService) => log.map(({ kind, status }) => `${kind} ${status}`)
+
+/** A pair that the service has just issued, as a store holds it. */
+async function issuedPair(service: SimulatedService): Promise<Omit<StoredTokens, 'version'>> {
+  const { access, refresh } = await newPair(service)
+  const lifetimes = { accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshRemainingMs: 6 * 3_600_000 }
+  return { accessToken: access, refreshToken: refresh, ...lifetimes }
+}
+
+describe('given worker threads, each with a manager of its own', () => {
+  it('when they renew at the same time, then each has its own pair, and no refresh token is used twice (F123)', async () => {
+    const service = await started()
+    const { baseUrl, login } = service
+    const program = `
+      const { parentPort } = require('node:worker_threads')
+      import(${literal(libraryUrl())}).then(async ({ createTokenManager, loginPassword }) => {
+        const tokens = createTokenManager({ source: loginPassword(${literal({ baseUrl, ...login })}) })
+        await tokens.getAccessToken()
+        for (let n = 0; n < 3; n += 1) await tokens.renew()
+        const { obtains, refreshes, failures, suspicions } = tokens.status().counts
+        parentPort.postMessage([obtains, refreshes, failures, suspicions])
+      })
+    `
+    const workers = [1, 2, 3].map(() => new Worker(program, { eval: true }))
+    const told = await Promise.all(workers.map((worker) => once(worker, 'message')))
+    await Promise.all(workers.map((worker) => worker.terminate()))
+    expect(told).toEqual(Array(3).fill([[1, 3, 0, 0]]))
+    expect(tokenCalls(service).sort()).toEqual([
+      ...Array<string>(3).fill('obtain 200'),
+      ...Array<string>(9).fill('refresh 200'),
+    ])
+  })
+})
+
+describe('given two processes that start from copies of one pair', () => {
+  it('when both renew, then the second says so, obtains once, and each goes on with a pair of its own (F124)', async () => {
+    const service = await started()
+    const { baseUrl, login } = service
+    const pair = await issuedPair(service)
+    const program = `
+      const store = memoryStore()
+      const source = loginPassword(${literal({ baseUrl, ...login })})
+      const clock = { wallNow: () => Date.now(), monotonicNow: () => performance.now() }
+      const record = store.open(source.id, clock)
+      await record.accept(await record.claim('the image', 0, 1_000), ${literal(pair)})
+      const tokens = createTokenManager({ source, store })
+      tokens.on('suspicious', ({ evidence, severity }) => say('suspicious ' + evidence + ' ' + severity))
+      tokens.on('suspicionSettled', ({ verdict }) => say('settled ' + verdict))
+      say('starts with ' + await tokens.getAccessToken())
+      for (const turn of ['first', 'second', 'third', 'fourth']) {
+        await heard(turn)
+        await tokens.renew()
+        say(turn + ' done')
+      }
+    `
+    const children = [run(program), run(program)]
+    for (const child of children) expect(await child.said('starts with ')).toBe(pair.accessToken)
+    for (const turn of ['first', 'second', 'third', 'fourth'])
+      for (const child of children) {
+        child.tell(turn)
+        await child.said(`${turn} done`)
+      }
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0])
+    const suspicions = children.map(({ lines }) => lines.filter((line) => /^(suspicious|settled)/.test(line)))
+    expect(suspicions).toEqual([[], ['suspicious unexplained high', 'settled token-only']])
+    // The first obtain made the pair; the one after the refusal is the last: nobody logs in by turns.
+    expect(tokenCalls(service)).toEqual([
+      ...['obtain 200', 'refresh 200', 'refresh 401', 'obtain 200'],
+      ...Array<string>(6).fill('refresh 200'),
+    ])
+  })
+})
+
+describe('given a machine that is restored from an image with a pair in it', () => {
+  const HOUR = 3_600_000
+
+  /** The image: a pair as it was, and a wall clock that wakes up so much later. */
+  async function restored(service: SimulatedService, laterMs: number) {
+    const clock = new VirtualClock(Date.now() - laterMs)
+    const store: TokenStore = memoryStore()
+    const { baseUrl, login } = service
+    const source = loginPassword({ baseUrl, ...login })
+    const record = (store as OpenableStore).open(source.id, clock, { anomaly: () => {}, unavailable: () => {} })
+    const claim = await record.claim('the image', 0, 1_000)
+    if (claim.kind === 'granted') await record.accept(claim, await issuedPair(service))
+    const tokens = createTokenManager({ source, store, clock, random: () => 0 })
+    const first = await tokens.getAccessToken()
+    clock.jump(laterMs)
+    await clock.advance(1_000) // renewals that nobody forced are a second apart
+    return { tokens, told: listen(tokens), first }
+  }
+
+  it('when its refresh token was redeemed since and would still live, then that is told as unexplained (F125)', async () => {
+    const service = await started()
+    const { tokens, told, first } = await restored(service, HOUR)
+    await service.stealRefreshToken() // the machine of which the image is went on
+    expect(await tokens.getAccessToken()).not.toBe(first)
+    await tokens.renew()
+    expect(told.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high' }])
+    expect(told.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
+    expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 401', 'obtain 200', 'refresh 200'])
+    await tokens.close()
+  })
+
+  it('when its refresh token has ended since, then it is not presented, and nobody is suspected (F125)', async () => {
+    const service = await started()
+    const { tokens, told, first } = await restored(service, 6 * HOUR)
+    await service.stealRefreshToken()
+    expect(await tokens.getAccessToken()).not.toBe(first)
+    expect(told.suspicious).toEqual([])
+    expect(tokenCalls(service)).toEqual(['obtain 200', 'obtain 200'])
+    await tokens.close()
+  })
+})

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type Child, run, withChildren } from './support/child.ts'
+import { holdAnswer } from './support/held-answers.ts'
+
+withChildren()
+
+const services: SimulatedService[] = []
+async function started(): Promise<SimulatedService> {
+  const service = await startTokenService()
+  services.push(service)
+  return service
+}
+afterEach(() => Promise.all(services.splice(0).map((service) => service.close())))
+
+const literal = (value: unknown) => JSON.stringify(value)
+const tokenCalls = ({ log }: SimulatedService) =>
+  log.filter(({ kind }) => kind !== 'resource').map(({ kind, status }) => `${kind} ${status}`)
+
+/** A manager of Variant B in a child, that tells of every suspicion. */
+const manager = ({ login }: SimulatedService, baseUrl: string, options = '') => `
+  const source = loginPassword(${literal({ baseUrl, ...login })})
+  const tokens = createTokenManager({ source, ${options} })
+  tokens.on('suspicious', ({ evidence }) => say('suspicious ' + evidence))
+`
+
+async function end(child: Child): Promise<unknown[]> {
+  return [await child.ended, child.complaints]
+}
+
+describe('given a script that has made its last request (F119)', () => {
+  it.each([
+    ['while-used', 'http'],
+    ['always', 'http'],
+    ['never', 'http'],
+    ['always', 'fetch'],
+  ])(
+    'when its token lives on, keepWarm is %s and the adapter %s, then nothing of ours keeps it from ending',
+    async (keepWarm, adapter) => {
+      const service = await started()
+      const child = run(`
+        ${manager(service, service.baseUrl, `renewal: { keepWarm: '${keepWarm}' }`)}
+        const api = axios.create({ baseURL: ${literal(service.baseUrl)}, adapter: '${adapter}' })
+        attachBearer(api, tokens)
+        await api.get('/wallet')
+        const last = performance.now()
+        process.on('exit', () => say('ended ' + tokens.status().phase + ' ' + (performance.now() - last)))
+      `)
+      const [phase, ms] = (await child.said('ended ')).split(' ')
+      expect(await end(child)).toEqual([0, ''])
+      expect(phase).toBe('fresh')
+      expect(Number(ms)).toBeLessThan(2_000)
+    },
+  )
+})
+
+describe('given a program that listens to no event', () => {
+  it('when every renewal fails, waited for or not, then it goes on to its end (F103, F120)', async () => {
+    const service = await started()
+    const child = run(`
+      ${manager(service, service.baseUrl, 'retry: { maxAttempts: 1 }').replace(/tokens\.on.*/, '')}
+      await tokens.getAccessToken()
+      say('ready')
+      await heard('it is down')
+      const left = createTokenManager({ source, retry: { maxAttempts: 1 } })
+      const caller = new AbortController()
+      void tokens.renew().catch(({ code }) => say('the waiter was told ' + code))
+      void left.renew({ signal: caller.signal }).catch(({ name }) => say('the other left by ' + name))
+      caller.abort()
+      while (tokens.status().renewing || left.status().renewing) await new Promise((resolve) => setImmediate(resolve))
+      say('alive ' + left.status().lastError)
+    `)
+    await child.said('ready')
+    await service.close()
+    child.tell('it is down')
+    expect(await end(child)).toEqual([0, ''])
+    expect(child.lines.slice(1)).toEqual([
+      'the other left by AbortError',
+      'the waiter was told ERR_TOKEN_SERVICE_UNAVAILABLE',
+      'alive ERR_TOKEN_SERVICE_UNAVAILABLE',
+    ])
+  })
+})
+
+describe('given a refresh that the service has carried out, and whose answer is still on its way', () => {
+  it('when the process is killed, then the next one starts from the credentials, and suspects nobody (F121)', async () => {
+    const service = await started()
+    const between = await holdAnswer(service.baseUrl, '/token/refresh/')
+    const program = `
+      ${manager(service, between.baseUrl)}
+      await tokens.getAccessToken()
+      say('has a token')
+      await heard('renew')
+      await tokens.renew()
+      say('has the next one')
+      await tokens.close()
+    `
+    const killed = run(program)
+    await killed.said('has a token')
+    killed.tell('renew')
+    await between.holding
+    killed.signal('SIGKILL')
+    expect(await killed.ended).toBe('SIGKILL')
+    expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200'])
+    between.release()
+    const restarted = run(program)
+    await restarted.said('has a token')
+    restarted.tell('renew')
+    expect(await end(restarted)).toEqual([0, ''])
+    // And its own pair is good: nothing that the first one left behind stands in the way.
+    expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200', 'obtain 200', 'refresh 200'])
+    expect([...killed.lines, ...restarted.lines]).toEqual(['has a token', 'has a token', 'has the next one'])
+  })
+
+  it('when it is told to stop and closes its manager, then the answer is waited for, and the pair kept (F122)', async () => {
+    const service = await started()
+    const between = await holdAnswer(service.baseUrl, '/token/refresh/')
+    const child = run(`
+      const store = memoryStore()
+      ${manager(service, between.baseUrl, 'store')}
+      process.once('SIGTERM', async () => {
+        const closed = tokens.close().then(() => say('closed'))
+        say('closing')
+        await closed
+        const heir = createTokenManager({ source, store })
+        await heir.getAccessToken()
+        await heir.renew()
+        say('the heir made ' + heir.status().counts.refreshes + ' refresh, ' + heir.status().counts.obtains + ' obtain')
+        await heir.close()
+      })
+      await tokens.getAccessToken()
+      await tokens.renew().catch(({ code }) => say('the waiter was told ' + code))
+    `)
+    await between.holding
+    child.signal('SIGTERM')
+    await child.said('closing')
+    await child.said('the waiter was told ERR_CLOSED')
+    expect(child.lines).not.toContain('closed')
+    between.release()
+    expect(await end(child)).toEqual([0, ''])
+    expect(child.lines.slice(-2)).toEqual(['closed', 'the heir made 1 refresh, 0 obtain'])
+    expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200', 'refresh 200'])
+  })
+})

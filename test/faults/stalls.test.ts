@@ -1,0 +1,216 @@
+import { describe, expect, it } from '@jest/globals'
+import axios, { type AxiosInstance } from 'axios'
+import type { OpenableStore } from '../../src/core/token-store.ts'
+import { attachBearer, type Clock, memoryStore } from '../../src/index.ts'
+import { inProcess } from '../axios/support/in-process.ts'
+import { managerOf, mint } from '../axios/support/tokens.ts'
+import { outcome, ScriptedSource } from '../support/managed.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+/** A clock that goes on while the event loop stands still: timers that fall due meanwhile fire after it, all at once. */
+class StallingClock implements Clock {
+  readonly #calm = new VirtualClock()
+  readonly #timers = new Set<{ arm(): void; cancel(): void }>()
+  #stalledMs = 0
+
+  wallNow = () => this.#calm.wallNow() + this.#stalledMs
+  monotonicNow = () => this.#calm.monotonicNow() + this.#stalledMs
+
+  setTimer = (callback: () => void, delayMs: number) => {
+    const at = this.monotonicNow() + delayMs
+    const run = () => {
+      this.#timers.delete(timer)
+      callback()
+    }
+    const arm = () => (timer.cancel = this.#calm.setTimer(run, Math.max(0, at - this.monotonicNow())))
+    const timer = { arm, cancel: () => {} }
+    this.#timers.add(timer)
+    arm()
+    return () => {
+      this.#timers.delete(timer)
+      timer.cancel()
+    }
+  }
+
+  advance = (ms: number) => this.#calm.advance(ms)
+
+  /** A busy loop. */
+  stall(ms: number): void {
+    this.#stalledMs += ms
+    for (const timer of this.#timers) {
+      timer.cancel()
+      timer.arm()
+    }
+  }
+}
+
+/** An attached instance of an API that counts, at each call, what the token sent has left to live. */
+async function world(lifetimeMs = 60_000) {
+  const clock = new StallingClock()
+  const minted = mint({ lifetimeMs })
+  const tokens = managerOf(minted.source, { clock, renewal: { keepWarm: 'never' } })
+  const during: { call: () => void } = { call: () => {} }
+  const { adapter, calls } = inProcess(() => {
+    during.call()
+    return 200
+  })
+  const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+  return { clock, minted, tokens, api, calls, during }
+}
+const sent = ({ calls }: { calls: readonly { authorization: unknown }[] }) => calls.map((call) => call.authorization)
+
+/** Where a busy loop of the user may stand, on the way of a request to its adapter. */
+const PLACES: [string, (api: AxiosInstance, stall: () => void, attach: () => void) => void][] = [
+  [
+    'an interceptor that runs before ours',
+    (api, stall, attach) => {
+      attach()
+      api.interceptors.request.use((config) => {
+        stall()
+        return config
+      })
+    },
+  ],
+  [
+    'an interceptor that runs after ours',
+    (api, stall, attach) => {
+      api.interceptors.request.use(async (config) => {
+        stall()
+        return config
+      })
+      attach()
+    },
+  ],
+  [
+    'a transform',
+    (api, stall, attach) => {
+      attach()
+      api.defaults.transformRequest = [
+        (data: unknown) => {
+          stall()
+          return data
+        },
+      ]
+    },
+  ],
+]
+
+describe.each(PLACES)('given a busy loop of 5 s in %s', (_, arrange) => {
+  // With 3 s or less a token of 60 s counts as expired.
+  it.each([
+    [8_001, 'token-1'],
+    [8_000, 'token-2'],
+    [5_000, 'token-2'],
+    [4_999, 'token-2'],
+  ])('when the token has %i ms left as it begins, then %s is sent after it (F127)', async (leftMs, token) => {
+    const { clock, tokens, api, calls } = await world()
+    await tokens.getAccessToken()
+    await clock.advance(60_000 - leftMs)
+    arrange(
+      api,
+      () => clock.stall(5_000),
+      () => attachBearer(api, tokens),
+    )
+    await api.get('/wallet')
+    expect(sent({ calls })).toEqual([`Bearer ${token}`])
+  })
+})
+
+describe('given a busy loop of 5 s while requests wait for a token', () => {
+  it('when it ends after their timeout, and the token comes later, then they have failed in time (F127)', async () => {
+    const { clock, minted, tokens, api, calls } = await world()
+    attachBearer(api, tokens)
+    minted.hold()
+    const waiting = outcome(api.get('/wallet', { timeout: 1_000 }))
+    await settle()
+    clock.stall(5_000)
+    await clock.advance(0)
+    minted.release()
+    expect(await waiting).toMatchObject({ code: 'ECONNABORTED' })
+    expect(calls).toHaveLength(0)
+  })
+
+  it('when the token comes before the timers that fell due, then a request past its timeout is not sent (F127)', async () => {
+    const { clock, minted, tokens, api, calls } = await world()
+    attachBearer(api, tokens)
+    minted.hold()
+    const waiting = outcome(api.get('/wallet', { timeout: 1_000 }))
+    await settle()
+    clock.stall(5_000)
+    minted.release() // the answer was read in the turn that stalled
+    expect(await waiting).toMatchObject({ code: 'ECONNABORTED' })
+    expect(calls).toHaveLength(0)
+  })
+
+  it('when the first of them stalls as it is sent, then no other leaves with a token that ended (F127)', async () => {
+    const { clock, minted, tokens, api, calls, during } = await world(4_000)
+    attachBearer(api, tokens)
+    minted.hold()
+    const waiting = Promise.all([api.get('/1'), api.get('/2')])
+    await settle()
+    during.call = () => {
+      during.call = () => {}
+      clock.stall(5_000)
+    }
+    minted.release()
+    await clock.advance(10_000)
+    await waiting
+    expect(sent({ calls })).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+})
+
+describe('given a busy loop that outlasts the claim of a renewal', () => {
+  it('when it ends before the call is made, then the claim is taken again, and nothing is presented twice (F127)', async () => {
+    const clock = new StallingClock()
+    const inner = memoryStore() as OpenableStore
+    let claims = 0
+    const store: OpenableStore = {
+      kind: 'test',
+      open: (key, given, reports) => {
+        const record = inner.open(key, given, reports)
+        return {
+          claim: async (...asked) => {
+            const claim = await record.claim(...asked)
+            claims += 1
+            if (claims === 2) clock.stall(15_000) // as long as it covers
+            return claim
+          },
+          accept: (...settled) => record.accept(...settled),
+          release: (...settled) => record.release(...settled),
+          clear: () => record.clear(),
+        }
+      },
+    }
+    const source = new ScriptedSource({ pairs: true })
+    const tokens = managerOf(source, { store, clock })
+    await tokens.getAccessToken()
+    await tokens.renew()
+    // Somebody else may have been granted meanwhile, and have presented it.
+    expect([claims, source.kinds]).toEqual([3, 'obtain obtain'])
+  })
+})
+
+describe('given a busy loop that outlasts the deadline of an exchange', () => {
+  it('when its answer was there all the time, then the lifetime counts from the moment of sending (F127)', async () => {
+    const { clock, minted, tokens } = await world()
+    minted.hold()
+    const waiting = tokens.getAccessToken()
+    await settle()
+    clock.stall(9_999)
+    minted.release()
+    await waiting
+    expect(tokens.status().accessExpiresAt).toBe(clock.wallNow() + 60_000 - 9_999)
+  })
+
+  it('when the deadline is found to have passed, then the call is tried again, and nobody waits longer (F127)', async () => {
+    const { clock, minted, tokens } = await world()
+    minted.hold()
+    const waiting = tokens.getAccessToken()
+    await settle()
+    clock.stall(10_000)
+    await clock.advance(0)
+    minted.release()
+    await clock.advance(250)
+    expect([await waiting, minted.calls]).toEqual(['token-2', 2])
+  })
+})

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { type Bundle, bundleSource } from '../../support/bundle.ts'
+
+/** A program that runs in a process of its own, and talks by lines. */
+export interface Child {
+  /** Lines printed so far. */
+  readonly lines: readonly string[]
+  /** What it wrote to its error output: warnings, and what it died of. */
+  readonly complaints: string
+  /** How it ended: an exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>
+  /** Waits for a line that begins so. @returns the rest of it. @throws when the process ends without it. */
+  said(beginning: string): Promise<string>
+  /** A line for its input. */
+  tell(line: string): void
+  signal(name: NodeJS.Signals): void
+}
+
+let bundle: Bundle | undefined
+const running = new Set<ChildProcess>()
+
+/** Builds the library for the programs of this file, and leaves none of them behind. */
+export function withChildren(): void {
+  beforeAll(async () => {
+    bundle = await bundleSource()
+  }, 60_000)
+  afterEach(async () => {
+    await Promise.all(
+      [...running].map((child) => {
+        child.kill('SIGKILL')
+        return once(child, 'close')
+      }),
+    )
+  })
+  afterAll(() => bundle?.remove())
+}
+
+/** Where a program that is not run by `run` finds the library. */
+export const libraryUrl = () => bundle?.url
+
+/** @param program ESM; finds the names of the library, axios, `say(line)` and `heard(line)` in place. */
+export function run(program: string, flags: readonly string[] = []): Child {
+  const preamble = `
+    import { createInterface } from 'node:readline'
+    import axios from 'axios'
+    import * as evergreen from ${JSON.stringify(bundle?.url)}
+    const { attachBearer, clientCredentials, createTokenManager, loginPassword, memoryStore } = evergreen
+    const say = (line) => process.stdout.write(line + '\\n')
+    createInterface({ input: process.stdin }).on('line', (line) => process.emit('heard ' + line))
+    process.stdin.unref()
+    const heard = async (line) => {
+      process.stdin.ref()
+      await new Promise((resolve) => process.once('heard ' + line, resolve))
+      process.stdin.unref()
+    }
+  `
+  const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', preamble + program], {
+    // That of jest is without proxies; the real one may have some.
+    env: process.env,
+  })
+  running.add(child)
+  const lines: string[] = []
+  let printed = ''
+  let complaints = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    const parts = (printed + chunk.toString()).split('\n')
+    printed = parts.pop() ?? ''
+    lines.push(...parts)
+  })
+  child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()))
+  let isOver = false
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
+    isOver = true
+    running.delete(child)
+    return (code ?? signal) as number | string
+  })
+  return {
+    lines,
+    get complaints() {
+      return complaints
+    },
+    ended,
+    async said(beginning) {
+      for (;;) {
+        const line = lines.find((one) => one.startsWith(beginning))
+        if (line !== undefined) return line.slice(beginning.length)
+        if (isOver) throw new Error(`It ended without '${beginning}': ${lines.join(' | ')} ${complaints}`)
+        await Promise.race([once(child.stdout, 'data'), ended])
+      }
+    },
+    tell: (line) => void child.stdin.write(`${line}\n`),
+    signal: (name) => void child.kill(name),
+  }
+}

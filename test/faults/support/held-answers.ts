@@ -1,0 +1,29 @@
+import { type ApiServer, startApi } from '../../axios/support/api-server.ts'
+import { gate } from '../../axios/support/turns.ts'
+
+export interface HeldAnswers extends ApiServer {
+  /** Resolves once the service behind has answered such a request, and the answer is held. */
+  readonly holding: Promise<void>
+  /** Lets the answer go, and all later ones. */
+  release(): void
+}
+
+/**
+ * Stands before a service: the answer to the first request of `path` is kept back. What the service did is done by then:
+ * it has rotated, and its client does not know.
+ */
+export async function holdAnswer(baseUrl: string, path: string): Promise<HeldAnswers> {
+  const held = gate()
+  const asked = gate()
+  const server = await startApi(async ({ method, url, headers, body }) => {
+    const type = { 'Content-Type': String(headers['content-type']) }
+    const answer = await fetch(baseUrl + url, { method, headers: type, body: body as Uint8Array<ArrayBuffer> })
+    const text = await answer.text()
+    if (url.startsWith(path)) {
+      asked.open()
+      await held.opened
+    }
+    return { status: answer.status, headers: { Date: String(answer.headers.get('date')) }, body: text }
+  })
+  return { ...server, holding: asked.opened, release: () => held.open() }
+}

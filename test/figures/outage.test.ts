@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+const MAX_WAIT_MS = 30_000
+const DUE_MS = 45_000
+
+/** What every draw of jitter and backoff may be: the lowest, the highest, and a mixture. */
+const DRAWS: [string, () => () => number][] = [
+  ['the lowest draws', () => () => 0],
+  ['the highest draws', () => () => 1 - Number.EPSILON],
+  [
+    'mixed draws',
+    () => {
+      let state = 7
+      return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
+    },
+  ],
+]
+/** Instants of a token's life, in ms, at which outages begin; later ones belong to the life of the next token. */
+const SPARSE = [1, 10_000, 20_000, 30_000, 41_999, DUE_MS]
+const STARTS = [...SPARSE, ...Array.from({ length: 21 }, (_, n) => 25_500 + n * 1_000), 42_001, DUE_MS - 1, DUE_MS + 1]
+
+interface Outage {
+  readonly startAt: number
+  readonly durationMs: number
+  readonly kind: 'fast' | 'black hole'
+}
+
+interface Felt {
+  /** Calls that did not get their token in the instant in which they asked. */
+  delayed: number
+  failed: number
+  longestWaitMs: number
+  /** Failures without a code, or without saying when to come again. */
+  mute: number
+}
+
+const unfelt: Felt = { delayed: 0, failed: 0, longestWaitMs: 0, mute: 0 }
+
+/** Traffic of four calls a second on tokens of 60 s, from the beginning of an outage to half a minute after its end. */
+async function live({ startAt, durationMs, kind }: Outage, random: () => number): Promise<Felt> {
+  const clock = new VirtualClock()
+  const begun = clock.monotonicNow()
+  const source: TokenSource = {
+    id: 'a service that is down for a while',
+    async obtain() {
+      const at = clock.monotonicNow() - begun
+      if (at < startAt || at >= startAt + durationMs) return { accessToken: `at-${at}`, accessLifetimeMs: 60_000 }
+      if (kind === 'black hole') return new Promise<never>(() => {})
+      throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { outcome: 'unknown-5xx', status: 503 })
+    },
+  }
+  const tokens = createTokenManager({ source, clock, random })
+  await tokens.getAccessToken()
+  await clock.advance(startAt)
+  const felt = { ...unfelt }
+  const ask = async () => {
+    const askedAt = clock.monotonicNow()
+    try {
+      await tokens.getAccessToken()
+    } catch (error) {
+      felt.failed += 1
+      if (!(error instanceof TokenError && Number.isFinite(error.retryAt))) felt.mute += 1
+    }
+    const waitedMs = clock.monotonicNow() - askedAt
+    if (waitedMs > 0) felt.delayed += 1
+    felt.longestWaitMs = Math.max(felt.longestWaitMs, waitedMs)
+  }
+  const calls: Promise<void>[] = []
+  for (let ms = 0; ms < durationMs + MAX_WAIT_MS; ms += 250) {
+    if (tokens.peekAccessToken() === undefined) calls.push(ask())
+    await clock.advance(250)
+  }
+  await clock.advance(MAX_WAIT_MS)
+  await Promise.all(calls)
+  return felt
+}
+
+/** The worst that callers feel, wherever in the life of a token the outage begins. */
+async function worst(
+  durationMs: number,
+  kind: Outage['kind'],
+  draws: () => () => number,
+  starts = STARTS,
+): Promise<Felt> {
+  const felt = { ...unfelt }
+  for (const startAt of starts) {
+    const one = await live({ startAt, durationMs, kind }, draws())
+    for (const key of Object.keys(felt) as (keyof Felt)[]) felt[key] = Math.max(felt[key], one[key])
+  }
+  return felt
+}
+
+describe.each(DRAWS)('given tokens of 60 s, and an outage at any moment of their life (P4, %s)', (_, draws) => {
+  it.each([4_000, 7_000])('when the service fails fast for %i ms, then no call fails or waits', async (ms) => {
+    expect(await worst(ms, 'fast', draws)).toEqual(unfelt)
+  })
+
+  it.each([5_000, 10_000])('when the service is a black hole for %i ms, then no call fails', async (ms) => {
+    expect(await worst(ms, 'black hole', draws)).toMatchObject({ failed: 0 })
+  })
+
+  it.each(['fast', 'black hole'] as const)(
+    'when the service is down for longer (%s), then who fails is told so within 30 s, and when to come again',
+    async (kind) => {
+      const { failed, longestWaitMs, mute } = await worst(90_000, kind, draws, SPARSE)
+      expect(failed).toBeGreaterThan(0)
+      expect(longestWaitMs).toBeLessThanOrEqual(MAX_WAIT_MS)
+      expect(mute).toBe(0)
+    },
+  )
+})
