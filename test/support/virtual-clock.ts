@@ -35,6 +35,10 @@ export class VirtualClock implements Clock {
     return [...this.#timers].filter((timer) => timer.holdsProcess).length
   }
 
+  get nextTimerAt(): number | undefined {
+    return this.#next(Infinity)?.at
+  }
+
   get pending(): number {
     return this.#timers.size
   }

@@ -1,0 +1,213 @@
+import { describe, expect, it } from '@jest/globals'
+import { redisStore } from '../../src/redis/index.ts'
+import { createClient } from 'redis'
+import { failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { describeRedis, startRedis } from '../support/redis-server.ts'
+import { startProxy } from '../support/tcp-proxy.ts'
+import { settle } from '../support/virtual-clock.ts'
+import { World } from './world.ts'
+
+const unavailable = { message: expect.stringContaining('The shared token store is unavailable (') as unknown }
+
+describeRedis('given a shared record, and trouble with it', () => {
+  const world = new World()
+
+  describe('given nobody at its address', () => {
+    const nowhere = () => {
+      const client = createClient({ url: 'redis://:s3cret@127.0.0.1:1', disableOfflineQueue: true })
+      return { client, source: new ScriptedSource({ pairs: true }) }
+    }
+
+    it('when a token is asked for, then this process gets its own, and one event tells why (F131, F151)', async () => {
+      const { client, source } = nowhere()
+      const { tokens, told, clock } = manage(source, { store: redisStore({ client }) })
+      expect(await tokens.getAccessToken()).toBe('access-1')
+      await tokens.renew()
+      await settle()
+      expect(source.kinds).toBe('obtain refresh')
+      expect(told.storeUnavailable).toEqual([unavailable])
+      expect(JSON.stringify(told)).not.toContain('s3cret')
+      await clock.advance(60_000)
+      await tokens.renew()
+      await settle()
+      expect(told.storeUnavailable).toHaveLength(2)
+      await tokens.close()
+    })
+
+    it('when the policy is fail, then callers are told, and when to come again (F131)', async () => {
+      const { client, source } = nowhere()
+      const { tokens } = manage(source, { store: redisStore({ client, onUnavailable: 'fail' }) })
+      const error = await outcome(tokens.getAccessToken())
+      expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
+      expect(error).toHaveProperty('retryAt')
+      expect(source.calls).toEqual([])
+    })
+  })
+
+  it('when Redis is gone and comes back, then private tokens serve meanwhile and are forgotten after (F132)', async () => {
+    const redis = await startRedis()
+    const { tokens, told } = await world.start({ url: redis.url })
+    await tokens.getAccessToken()
+    await redis.stop()
+    const asked = tokens.renew()
+    for (let turn = 0; turn < 10; turn += 1) await world.clock.advance(250)
+    await asked
+    expect(world.source.kinds).toBe('obtain obtain')
+    expect(told.storeUnavailable).toHaveLength(1)
+    const again = await startRedis({ port: redis.port })
+    while (String(await outcome(again.command('CLIENT', 'LIST'))).split('\n').length < 3) await settle()
+    await tokens.renew()
+    expect(world.source.kinds).toBe('obtain obtain obtain')
+    expect(await again.command('DBSIZE')).toBe(1)
+    await again.stop()
+  })
+
+  it('when Redis does not answer, then a live token serves at once and a renewal waits 250 ms a command (F133)', async () => {
+    const proxy = await startProxy(world.server.port)
+    const { tokens, told } = await world.start({ url: proxy.url })
+    await tokens.getAccessToken()
+    proxy.replies('hold')
+    await world.clock.advance(45_000)
+    expect(tokens.peekAccessToken()).toBe('access-1')
+    expect(world.source.calls).toHaveLength(1)
+    await world.clock.advance(249)
+    expect(world.source.calls).toHaveLength(1)
+    await world.clock.advance(1)
+    expect(world.source.kinds).toBe('obtain obtain')
+    expect(tokens.peekAccessToken()).toBe('access-2')
+    expect(told.storeUnavailable).toEqual([
+      { message: 'The shared token store is unavailable (no answer within 250 ms)' },
+    ])
+    proxy.replies('pass')
+    await proxy.stop()
+  })
+
+  it('when the grant comes too late, then it is given back, and the next claim presents what is stored (F134, F135)', async () => {
+    const proxy = await startProxy(world.server.port)
+    const [late, other] = [await world.start({ url: proxy.url }), await world.start()]
+    await late.tokens.getAccessToken()
+    await other.tokens.getAccessToken()
+    proxy.replies('hold')
+    const asked = late.tokens.renew()
+    while ((await world.record()).claim === undefined) await settle()
+    await world.clock.advance(250)
+    await asked
+    expect(world.source.kinds).toBe('obtain obtain')
+    proxy.replies('pass')
+    while ((await world.record()).claim !== undefined) await settle()
+    await other.tokens.renew()
+    expect(world.source.calls.at(-1)).toMatchObject({ kind: 'refresh', refreshToken: 'refresh-1' })
+    await proxy.stop()
+  })
+
+  it('when the new pair is stored but the reply is lost, then it serves here and is adopted there (F134)', async () => {
+    const proxy = await startProxy(world.server.port)
+    const [first, other] = [await world.start({ url: proxy.url }), await world.start()]
+    await first.tokens.getAccessToken()
+    const answer = held(() => world.source.grant())
+    world.source.script.push(answer.answer)
+    const renewed = first.tokens.renew()
+    while (world.source.calls.length < 2) await settle()
+    proxy.replies('lose')
+    answer.open()
+    while ((await world.record()).version !== 2) await settle()
+    await world.clock.advance(250)
+    await renewed
+    expect(first.tokens.peekAccessToken()).toBe('access-2')
+    expect(await other.tokens.getAccessToken()).toBe('access-2')
+    proxy.cut()
+    proxy.replies('pass')
+    await other.tokens.renew()
+    expect(world.source.kinds).toBe('obtain refresh refresh')
+    await proxy.stop()
+  })
+
+  it('when the reply to a failure is lost, then nobody presents the refresh token again (F134, F136)', async () => {
+    const proxy = await startProxy(world.server.port)
+    const [first, other] = [await world.start({ url: proxy.url }), await world.start()]
+    await first.tokens.getAccessToken()
+    const lost = held(failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown'))
+    world.source.script.push(lost.answer)
+    const renewed = outcome(first.tokens.renew())
+    while (world.source.calls.length < 2) await settle()
+    proxy.cut()
+    proxy.replies('hold')
+    lost.open()
+    for (let turn = 0; turn < 4; turn += 1) await world.clock.advance(250)
+    await renewed
+    await world.clock.advance(20_000)
+    await other.tokens.renew()
+    expect(world.source.calls.filter(({ refreshToken }) => refreshToken === 'refresh-1')).toHaveLength(1)
+    proxy.replies('pass')
+    await proxy.stop()
+  })
+
+  it('when the holder stalls beyond its claim, then another obtains, and the holder adopts (F136)', async () => {
+    const [holder, other] = [await world.start(), await world.start()]
+    await holder.tokens.getAccessToken()
+    await other.tokens.getAccessToken()
+    const answer = held(() => world.source.grant())
+    world.source.script.push(answer.answer)
+    const renewed = holder.tokens.renew()
+    while (world.source.calls.length < 2) await settle()
+    // Its own deadline does not fire while it is stopped.
+    const record = await world.record()
+    expect(record.claim).toMatchObject({ settled: false })
+    await world.server.command(
+      'SET',
+      await world.key(),
+      JSON.stringify({ ...record, claim: { ...(record.claim as object), ends: 1 } }),
+    )
+    await other.tokens.renew()
+    expect(world.source.kinds).toBe('obtain refresh obtain')
+    answer.open()
+    await renewed
+    expect(holder.tokens.peekAccessToken()).toBe(other.tokens.peekAccessToken())
+    expect(holder.told.suspicious).toEqual([])
+  })
+
+  it('when the claim is deleted, then the refresh token in flight is presented by nobody else (F137, F138)', async () => {
+    const [holder, other] = [await world.start(), await world.start()]
+    await holder.tokens.getAccessToken()
+    await other.tokens.getAccessToken()
+    const answer = held(() => world.source.grant())
+    world.source.script.push(answer.answer)
+    const renewed = holder.tokens.renew()
+    while (world.source.calls.length < 2) await settle()
+    await world.server.command('FLUSHALL')
+    await other.tokens.renew()
+    answer.open()
+    await renewed
+    expect(world.source.kinds).toBe('obtain refresh obtain')
+    expect(holder.tokens.peekAccessToken()).toBe(other.tokens.peekAccessToken())
+    expect([...holder.told.suspicious, ...other.told.suspicious]).toEqual([])
+  })
+
+  it.each([
+    ['NOAUTH', [['CONFIG', 'SET', 'requirepass', 's3cret']], ['RESET']],
+    ['OOM', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
+    ['READONLY', [['REPLICAOF', '127.0.0.1', '1']], ['PING']],
+    ['NOPERM', [['ACL', 'SETUSER', 'default', '-@scripting']], ['PING']],
+  ])(
+    'when Redis answers %s, then the store is unavailable and nothing counts as empty (F151, F152)',
+    async (kind, commands, own) => {
+      const redis = await startRedis()
+      const client = await world.connect(redis.url)
+      const { tokens } = manage(world.source, { store: redisStore({ client }) }, world.clock)
+      await tokens.getAccessToken()
+      for (const command of commands) await redis.command(...command)
+      await client.sendCommand(own)
+      const strict = manage(world.source, { store: redisStore({ client, onUnavailable: 'fail' }) }, world.clock)
+      const error = await outcome<unknown>(strict.tokens.renew())
+      await settle()
+      const message = `The shared token store is unavailable (${kind})`
+      expect(strict.told.storeUnavailable).toEqual([{ message }])
+      expect(error).toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining(message) as unknown,
+      })
+      expect(world.source.kinds).toBe('obtain')
+      await redis.stop()
+    },
+  )
+})

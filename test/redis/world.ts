@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
+import { createClient } from 'redis'
+import type { TokenManagerOptions } from '../../src/index.ts'
+import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
+import { manage, type Managed, ScriptedSource } from '../support/managed.ts'
+import { onClock } from '../support/redis-clock.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+const newClient = (url: string) => createClient({ url, socket: { reconnectStrategy: 10 } })
+export type NodeRedis = ReturnType<typeof newClient>
+
+/** One server for a file, empty before each test; its processes are managers with a connection each, on one clock. */
+export class World {
+  server!: RedisServer
+  clock = new VirtualClock()
+  source = new ScriptedSource({ pairs: true })
+  readonly #ends: (() => Promise<void>)[] = []
+
+  constructor() {
+    beforeAll(async () => {
+      this.server = await startRedis()
+    })
+    beforeEach(async () => {
+      await this.server.command('FLUSHALL')
+      this.clock = new VirtualClock()
+      this.source = new ScriptedSource({ pairs: true })
+    })
+    afterEach(async () => {
+      for (const end of this.#ends.splice(0)) await end()
+    })
+    afterAll(() => this.server.stop())
+  }
+
+  async connect(url = this.server.url): Promise<NodeRedis> {
+    const client = newClient(url)
+    client.on('error', () => undefined)
+    await client.connect()
+    this.#ends.push(async () => client.destroy())
+    return client
+  }
+
+  /** A process of the fleet. */
+  async start(
+    store: Partial<RedisStoreOptions> & { url?: string } = {},
+    options: Partial<TokenManagerOptions> = {},
+  ): Promise<Managed> {
+    const { url, ...rest } = store
+    const client = await this.connect(url)
+    const send = (args: string[]) => client.sendCommand(args)
+    const managed = manage(
+      this.source,
+      { store: redisStore({ client: onClock(send, this.clock), ...rest }), ...options },
+      this.clock,
+    )
+    // With the connection, which may be slow or gone: what is left of a renewal ends by its limit.
+    this.#ends.unshift(async () => {
+      const closed = managed.tokens.close()
+      for (let turn = 0; turn < 4; turn += 1) await this.clock.advance(15_000)
+      await closed
+    })
+    return managed
+  }
+
+  /** All that is stored, keys and values. */
+  async stored(): Promise<[string, string][]> {
+    const keys = (await this.server.command('KEYS', '*')) as string[]
+    return Promise.all(
+      keys.map(async (key) => [key, String(await this.server.command('GET', key))] as [string, string]),
+    )
+  }
+
+  async key(): Promise<string> {
+    return (await this.stored())[0]![0]
+  }
+
+  async record(): Promise<Record<string, unknown> & { tokens: Record<string, unknown> }> {
+    return JSON.parse((await this.stored())[0]![1]) as Awaited<ReturnType<World['record']>>
+  }
+}

@@ -1,0 +1,39 @@
+import { type AddressInfo, createServer, connect, type Socket } from 'node:net'
+
+/** Stands between a client and its server. What the server answers passes, waits, or is lost. */
+export async function startProxy(port: number) {
+  const pairs = new Set<[Socket, Socket]>()
+  let replies: 'pass' | 'hold' | 'lose' = 'pass'
+  const held: (() => void)[] = []
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    const pair: [Socket, Socket] = [client, upstream]
+    pairs.add(pair)
+    client.on('data', (chunk) => upstream.write(chunk))
+    upstream.on('data', (chunk) => {
+      if (replies === 'pass') client.write(chunk)
+      else if (replies === 'hold') held.push(() => client.write(chunk))
+    })
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      upstream.destroy()
+    }
+    for (const socket of pair) socket.on('close', end).on('error', end)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    replies(mode: typeof replies): void {
+      replies = mode
+      if (mode === 'pass') for (const send of held.splice(0)) send()
+    },
+    cut(): void {
+      for (const pair of pairs) for (const socket of pair) socket.destroy()
+    },
+    async stop(): Promise<void> {
+      this.cut()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
