@@ -25,6 +25,7 @@ export interface RedisSettings {
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
+  readonly onUnavailable: 'private' | 'fail'
 }
 
 /** The record may be left to those who understand it: it is of a newer release, or sealed with an unknown key. */

@@ -55,13 +55,12 @@ export function redisStore(options: RedisStoreOptions): TokenStore {
     prefix,
     keyRing: new KeyRing(encryptionKeys),
     commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs),
+    onUnavailable,
   }
   const store: OpenableStore = {
     kind: 'redis',
     open(key, clock, reports) {
-      if (encryptionKeys === undefined)
-        reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: redisStore was given no encryptionKeys')
-      return new SharedRecord(new RedisRecord(settings, key, clock, reports), onUnavailable, clock, reports)
+      return new SharedRecord(settings, key, clock, reports)
     },
   }
   return Object.freeze(store)
@@ -74,20 +73,26 @@ export function redisStore(options: RedisStoreOptions): TokenStore {
 class SharedRecord implements TokenRecord {
   readonly #shared: RedisRecord
   readonly #private: MemoryRecord
-  readonly #onUnavailable: 'private' | 'fail'
+  readonly #onUnavailable: RedisSettings['onUnavailable']
   readonly #reports: StoreReports
   /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
   #seenVersion = 0
   #privateVersion = 0
+  #isReadable: boolean
 
-  constructor(shared: RedisRecord, onUnavailable: 'private' | 'fail', clock: Clock, reports: StoreReports) {
-    this.#shared = shared
+  constructor(settings: RedisSettings, key: string, clock: Clock, reports: StoreReports) {
+    this.#shared = new RedisRecord(settings, key, clock, reports)
     this.#private = new MemoryRecord(clock)
-    this.#onUnavailable = onUnavailable
+    this.#onUnavailable = settings.onUnavailable
     this.#reports = reports
+    this.#isReadable = settings.keyRing.ids.includes('')
   }
 
   async claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer> {
+    // Once, and not before anybody can listen.
+    if (this.#isReadable)
+      this.#reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: redisStore has no encryptionKeys')
+    this.#isReadable = false
     try {
       return await this.#shared.claim(owner, seenVersion, ttlMs)
     } catch (thrown) {

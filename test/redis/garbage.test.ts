@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals'
+import { describeRedis } from '../support/redis-server.ts'
+import { settle } from '../support/virtual-clock.ts'
+import { World } from './world.ts'
+
+const keysOf = (...ids: string[]) => ids.map((id) => ({ id, key: new Uint8Array(32).fill(id.charCodeAt(1)) }))
+
+describeRedis('given something else in the place of the record', () => {
+  const world = new World()
+
+  /** Puts `value` under the key of the account. */
+  const replaceBy = async (value: string, ...how: string[]) => {
+    const key = await world.key()
+    await world.server.command('DEL', key)
+    await world.server.command(...(how.length > 0 ? how : ['SET']), key, value)
+  }
+  const seed = async () => {
+    const { tokens, told } = await world.start()
+    await tokens.getAccessToken()
+    return { tokens, told, record: await world.record() }
+  }
+
+  const garbage: [string, (record: string) => string][] = [
+    ['half of it', (record) => record.slice(0, record.length / 2)],
+    ['no JSON', () => '<html>'],
+    ['random bytes', () => '\u0000\u0001\ufffd\u007f'],
+    ['a number', () => '7'],
+    ['null', () => 'null'],
+    ['an array', () => '[1, 2]'],
+    ['an object of somebody else', () => '{"hello":"world"}'],
+    ['numbers that are text', (record) => record.replace('"version":1', '"version":"one"')],
+    ['tokens of another kind', (record) => record.replace(/"tokens":\{.*?\}/, '"tokens":"none"')],
+    ['sealed tokens that are none', (record) => record.replace(/"box":"(\\.|[^"\\])*"/, '"box":"none"')],
+    ['a token with a line break', (record) => record.replace('access-1', 'access\\\\n-1')],
+    ['an older schema', (record) => record.replace('"schema":1', '"schema":0')],
+  ]
+
+  it.each(garbage)('when it is %s, then it counts as absent and is replaced (F141, F142)', async (_, change) => {
+    await seed()
+    const stored = (await world.stored())[0]![1]
+    const changed = change(stored)
+    expect(changed).not.toBe(stored)
+    await replaceBy(changed)
+    const { tokens, told } = await world.start()
+    expect(await tokens.getAccessToken()).toBe('access-2')
+    await settle()
+    expect(told.storeUnavailable).toEqual([])
+    expect((await world.record()).schema).toBe(1)
+    const later = await world.start()
+    expect(await later.tokens.getAccessToken()).toBe('access-2')
+    expect(world.source.kinds).toBe('obtain obtain')
+  })
+
+  it.each([
+    ['a claim', '"claim":{"owner":7,"ends":"soon"}'],
+    ['a cool-down', '"cool":{"ends":"never"}'],
+  ])('when %s in it is of another kind, then a renewal finds it absent and replaces it (F141)', async (_, member) => {
+    await seed()
+    await replaceBy((await world.stored())[0]![1].replace('"fence":1', `"fence":1,${member}`))
+    const { tokens, told } = await world.start()
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    await tokens.renew()
+    await settle()
+    expect(world.source.kinds).toBe('obtain obtain')
+    expect(told.storeUnavailable).toEqual([])
+    expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
+  })
+
+  it('when it is of another type, or has 10 MB, then it is replaced and one event says so, without what it was (F141)', async () => {
+    await seed()
+    await replaceBy('s3cret', 'LPUSH')
+    const first = await world.start({ encryptionKeys: keysOf('k1') })
+    await first.tokens.getAccessToken()
+    await replaceBy('s3cret'.repeat(1_700_000))
+    const second = await world.start({ encryptionKeys: keysOf('k1') })
+    await second.tokens.getAccessToken()
+    await settle()
+    for (const { told } of [first, second]) {
+      expect(told.anomaly.map(({ kind }) => kind)).toEqual(['stored-tokens-unusable'])
+      expect(JSON.stringify(told)).not.toContain('s3cret')
+    }
+    expect((await world.record()).version).toBe(1)
+  })
+
+  it('when it is of a newer release, then it is left alone, and this process has its own tokens (F143)', async () => {
+    const { record } = await seed()
+    const newer = JSON.stringify({ ...record, schema: 2, tokens: 'of another shape' })
+    await replaceBy(newer)
+    const { tokens, told } = await world.start()
+    expect(await tokens.getAccessToken()).toBe('access-2')
+    await tokens.renew()
+    await settle()
+    expect((await world.stored())[0]![1]).toBe(newer)
+    expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+    expect(told.storeUnavailable).toEqual([])
+  })
+
+  it('when it was flushed, then the next renewal obtains, and nobody presents what was lost (F138)', async () => {
+    const { tokens, told } = await seed()
+    await world.server.command('FLUSHALL')
+    await tokens.renew()
+    expect(world.source.kinds).toBe('obtain obtain')
+    expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
+    expect(told.suspicious).toEqual([])
+  })
+
+  it('when an older copy is restored, then who knows better obtains and replaces it (F139, F146)', async () => {
+    const { tokens, told } = await seed()
+    const copy = (await world.stored())[0]![1]
+    await tokens.renew()
+    await replaceBy(copy)
+    await tokens.renew()
+    expect(world.source.kinds).toBe('obtain refresh obtain')
+    expect((await world.record()).version).toBe(3)
+    expect(told.suspicious).toEqual([])
+  })
+
+  describe('given encryption keys', () => {
+    it('when the one in use is not known here, then it is left alone, and this process has its own tokens (F144)', async () => {
+      const [first] = [await world.start({ encryptionKeys: keysOf('k1') })]
+      await first.tokens.getAccessToken()
+      const [before] = await world.stored()
+      for (const encryptionKeys of [keysOf('k2'), undefined]) {
+        const { tokens, told } = await world.start({ encryptionKeys })
+        await tokens.getAccessToken()
+        await tokens.renew()
+        await settle()
+        expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+      }
+      expect((await world.stored())[0]).toEqual(before)
+    })
+
+    it('when they are rotated in three steps, then the fleet shares all the time (F144)', async () => {
+      const steps = [keysOf('k1'), keysOf('k1', 'k2'), keysOf('k2', 'k1'), keysOf('k2')]
+      let old = await world.start({ encryptionKeys: steps[0] })
+      await old.tokens.getAccessToken()
+      for (const encryptionKeys of steps.slice(1)) {
+        const next = await world.start({ encryptionKeys })
+        const token = await next.tokens.getAccessToken()
+        expect(token).toBe(old.tokens.peekAccessToken())
+        await next.tokens.renew()
+        await old.tokens.replaceAccessToken(token)
+        expect(old.tokens.peekAccessToken()).toBe(next.tokens.peekAccessToken())
+        old = next
+      }
+      expect(world.source.kinds).toBe('obtain refresh refresh refresh')
+    })
+
+    it('when sealed tokens are moved to another account, then they do not open (F145)', async () => {
+      const encryptionKeys = keysOf('k1')
+      await (await world.start({ encryptionKeys })).tokens.getAccessToken()
+      const [from, record] = (await world.stored())[0]!
+      const other = await world.start({ encryptionKeys }, { storeKey: 'another account' })
+      await other.tokens.getAccessToken()
+      const to = (await world.stored()).find(([key]) => key !== from)![0]
+      await world.server.command('SET', to, record)
+      const { tokens } = await world.start({ encryptionKeys }, { storeKey: 'another account' })
+      expect(await tokens.getAccessToken()).toBe('access-3')
+    })
+
+    it('when any byte of what is sealed changes, then it counts as absent (F145)', async () => {
+      const encryptionKeys = keysOf('k1')
+      await (await world.start({ encryptionKeys })).tokens.getAccessToken()
+      const record = await world.record()
+      const box = record.tokens.box as string
+      for (let at = 0; at < box.length; at += 7) {
+        const changed = box.slice(0, at) + (box[at] === 'A' ? 'B' : 'A') + box.slice(at + 1)
+        await replaceBy(JSON.stringify({ ...record, tokens: { ...record.tokens, box: changed } }))
+        const { tokens } = await world.start({ encryptionKeys })
+        expect(await tokens.getAccessToken()).not.toBe('access-1')
+      }
+    })
+
+    it('when what stands there is readable, then anybody may have written it: it is replaced by a sealed one (F145)', async () => {
+      await seed()
+      const { tokens } = await world.start({ encryptionKeys: keysOf('k1') })
+      expect(await tokens.getAccessToken()).toBe('access-2')
+      expect((await world.record()).tokens.kid).toBe('k1')
+    })
+
+    it('when all keys and values are searched, then no login and no token stands in them (F150, I14)', async () => {
+      const id = 'variant-b https://api.example.com my-login'
+      const { tokens, told } = await world.start({ encryptionKeys: keysOf('k1') }, { storeKey: id })
+      await tokens.getAccessToken()
+      await tokens.renew()
+      const everything = JSON.stringify([await world.stored(), told])
+      for (const secret of ['my-login', 'access-', 'refresh-', 'api.example']) expect(everything).not.toContain(secret)
+      expect(told.anomaly).toEqual([])
+    })
+  })
+
+  it('when there are no keys, then one anomaly says that tokens are readable', async () => {
+    const { tokens, told } = await world.start()
+    await tokens.getAccessToken()
+    for (let turn = 0; turn < 5; turn += 1) {
+      await world.clock.advance(61_000)
+      await tokens.renew()
+    }
+    expect(told.anomaly.filter(({ kind }) => kind === 'stored-tokens-readable')).toHaveLength(1)
+  })
+})
