@@ -5,7 +5,7 @@ export default {
   ...config,
   rootDir: '..',
   globalSetup: undefined,
-  testMatch: ['<rootDir>/test/{core,service,properties,faults}/**/*.test.ts'],
+  testMatch: ['<rootDir>/test/{core,service}/**/*.test.ts'],
   testPathIgnorePatterns: ['/processes'],
   testEnvironmentOptions: { globalsCleanup: 'off' },
   coverageThreshold: undefined,

@@ -17,7 +17,7 @@ function redirecting(status: number, targets: Record<string, string>): Script {
 }
 
 describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter, status) => {
-  it('when that leads to another origin, then the second request carries no token, of whatever form', async () => {
+  it('when that leads to another origin, then the second request carries no token, of whatever form (F42)', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/there` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -29,7 +29,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(JSON.stringify(other.received)).not.toContain('token-1')
   })
 
-  it('when that leads to another path, then it is followed, and both requests carry the token', async () => {
+  it('when that leads to another path, then it is followed, and both requests carry the token (F43)', async () => {
     const server = await startApi(redirecting(status, { '/old': '/new' }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { tokens, minted } = startTokens()
@@ -40,7 +40,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(minted.calls).toBe(1)
   })
 
-  it('when that leads home by way of another origin, then the token is not seen there', async () => {
+  it('when that leads home by way of another origin, then the token is not seen there (F42)', async () => {
     const other = await startApi(({ url }) => ({ status, headers: { Location: `${server.baseUrl}/home${url}` } }))
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/back` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -50,7 +50,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(server.received.map(({ url }) => url)).toEqual(['/away', '/home/back'])
   })
 
-  it('when the token goes under another header name, then that is not followed, and the answer is handed on', async () => {
+  it('when the token goes under another header name, then that is not followed, and the answer is handed on (F43)', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/there`, '/old': '/new' }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -78,7 +78,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
 })
 
 describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapter) => {
-  it('when a replayed request is redirected to another origin, then neither token is seen there', async () => {
+  it('when a replayed request is redirected to another origin, then neither token is seen there (F42)', async () => {
     const other = await startApi()
     const server = await startApi((request, index) => {
       const answer = refusing('token-1')(request, index) as { status?: number }
@@ -149,7 +149,7 @@ describe('given names that lead to one machine', () => {
   }
 
   it.each(['sub.api.localhost', 'other.localhost', 'localhost', 'api.localhost.'])(
-    'when api.localhost redirects to %s on the same port, then no token follows',
+    'when api.localhost redirects to %s on the same port, then no token follows (F42)',
     async (host) => {
       const server = await startApi(({ url }) =>
         url === '/away' ? { status: 302, headers: { Location: `http://${host}:${server.port}/there` } } : {},

@@ -15,4 +15,4 @@ export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path
 }
 
 /** A limit against hanging, for as many runs as were asked for. */
-export const patience = (usual: number): number => Math.max(30_000, 30 * (runs(usual).numRuns ?? 0))
+export const patience = (usual: number): number => Math.max(30_000, 200 * (runs(usual).numRuns ?? 0))

@@ -2,20 +2,9 @@ import { Agent, createServer as createTlsServer } from 'node:https'
 import { createServer } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
+import { again, FIN, read, RST, send, serveScripts } from '../support/scripted-server.ts'
 import { selfSigned } from './certificate.ts'
-import {
-  ADAPTERS,
-  failureOf,
-  grantText,
-  listening,
-  named,
-  obtain,
-  serve,
-  serveRaw,
-  sourceAt,
-  until,
-  wire,
-} from './world.ts'
+import { ADAPTERS, failureOf, grantText, listening, named, obtain, serve, sourceAt, until, wire } from './world.ts'
 
 const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
 const notSent = { code: UNAVAILABLE, outcome: 'not-sent', retryable: true }
@@ -84,7 +73,7 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
   const chunked = 'Transfer-Encoding: chunked\r\n\r\n'
 
   it('when it is reset after the request was read (F23), then nothing is known', async () => {
-    const { origin, requests } = await serveRaw((socket) => socket.resetAndDestroy())
+    const { origin, requests } = await serveScripts([[...read, RST]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject(unknown)
     expect(error.message).toMatch(/\/token\/ gave no answer \(\w+\)$/)
@@ -92,18 +81,18 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
   })
 
   it('when it is closed without an answer (F25), then nothing is known', async () => {
-    const { origin, requests } = await serveRaw((socket) => socket.end())
+    const { origin, requests } = await serveScripts([[...read, FIN]])
     expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject(unknown)
     expect(requests).toHaveLength(1)
   })
 
   it('when it is closed within the status line, then nothing is known', async () => {
-    const { origin } = await serveRaw((socket) => socket.end('HTTP/1.1 20'))
+    const { origin } = await serveScripts([[...read, send('HTTP/1.1 20'), FIN]])
     expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject(unknown)
   })
 
   it('when something answers that speaks no HTTP, then nothing is known', async () => {
-    const { origin } = await serveRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
+    const { origin } = await serveScripts([[...read, send('SSH-2.0-OpenSSH_9.2\r\n'), FIN]])
     expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject(unknown)
   })
 
@@ -115,7 +104,7 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
       ['one chunk of several', `${head(status)}${chunked}${chunk(half)}`],
       ['a whole document, chunked, without its end', `${head(status)}${chunked}${chunk(whole)}`],
     ])('when %s came, then nothing is known', async (_, text) => {
-      const { origin } = await serveRaw((socket) => socket.end(text))
+      const { origin } = await serveScripts([[...read, send(text), FIN]])
       const error = await failureOf(obtain(sourceAt(origin, { adapter })))
       expect(error).toMatchObject(unknown)
       expect(error.message).toMatch(/\/token\/ broke off its answer \(\w+\)$/)
@@ -123,20 +112,18 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
   })
 
   it('when it is reset within the body, then nothing is known', async () => {
-    const { origin } = await serveRaw((socket) => {
-      socket.write(`${head(200)}Content-Length: 1000\r\n\r\n${half}`, () => socket.resetAndDestroy())
-    })
+    const { origin } = await serveScripts([[...read, send(`${head(200)}Content-Length: 1000\r\n\r\n${half}`), RST]])
     expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject(unknown)
   })
 
   it('when a body without length ends early, then the answer is refused', async () => {
-    const { origin } = await serveRaw((socket) => socket.end(`${head(200)}Connection: close\r\n\r\n${half}`))
+    const { origin } = await serveScripts([[...read, send(`${head(200)}Connection: close\r\n\r\n${half}`), FIN]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
   })
 
   it('when a body without length ends where it should, then it is used', async () => {
-    const { origin } = await serveRaw((socket) => socket.end(`${head(200)}Connection: close\r\n\r\n${whole}`))
+    const { origin } = await serveScripts([[...read, send(`${head(200)}Connection: close\r\n\r\n${whole}`), FIN]])
     expect((await obtain(sourceAt(origin, { adapter }))).grant.accessToken).toBe('issued-token')
   })
 
@@ -149,10 +136,10 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
   })
 
   it('when it was kept alive and breaks as it is used again (F30), then the call is not made twice', async () => {
-    const { origin, requests } = await serveRaw((socket, count) => {
-      if (count === 1) socket.write(wire(200, whole, { Connection: 'keep-alive' }))
-      else socket.resetAndDestroy()
-    })
+    const { origin, requests } = await serveScripts([
+      [...read, send(wire(200, whole, { Connection: 'keep-alive' })), ...read, RST],
+      [...read, RST],
+    ])
     const source = sourceAt(origin, { adapter })
     await obtain(source)
     expect(await failureOf(obtain(source))).toMatchObject(unknown)
@@ -160,10 +147,12 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
   })
 
   it('when a second answer follows the first on one connection (F31), then it answers no other request', async () => {
+    const answering = again(...read, send(wire(200, whole)))
     const smuggled = wire(200, grantText({ access: '"smuggled"' }))
-    const { origin, requests } = await serveRaw((socket, count) => {
-      socket.write(count === 1 ? Buffer.concat([wire(200, whole), smuggled]) : wire(200, whole))
-    })
+    const { origin, requests } = await serveScripts([
+      [...read, send(Buffer.concat([wire(200, whole), smuggled])), answering],
+      [answering],
+    ])
     const source = sourceAt(origin, { adapter })
     await obtain(source).catch(() => undefined)
     expect((await obtain(source)).grant.accessToken).toBe('issued-token')
@@ -171,16 +160,12 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
   })
 
   // The answer that is complete by its own length counts: Node hands it over before it meets the rest.
-  describe('and a body that is longer than its length (F32)', () => {
-    const tooLong = () =>
-      serveRaw((socket) => socket.write(wire(200, `${whole}0123456789`, { 'Content-Length': whole.length })))
-
-    it('when it has been read, then the connection is dropped', async () => {
-      const server = await tooLong()
-      await obtain(sourceAt(server.origin, { adapter })).catch(() => undefined)
-      await until(() => server.closed() === 1)
-      expect(server.requests).toHaveLength(1)
-    })
+  it('when a body is longer than its length (F32), then that length is read and the connection is dropped', async () => {
+    const tooLong = wire(200, `${whole}0123456789`, { 'Content-Length': whole.length })
+    const { origin, requests, connections } = await serveScripts([[...read, send(tooLong)]])
+    expect((await obtain(sourceAt(origin, { adapter }))).grant.accessToken).toBe('issued-token')
+    await until(() => connections[0]!.isClosed)
+    expect(requests).toHaveLength(1)
   })
 })
 
@@ -191,7 +176,7 @@ describe.each(ADAPTERS)('given an answer without a document, and the %s adapter'
     ['200 without a body', wire(200, '')],
     ['200 with HTML (F37)', wire(200, '<!doctype html><title>Sign in</title>', { 'Content-Type': 'text/html' })],
   ])('when it is a %s, then it is refused', async (_, bytes) => {
-    const { origin } = await serveRaw((socket) => socket.write(bytes))
+    const { origin } = await serveScripts([[...read, send(bytes)]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true })
     expect(error.message).toMatch(/cannot be used: it is not JSON$/)
@@ -199,7 +184,7 @@ describe.each(ADAPTERS)('given an answer without a document, and the %s adapter'
 
   it.each([502, 503, 504])('when a gateway says %i with a page (F36), then its Retry-After is kept', async (status) => {
     const page = '<html><body><h1>Bad gateway</h1></body></html>'
-    const { origin } = await serveRaw((socket) => socket.write(wire(status, page, { 'Retry-After': 3 })))
+    const { origin } = await serveScripts([[...read, send(wire(status, page, { 'Retry-After': 3 }))]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject({ code: UNAVAILABLE, outcome: 'unknown-5xx', status, retryAfterMs: 3_000 })
     expect(error.message).not.toContain('gateway')
@@ -207,19 +192,19 @@ describe.each(ADAPTERS)('given an answer without a document, and the %s adapter'
 
   it('when early hints come first (F33), then the answer after them counts', async () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n'
-    const { origin } = await serveRaw((socket) => socket.write(hints + wire(200, grantText()).toString()))
+    const { origin } = await serveScripts([[...read, send(hints + wire(200, grantText()).toString())]])
     expect((await obtain(sourceAt(origin, { adapter }))).grant.accessToken).toBe('issued-token')
   })
 
   it('when another header names Retry-After, then it is believed', async () => {
     const headers = { 'Access-Control-Expose-Headers': 'Retry-After', 'Retry-After': 5 }
-    const { origin } = await serveRaw((socket) => socket.write(wire(429, '', headers)))
+    const { origin } = await serveScripts([[...read, send(wire(429, '', headers))]])
     expect((await failureOf(obtain(sourceAt(origin, { adapter })))).retryAfterMs).toBe(5_000)
   })
 
   it('when several Retry-After come (F47), then none is believed', async () => {
     const text = 'HTTP/1.1 429 Whatever\r\nRetry-After: 5\r\nRetry-After: 6\r\nContent-Length: 0\r\n\r\n'
-    const { origin } = await serveRaw((socket) => socket.write(text))
+    const { origin } = await serveScripts([[...read, send(text)]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_THROTTLED', outcome: 'deferred' })
     expect(error.retryAfterMs).toBeUndefined()
@@ -228,16 +213,16 @@ describe.each(ADAPTERS)('given an answer without a document, and the %s adapter'
 
 describe('given 100 Continue before the answer (F33)', () => {
   it('when the http adapter reads it, then the answer after it counts', async () => {
-    const { origin } = await serveRaw((socket) =>
-      socket.write(`HTTP/1.1 100 Continue\r\n\r\n${wire(200, grantText()).toString()}`),
-    )
+    const { origin } = await serveScripts([
+      [...read, send(`HTTP/1.1 100 Continue\r\n\r\n${wire(200, grantText()).toString()}`)],
+    ])
     expect((await obtain(sourceAt(origin))).grant.accessToken).toBe('issued-token')
   })
 })
 
 describe.each(ADAPTERS)('given an answer that is encoded, and the %s adapter', (adapter) => {
   const encoded = async (encoding: string, body: Buffer, status = 200) => {
-    const { origin } = await serveRaw((socket) => socket.write(wire(status, body, { 'Content-Encoding': encoding })))
+    const { origin } = await serveScripts([[...read, send(wire(status, body, { 'Content-Encoding': encoding }))]])
     return sourceAt(origin, { adapter })
   }
   const whole = Buffer.from(grantText())
@@ -284,20 +269,20 @@ describe.each(ADAPTERS)('given the deadline of an exchange, and the %s adapter',
 
   it('when it passes while no byte has come (F28), then the call ends and the connection is closed', async () => {
     const controller = new AbortController()
-    const server = await serveRaw(() => controller.abort(new Error('the deadline')))
+    const server = await serveScripts([[...read, () => controller.abort(new Error('the deadline'))]])
     const error = await failureOf(obtain(sourceAt(server.origin, { adapter }), controller.signal))
     expect(error).toMatchObject(unknown)
     expect(error.message).toMatch(/\/token\/ gave no answer \(/)
-    await until(() => server.closed() === 1)
+    await until(() => server.connections[0]!.isClosed)
   })
 
   it.each([200, 400, 503])(
     'when it passes while the body of a %i drips (F27), then the call ends and the connection is closed',
     async (status) => {
       const controller = new AbortController()
-      const server = await serveRaw((socket) =>
-        socket.write(`HTTP/1.1 ${status} Whatever\r\nContent-Length: 1000\r\n\r\n{"`),
-      )
+      const server = await serveScripts([
+        [...read, send(`HTTP/1.1 ${status} Whatever\r\nContent-Length: 1000\r\n\r\n{"`)],
+      ])
       const source = sourceAt(server.origin, {
         adapter: async (config) => {
           const response = await named(adapter, config)(config)
@@ -308,7 +293,7 @@ describe.each(ADAPTERS)('given the deadline of an exchange, and the %s adapter',
       const error = await failureOf(obtain(source, controller.signal))
       expect(error).toMatchObject(unknown)
       expect(error.message).toMatch(/\/token\/ broke off its answer \(/)
-      await until(() => server.closed() === 1)
+      await until(() => server.connections[0]!.isClosed)
     },
   )
 

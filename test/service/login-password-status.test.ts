@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { AxiosError, type AxiosAdapter } from 'axios'
 import nock from 'nock'
+import { CANARY, logged } from '../support/canary.ts'
 import {
   account,
   answer,
@@ -9,7 +10,6 @@ import {
   type Desk,
   deskBehind,
   HOST,
-  logged,
   metaText,
   NOW,
   obtainText,
@@ -157,7 +157,6 @@ const ACCESS = 'canary-access-c08e41'
 const REFRESH = 'canary-refresh-93d7aa'
 const SIGN = 'canary-sign-1d20f6'
 const marked = { login: LOGIN, password: PASSWORD }
-const CANARY = /canary-/i
 /** The right tag is a secret too: it is what a forger wants. */
 const TAG = tagOf(stamp(NOW), REFRESH, marked)
 

@@ -5,6 +5,7 @@ import nock from 'nock'
 import { systemClock } from '../../src/core/clock.ts'
 import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
 import { loginPassword } from '../../src/service/login-password.ts'
+import { logged } from '../support/canary.ts'
 import {
   account,
   answer,
@@ -12,7 +13,6 @@ import {
   deskBehind,
   HOST,
   HOUR,
-  logged,
   metaText,
   NOW,
   obtainText,

@@ -1,8 +1,8 @@
-import { format, inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { AxiosError, CanceledError, type AxiosAdapter } from 'axios'
 import nock from 'nock'
 import { clientCredentials } from '../../src/service/client-credentials.ts'
+import { CANARY, logged } from '../support/canary.ts'
 import { failureOf, grantText, misuse, obtain, response } from './world.ts'
 
 /** Marks that look like nothing else; the client id counts as a credential. */
@@ -11,28 +11,9 @@ const SECRET = 'canary-secret-5be12d'
 const TOKEN = 'canary-token-c08e41'
 /** What stands in answers, requests and errors around them. */
 const BODY = 'canary-body-93d7aa'
-const CANARY = /canary-(id|secret|token|body)/i
 
 const marked = { baseUrl: 'https://tokens.example/api', clientId: ID, clientSecret: SECRET }
 const behind = (adapter: AxiosAdapter) => clientCredentials({ ...marked, transport: { adapter } })
-
-/** Everything anybody could write to a log about an error. */
-function logged(error: unknown): string {
-  const forms = []
-  for (let link = error; link !== undefined && link !== null; link = (link as Error).cause) {
-    forms.push(
-      inspect(link, { depth: Infinity, showHidden: true, maxStringLength: Infinity, maxArrayLength: Infinity }),
-      inspect(Object.getOwnPropertyDescriptors(link), { depth: Infinity, showHidden: true }),
-      (link as Error).stack,
-      (link as Error).message,
-      JSON.stringify(link),
-      JSON.stringify(Object.entries(link)),
-      `${link as Error}`,
-      format('%s %o %O %j', link, link, link, link),
-    )
-  }
-  return forms.join('\n')
-}
 
 async function expectSilent(adapter: AxiosAdapter, signal?: AbortSignal): Promise<void> {
   const error = await failureOf(obtain(behind(adapter), signal))

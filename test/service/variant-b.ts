@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { format, inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import nock from 'nock'
@@ -117,19 +116,3 @@ export function openDesk(options: object = {}, clock = new VirtualClock()): Desk
 /** A desk whose service is a function; no socket is opened. */
 export const deskBehind = (adapter: AxiosAdapter, options: object = {}) =>
   openDesk({ transport: { adapter }, ...options })
-
-/** Everything anybody could write to a log about an error, or about anything else. */
-export function logged(what: unknown): string {
-  const forms = []
-  for (let link = what; link !== undefined && link !== null; link = (link as Error).cause)
-    forms.push(
-      inspect(link, { depth: Infinity, showHidden: true, maxStringLength: Infinity, maxArrayLength: Infinity }),
-      inspect(Object.getOwnPropertyDescriptors(link), { depth: Infinity, showHidden: true }),
-      (link as Error).stack,
-      (link as Error).message,
-      JSON.stringify(link),
-      JSON.stringify(Object.entries(link)),
-      format('%s %o %O %j', link, link, link, link),
-    )
-  return forms.join('\n')
-}

@@ -1,0 +1,9 @@
+/** Tests of what axios offers over its http adapter only, by the beginning of their full titles: left out under fetch. */
+export const HTTP_ONLY = [
+  ['given a certificate that the user trusts', 'it is trusted by way of an https agent; fetch has no agents'],
+  ['given transport settings when they name an agent', 'fetch has no agents'],
+  ['given transport settings when they name a lookup', 'fetch has no lookup'],
+  ['given transport settings when they name a socket path', 'fetch has no socket paths'],
+  ['given a proxy in the environment (F38) when transport.proxy names one', 'fetch has no proxy setting'],
+  ['given the origins that may have the token when a url is a URL', 'from 1.17 on this adapter takes text only'],
+]

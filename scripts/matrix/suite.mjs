@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { HTTP_ONLY } from './http-only.mjs'
+
+const project = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What the matrix leaves out, for everybody to see. */
+export const LEFT_OUT = [
+  ['tests that reach no axios, and test/properties', 'npm test runs them'],
+  [
+    'tests that start processes (test/faults/support/child.ts, test/support/bundle.ts)',
+    'those use the installed axios',
+  ],
+  ['test/documents.test.ts', 'it compiles the documents'],
+  ...HTTP_ONLY.map(([title, why]) => [`under fetch: ${title} …`, why]),
+]
+
+const files = readdirSync(join(project, 'test'), { recursive: true })
+  .map((name) => join('test', name))
+  .filter((name) => name.endsWith('.test.ts') && name !== join('test', 'documents.test.ts') && isOfAxios(name))
+
+/** Runs one cell. @returns `{ passed, failed, skipped, seconds, failures }`, failures as text. */
+export function runSuite(node, axios, adapter, reportFile) {
+  const startedAt = performance.now()
+  const jest = join(project, 'node_modules', 'jest', 'bin', 'jest.js')
+  const config = join(project, 'scripts', 'matrix', 'jest.config.mjs')
+  const args = ['--config', config, '--json', '--outputFile', reportFile, '-t', titlesFor(adapter), '--runTestsByPath']
+  const { status, stderr, error } = spawnSync(node.file, [jest, ...args, ...files], {
+    cwd: project,
+    env: {
+      ...process.env,
+      TEST_AXIOS: axios.version,
+      TEST_AXIOS_FILE: axios.file,
+      TEST_ADAPTER: adapter,
+      FORCE_COLOR: '0',
+    },
+    encoding: 'utf8',
+    maxBuffer: 1e9,
+    timeout: 600_000,
+  })
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  let report
+  try {
+    report = JSON.parse(readFileSync(reportFile, 'utf8'))
+  } catch {
+    const why = [error?.message, stderr?.trim()].filter(Boolean).join('\n')
+    return { passed: 0, failed: 1, skipped: 0, seconds, failures: [`jest gave no report: ${why}`] }
+  }
+  const failures = [...report.testResults.flatMap(failuresOf), ...staleTitles(report, adapter)]
+  // Neither a run that ends badly without a failed test nor one without tests may pass for a good one.
+  if (failures.length === 0 && (status !== 0 || report.numPassedTests === 0)) failures.push(`jest ended with ${status}`)
+  return { passed: report.numPassedTests, failed: failures.length, skipped: report.numPendingTests, seconds, failures }
+}
+
+/** Of the tests that are there for each adapter, as their titles say, those of this one; and all others. */
+function titlesFor(adapter) {
+  const other = adapter === 'http' ? 'fetch' : 'http'
+  const special = adapter === 'http' ? [] : HTTP_ONLY.map(([title]) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return `^(?!${[`.*\\b${other} adapter\\b`, ...special].join('|')})`
+}
+
+function failuresOf({ name, message, assertionResults }) {
+  const path = relative(project, name)
+  const failed = assertionResults.filter(({ status }) => status === 'failed')
+  if (failed.length === 0) return message ? [`${path}\n${message}`] : []
+  return failed.map(({ fullName, failureMessages }) => `${path}: ${fullName}\n${failureMessages[0] ?? ''}`)
+}
+
+/** An exception that excepts nothing hides the next one. */
+function staleTitles({ testResults }, adapter) {
+  if (adapter === 'http') return []
+  const titles = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ fullName }) => fullName))
+  const stale = HTTP_ONLY.filter(([start]) => !titles.some((title) => title.startsWith(start)))
+  return stale.map(([start]) => `scripts/matrix/http-only.mjs: no test is called '${start}'`)
+}
+
+function isOfAxios(name) {
+  if (/^test.properties\b/.test(name)) return false
+  const imports = [...importsOf(name)]
+  if (imports.some((one) => /\bsupport.(child|bundle)\.ts$/.test(one))) return false
+  return imports.includes('axios') || /^test.(axios|service)\b/.test(name)
+}
+
+/** What a test and those helpers of the tests that it imports take from elsewhere, types aside. */
+function importsOf(name, found = new Set()) {
+  const imports = readFileSync(join(project, name), 'utf8').matchAll(/^import (?!type )[^'"]*?from '([^']+)'$/gm)
+  for (const [, from] of imports) {
+    const path = from.startsWith('.') ? join(dirname(name), from) : from
+    if (found.has(path)) continue
+    found.add(path)
+    if (/^test\b/.test(path)) importsOf(path, found)
+  }
+  return found
+}

@@ -1,0 +1,94 @@
+// npm run test:matrix: the tests that depend on axios, on every Node, with the oldest and the newest axios of the peer range,
+// by each of its adapters; and the packed package beside them. Shorter: -- --node 20,22 --axios 1.21.0 --adapter http
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { axiosOf, DownloadError, lowestOf, nodeOf } from './matrix/downloads.mjs'
+import { prepareConsumers, runConsumers } from './matrix/packed.mjs'
+import { LEFT_OUT, runSuite } from './matrix/suite.mjs'
+
+const NODES = ['20', '22', '24', '26']
+const ADAPTERS = ['http', 'fetch']
+/** Failures of one cell that are printed. */
+const SHOWN = 30
+
+const project = fileURLToPath(new URL('..', import.meta.url))
+const { peerDependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+const folder = mkdtempSync(join(tmpdir(), 'axios-evergreen-matrix-'))
+
+try {
+  process.exitCode = main(options())
+} catch (error) {
+  console.error(error instanceof DownloadError || error instanceof RangeError ? error.message : error)
+  process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** @returns The exit code. */
+function main({ majors, adapters, wanted }) {
+  // Everything is there before anything runs.
+  console.log('Getting Node and axios, building and packing …')
+  const nodes = majors.map(nodeOf)
+  const axioses = [...new Set(wanted ?? [lowestOf(peerDependencies.axios), devDependencies.axios])]
+  const tarball = pack()
+  const copies = axioses.map((version) => axiosOf(version, tarball, join(folder, `axios-${version}`)))
+  copies.forEach((copy) => prepareConsumers(copy.folder))
+
+  const rows = nodes.flatMap((node) => copies.map((axios) => ({ node, axios, cells: cellsOf(node, axios, adapters) })))
+  console.log(`\nLeft out:\n${LEFT_OUT.map(([what, why]) => `- ${what}: ${why}`).join('\n')}\n`)
+  console.log('Skipped: tests that are there for the other adapter, and those left out under fetch.\n')
+  console.log(table(rows, adapters))
+  const failed = rows.flatMap(({ cells }) => cells).reduce((sum, cell) => sum + cell.failed, 0)
+  console.log(`\n${failed === 0 ? 'all passed' : `${failed} failed`}`)
+  return failed === 0 ? 0 : 1
+}
+
+function cellsOf(node, axios, adapters) {
+  return [...adapters, 'packed'].map((column) => {
+    const report = join(folder, 'report.json')
+    rmSync(report, { force: true })
+    const cell = column === 'packed' ? runConsumers(node, axios) : runSuite(node, axios, column, report)
+    console.log(`Node ${node.version}, axios ${axios.version}, ${column}: ${textOf(cell)}`)
+    for (const failure of cell.failures.slice(0, SHOWN)) console.log(firstLines(failure))
+    if (cell.failures.length > SHOWN) console.log(`  … and ${cell.failures.length - SHOWN} more`)
+    return cell
+  })
+}
+
+function textOf({ passed, failed, skipped, seconds }) {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}, ${seconds} s`
+}
+
+/** A diff says what is wrong in its first lines; a printed world goes on for pages. */
+function firstLines(text) {
+  const lines = text.split('\n').slice(0, 12)
+  return lines.map((line, n) => (n === 0 ? '  ✗ ' : '      ') + line.slice(0, 200)).join('\n')
+}
+
+function table(rows, adapters) {
+  const lines = rows.map(({ node, axios, cells }) => [node.version, axios.version, ...cells.map(textOf)])
+  const columns = ['Node', 'axios', ...adapters, 'packed']
+  return [columns, columns.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n')
+}
+
+/** Builds and packs. @returns The path of the tarball. */
+function pack() {
+  const target = join(folder, 'packed')
+  mkdirSync(target)
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', target], { cwd: project, stdio: 'pipe' })
+  return join(target, readdirSync(target)[0])
+}
+
+function options() {
+  const list = { type: 'string' }
+  const { values } = parseArgs({ options: { node: list, axios: list, adapter: list } })
+  const majors = values.node?.split(',') ?? NODES
+  const adapters = values.adapter?.split(',') ?? ADAPTERS
+  const wrong = [...majors.filter((one) => !/^\d+$/.test(one)), ...adapters.filter((one) => !ADAPTERS.includes(one))]
+  if (wrong.length > 0) throw new RangeError(`--node takes majors, --adapter takes ${ADAPTERS.join()}: got ${wrong}`)
+  return { majors, adapters, wanted: values.axios?.split(',') }
+}

@@ -1,0 +1,207 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from '@jest/globals'
+import type { Answer } from '../../src/testing/token-document.ts'
+import { gate, until } from '../axios/support/turns.ts'
+import { ADAPTERS, wire } from '../service/world.ts'
+import { outcome } from '../support/managed.ts'
+import {
+  again,
+  answer,
+  commit,
+  FIN,
+  pause,
+  proper,
+  read,
+  send,
+  serveScripts,
+  type Step,
+} from '../support/scripted-server.ts'
+import { settle } from '../support/virtual-clock.ts'
+import { expectNextCallAfter, retried, startNetwork, startWithToken } from './support/network.ts'
+
+const PAGE = '<!doctype html><title>Sign in</title>'
+const CLOSE = { Connection: 'close' }
+/** What came instead of the answer, or on top of it. */
+const replied = (bytes: Parameters<typeof send>[0]): Step[] => [...read, commit, send(bytes), FIN]
+/** The service did not act: somebody in between has answered. */
+const intercepted = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Step[] => [
+  ...read,
+  send(wire(status, body, { ...CLOSE, ...headers })),
+  FIN,
+]
+/** A connection that is kept alive. */
+const onwards = again(...read, commit, answer())
+const whole = ({ body }: Answer, headers: Record<string, string | number> = CLOSE) => wire(200, body, headers)
+
+/** Complete, and nothing to be made of. */
+const UNUSABLE: [string, Step[]][] = [
+  ['65 537 bytes long', replied(({ body }) => wire(200, body.padEnd(65_537)))],
+  ['50 MB in 50 KB of gzip', intercepted(200, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'Content-Encoding': 'gzip' })],
+  ['in an encoding that nobody knows', replied((given) => whole(given, { ...CLOSE, 'Content-Encoding': 'evergreen' }))],
+  ['the page of a captive portal', intercepted(200, PAGE)],
+  ['empty', intercepted(200)],
+]
+
+/** Somebody in between fails. */
+const GATEWAY: [string, Step[]][] = [['the page of a gateway', intercepted(502, PAGE)]]
+
+const SURPLUS: [string, (given: Answer) => string | Buffer][] = [
+  ['one byte', () => '\0'],
+  ['text', ({ body }) => body],
+]
+
+const REDIRECTS = [
+  ...[301, 302, 303, 307, 308].map((status) => ({
+    status,
+    target: 'another origin',
+    advice: / a redirect to http:.*; /,
+  })),
+  ...[307, 308].map((status) => ({ status, target: 'its own path', advice: / changes only the trailing slash; / })),
+]
+
+describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
+  const renewing = async (steps: Step[]) => {
+    const network = await startWithToken(adapter, [steps, proper])
+    return { ...network, renewed: outcome(network.tokens.renew()) }
+  }
+
+  it('when early hints come before its answer, then the answer counts (F33)', async () => {
+    const hints = Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n')
+    const { renewed, told, service } = await renewing(replied((given) => Buffer.concat([hints, whole(given)])))
+    expect(await renewed).toBeUndefined()
+    expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
+    expect(told.retry).toEqual([])
+  })
+
+  it.each(SURPLUS)('when %s more than its length comes, then what was announced counts (F32)', async (_, surplus) => {
+    const longer = send((given) => Buffer.concat([whole(given, {}), Buffer.from(surplus(given))]))
+    const { renewed, tokens, told, service, server } = await renewing([...read, commit, longer, onwards])
+    expect(await renewed).toBeUndefined()
+    expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
+    expect(tokens.peekAccessToken()).toBe(service.issued[1])
+    expect(told.retry).toEqual([])
+    // Nothing is read from that connection any more.
+    await until(() => server.connections[1]!.isClosed)
+    await tokens.renew()
+    expect(tokens.peekAccessToken()).toBe(service.issued[2])
+    expect(server.connections).toHaveLength(3)
+  })
+
+  it.each(UNUSABLE)(
+    'when its answer is %s, then the refresh token is given up for the credentials (F34, F35, F37)',
+    async (_, steps) => {
+      const { renewed, tokens, told, service } = await renewing(steps)
+      expect(await renewed).toBeUndefined()
+      expect(service.heard).toEqual(['obtain', 'refresh', 'obtain'])
+      expect(service.refreshTokens[0]!.presentations).toBe(1)
+      expect(tokens.peekAccessToken()).toBe(service.issued.at(-1))
+      expect(told.retry).toMatchObject([
+        { delayMs: 0, error: { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status: 200 } },
+      ])
+      expect(told.suspicious).toEqual([])
+    },
+  )
+
+  it.each([502, 503, 504, 511])(
+    'when a gateway says %i with a page, then the same refresh token is sent again (F36, F38)',
+    async (status) => {
+      const network = await renewing(intercepted(status, PAGE))
+      const { renewed, told, service } = network
+      await retried(network)
+      expect(told.retry).toMatchObject([
+        { delayMs: 250, error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', status } },
+      ])
+      expect(told.retry[0]!.error.message).toMatch(new RegExp(`answered ${status}: the token service failed$`))
+      await expectNextCallAfter(network, 250)
+      expect(await renewed).toBeUndefined()
+      expect([service.heard, service.story]).toEqual([['obtain', 'refresh', 'refresh'], 'spent 2, live 0'])
+    },
+  )
+
+  it.each(REDIRECTS)(
+    'when a $status sends it to $target, then it does not go, and the refresh token is kept (F39, F40, F41)',
+    async ({ status, target, advice }) => {
+      const other = await serveScripts([proper])
+      const location = target === 'another origin' ? `${other.origin}/token/refresh/` : '/token/refresh'
+      const network = await renewing(intercepted(status, '', { Location: location }))
+      const { renewed, clock, tokens, told, service, server } = network
+      const failure = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status, retryable: false }
+      expect(await renewed).toMatchObject({ ...failure, message: expect.stringMatching(advice) })
+      // One call, and for a while none.
+      expect(told.renewalFailed).toMatchObject([{ error: failure, nextAttemptAt: clock.wallNow() + 5_000 }])
+      await clock.advance(4_999)
+      expect(await outcome(tokens.renew())).toMatchObject(failure)
+      await clock.advance(1)
+      await tokens.renew()
+      expect([service.heard, service.story]).toEqual([['obtain', 'refresh', 'refresh'], 'spent 2, live 0'])
+      expect(server.requests.map(({ head }) => head.split(' ', 2).join(' '))).toEqual([
+        'POST /token/',
+        'POST /token/refresh/',
+        'POST /token/refresh/',
+      ])
+      expect(other.connections).toHaveLength(0)
+    },
+  )
+})
+
+describe('given 100 Continue before the answer to a refresh', () => {
+  it('when the http adapter reads it, then the answer after it counts (F33)', async () => {
+    const steps = replied((given) => Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), whole(given)]))
+    const { tokens, service, told } = await startWithToken('http', [steps, proper])
+    await tokens.renew()
+    expect([service.story, told.retry]).toEqual(['spent 1, live 0', []])
+  })
+})
+
+describe.each(ADAPTERS)('given a second answer on a connection that is kept alive, and the %s adapter', (adapter) => {
+  const smuggled = (given: Answer) =>
+    whole({ ...given, body: given.body.replace(/("access":")[^"]*/, '$1smuggled') }, {})
+
+  it('when it comes with the first one, then it answers no other request (F31)', async () => {
+    const both = send((given) => Buffer.concat([whole(given, {}), smuggled(given)]))
+    const network = await startNetwork(adapter, [
+      [...read, commit, answer(), ...read, commit, both, onwards],
+      [onwards],
+    ])
+    const { tokens, service, server, told } = network
+    await tokens.getAccessToken()
+    await settle() // the connection goes back to its pool
+    await tokens.renew()
+    expect(tokens.peekAccessToken()).toBe(service.issued[1])
+    await tokens.renew()
+    expect(tokens.peekAccessToken()).toBe(service.issued[2])
+    expect([service.heard, service.story]).toEqual([['obtain', 'refresh', 'refresh'], 'spent 1, spent 1, live 0'])
+    expect([told.retry, server.connections.length]).toEqual([[], 2])
+  })
+
+  it('when it comes while nothing is asked, then it answers no other request (F31)', async () => {
+    const idle = gate()
+    const sent = gate()
+    const script = [...read, commit, answer(), pause(idle), send(smuggled), () => sent.open(), onwards]
+    const { tokens, service } = await startNetwork(adapter, [script, [onwards]])
+    await tokens.getAccessToken()
+    idle.open()
+    await sent.opened
+    await settle()
+    await tokens.renew()
+    expect(tokens.peekAccessToken()).toBe(service.issued[1])
+    expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
+  })
+})
+
+describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
+  describe.each(['A', 'B'] as const)('and Variant %s', (variant) => {
+    it.each([...UNUSABLE, ...GATEWAY])(
+      'when the answer is %s, then the next call is made after a pause (F34, F35, F36, F37)',
+      async (_, steps) => {
+        const network = await startNetwork(adapter, [steps, proper], { variant })
+        const { tokens, told, service } = network
+        const waiting = tokens.getAccessToken()
+        await retried(network)
+        expect(told.retry).toMatchObject([{ attempt: 1, delayMs: 250, error: { retryable: true } }])
+        await expectNextCallAfter(network, 250)
+        expect(await waiting).toBe(service.issued.at(-1))
+      },
+    )
+  })
+})

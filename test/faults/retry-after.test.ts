@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals'
+import type { TokenError } from '../../src/index.ts'
+import { until } from '../axios/support/turns.ts'
+import { ADAPTERS, wire } from '../service/world.ts'
+import { outcome } from '../support/managed.ts'
+import { answer, commit, FIN, proper, read, send, type Step } from '../support/scripted-server.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import {
+  calls,
+  expectNextCallAfter,
+  hurryPauses,
+  type Network,
+  retried,
+  startNetwork,
+  startWithToken,
+} from './support/network.ts'
+
+const HOUR = 3_600_000
+const CALLERS = 10_000
+
+/** An answer of a throttle or a gateway, before the service could act. */
+const answering = (status: number, headers: Record<string, string> = {}, body = ''): Step[] => [
+  ...read,
+  send(wire(status, body, { Connection: 'close', ...headers })),
+  FIN,
+]
+const throttled = (retryAfter: string) => answering(429, { 'Retry-After': retryAfter })
+const utc = (at: number) => new Date(at).toUTCString()
+
+describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter', (adapter) => {
+  it('when a first token is throttled, then all are told until when, and no call is made before (F44)', async () => {
+    const network = await startNetwork(adapter, [throttled('120'), proper])
+    const { tokens, told, service, clock } = network
+    const retryAt = clock.wallNow() + 120_000
+    const error = { code: 'ERR_THROTTLED', status: 429, retryable: true, retryAt }
+    expect(await outcome(tokens.getAccessToken())).toMatchObject(error)
+    expect(tokens.status()).toMatchObject({ phase: 'cooling-down', nextAttemptAt: retryAt, lastError: 'ERR_THROTTLED' })
+    expect(told.renewalFailed).toMatchObject([{ error, nextAttemptAt: retryAt }])
+    await clock.advance(119_999)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject(error)
+    expect(await outcome(tokens.renew())).toMatchObject(error)
+    expect(calls(network)).toBe(1)
+    await clock.advance(1)
+    expect(await tokens.getAccessToken()).toBe(service.issued[0])
+    expect(service.heard).toEqual(['obtain', 'obtain'])
+  })
+
+  it('when a refresh is throttled, then its refresh token is good for the call after that (F44)', async () => {
+    const network = await startWithToken(adapter, [throttled('120'), proper])
+    const { tokens, told, service, clock } = network
+    await clock.advance(45_000) // the token is due, and in use
+    await until(() => told.renewalFailed.length === 1)
+    expect(tokens.peekAccessToken()).toBe(service.issued[0])
+    await clock.advance(119_999)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_THROTTLED',
+      retryAt: clock.wallNow() + 1,
+    })
+    expect(calls(network)).toBe(2)
+    await clock.advance(1)
+    expect(await tokens.getAccessToken()).toBe(service.issued[1])
+    expect([service.heard, service.story]).toEqual([['obtain', 'refresh', 'refresh'], 'spent 2, live 0'])
+    expect(told.suspicious).toEqual([])
+  })
+})
+
+const LONG: [string, string][] = [
+  ['thirty years, in seconds', '1000000000'],
+  ['more digits than a number has room for', '9'.repeat(400)],
+  ['a date in 9999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
+]
+
+describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter', (adapter) => {
+  it.each(LONG)('when it is %s, then it counts as five minutes, and that is told (F45)', async (_, text) => {
+    const network = await startNetwork(adapter, [throttled(text), proper])
+    const { tokens, told, service, clock } = network
+    const retryAt = clock.wallNow() + 300_000
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_THROTTLED', retryAt })
+    expect(told.anomaly.map(({ kind }) => kind)).toEqual(['retry-after-clamped'])
+    await clock.advance(299_999)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ retryAt })
+    await clock.advance(1)
+    expect(await tokens.getAccessToken()).toBe(service.issued[0])
+    expect(calls(network)).toBe(2)
+    // A timer of more than 2^31-1 ms would fire at once.
+    expect(Math.max(...clock.delays)).toBeLessThanOrEqual(300_000)
+  })
+})
+
+/** Our own pause before a second call: half of the base, twice the base for a 429. */
+const OWN_PAUSES = [
+  [429, 500],
+  [503, 250],
+] as const
+const PAST = ['0', '000', utc(Date.UTC(2025, 11, 31)), utc(0)]
+const NEITHER = ['-5', '+5', '1.5', '1e3', '0x10', ' ', 'garbage', '5, 5', '5 s', '2026-01-01T00:10:00Z']
+
+describe.each(ADAPTERS)('given Retry-After that asks for no time, and the %s adapter', (adapter) => {
+  describe.each(OWN_PAUSES)('and status %i', (status, pauseMs) => {
+    it.each([...PAST, ...NEITHER])('when it is %j, then our own pause is kept (F46, F47)', async (text) => {
+      await expectPause(await startNetwork(adapter, [answering(status, { 'Retry-After': text }), proper]), pauseMs)
+    })
+
+    it('when it comes twice, then our own pause is kept (F47)', async () => {
+      const two = answering(status, { 'Retry-After': '20\r\nRetry-After: 25' })
+      await expectPause(await startNetwork(adapter, [two, proper]), pauseMs)
+    })
+  })
+
+  it('when it is always 0, then the pauses grow, and there is no storm (F46)', async () => {
+    const network = await startNetwork(adapter, [throttled('0')])
+    hurryPauses(network)
+    const { tokens, told, server } = network
+    await outcome(tokens.getAccessToken())
+    expect(told.retry.map(({ delayMs }) => delayMs)).toEqual([500, 1_000, 2_000])
+    expect(server.requests).toHaveLength(4)
+  })
+})
+
+describe.each(ADAPTERS)('given Retry-After as a date, and the %s adapter', (adapter) => {
+  it.each([-HOUR, 0, HOUR])('when our clock is off by %i ms, then the one of the answer counts (F48)', async (off) => {
+    const clock = new VirtualClock()
+    const serviceNow = clock.wallNow() - off
+    const headers = { Date: utc(serviceNow), 'Retry-After': utc(serviceNow + 20_000) }
+    await expectPause(await startNetwork(adapter, [answering(429, headers), proper], { clock }), 20_000)
+  })
+})
+
+/** A first token after this pause and not before. */
+async function expectPause(network: Network, ms: number): Promise<void> {
+  const { tokens, told, service } = network
+  const waiting = tokens.getAccessToken()
+  await retried(network)
+  expect(told.retry).toMatchObject([{ delayMs: ms }])
+  await expectNextCallAfter(network, ms)
+  expect(await waiting).toBe(service.issued[0])
+  expect(told.anomaly).toEqual([])
+}
+
+/** Longer than any pause of our own. */
+const ASKED_MS = 200_000
+/** When the next call comes after an answer that asks for that, ms: after a refresh, and after an obtain. */
+const NEXT_CALLS: [number, number, number][] = [
+  ...[429, 500, 502, 503, 504].map((status): [number, number, number] => [status, ASKED_MS, ASKED_MS]),
+  // Refused: by the credentials at once; those not for a minute.
+  ...[400, 401, 403].map((status): [number, number, number] => [status, 0, 60_000]),
+  // Misdirected.
+  ...[307, 404, 410].map((status): [number, number, number] => [status, 5_000, 5_000]),
+  // Of unknown outcome: by the credentials at once; those after our own pause.
+  ...[200, 408, 425].map((status): [number, number, number] => [status, 0, 250]),
+]
+
+describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %s adapter', (adapter) => {
+  const headers = { 'Retry-After': String(ASKED_MS / 1_000) }
+  const nextCallAfter = async ({ told, clock }: Network) => {
+    await until(() => told.retry.length + told.renewalFailed.length === 1)
+    return told.retry[0]?.delayMs ?? told.renewalFailed[0]!.nextAttemptAt - clock.wallNow()
+  }
+
+  it.each(NEXT_CALLS)(
+    'when it comes with %i, then the next call comes %i ms after a refresh, %i ms after an obtain (F49)',
+    async (status, refreshMs, obtainMs) => {
+      const script = answering(status, headers, '<h1>Later</h1>')
+      const refreshing = await startWithToken(adapter, [script, proper])
+      void outcome(refreshing.tokens.renew())
+      expect(await nextCallAfter(refreshing)).toBe(refreshMs)
+      const obtaining = await startNetwork(adapter, [script, proper])
+      void outcome(obtaining.tokens.getAccessToken())
+      expect(await nextCallAfter(obtaining)).toBe(obtainMs)
+      for (const { told } of [refreshing, obtaining]) expect(told.anomaly).toEqual([])
+    },
+  )
+
+  it('when it comes with a good answer, then it means nothing (F49)', async () => {
+    const good = [...read, commit, answer({ Connection: 'close', ...headers }), FIN]
+    const { tokens, told, service } = await startNetwork(adapter, [good])
+    await tokens.getAccessToken()
+    await tokens.renew()
+    expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
+    expect([told.retry, told.anomaly]).toEqual([[], []])
+    expect(tokens.status()).not.toHaveProperty('nextAttemptAt')
+  })
+})
+
+describe.each(ADAPTERS)('given ten thousand callers and a throttled token service, and the %s adapter', (adapter) => {
+  const ask = ({ tokens }: Network) => Array.from({ length: CALLERS }, () => outcome(tokens.getAccessToken()))
+
+  it('when they can wait that long, then all wait by one timer, for one call at its end (F50)', async () => {
+    const network = await startNetwork(adapter, [throttled('10'), proper])
+    const { told, service, clock } = network
+    const early = ask(network)
+    await retried(network)
+    const late = ask(network)
+    // Theirs, and that of the pause.
+    expect(clock.pending).toBe(2)
+    await expectNextCallAfter(network, 10_000)
+    expect(new Set(await Promise.all([...early, ...late]))).toEqual(new Set([service.issued[0]]))
+    expect([service.heard, told.retry.length]).toEqual([['obtain', 'obtain'], 1])
+  })
+
+  it('when they cannot, then all are told until when at once, and later make one call (F50)', async () => {
+    const network = await startNetwork(adapter, [throttled('60'), proper])
+    const { told, service, clock } = network
+    const early = ask(network)
+    await until(() => told.renewalFailed.length === 1)
+    const refused = await Promise.all([...early, ...ask(network)])
+    const retryAts = refused.map((error) => [(error as TokenError).code, (error as TokenError).retryAt].join())
+    expect(new Set(retryAts)).toEqual(new Set([`ERR_THROTTLED,${clock.wallNow() + 60_000}`]))
+    expect([clock.pending, calls(network)]).toEqual([0, 1])
+    await clock.advance(60_000)
+    expect(new Set(await Promise.all(ask(network)))).toEqual(new Set([service.issued[0]]))
+    expect(service.heard).toEqual(['obtain', 'obtain'])
+  })
+})

@@ -1,0 +1,142 @@
+import { type FailurePath, renewal, waiting } from './failure-path.ts'
+import {
+  breakingOff,
+  dropping,
+  garbled,
+  granting,
+  page,
+  redirecting,
+  refusing,
+  type Reply,
+  SECRETS,
+  signedAt,
+  silent,
+} from './marked-service.ts'
+
+const REJECTED = 'ERR_CREDENTIALS_REJECTED'
+const THROTTLED = 'ERR_THROTTLED'
+const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
+const MISDIRECTED = 'ERR_TOKEN_REQUEST'
+const UNSIGNED = 'ERR_SIGNATURE'
+
+const { body, query, proxyUser, proxyPassword } = SECRETS
+const alike = (statuses: number[], ends: FailurePath['ends'], reply: (status: number) => Reply): FailurePath[] =>
+  statuses.map((status) => ({ when: `it answers ${status}`, ends: ends!, tokenCalls: reply(status) }))
+
+/** The service answers, and says no. */
+const REFUSALS: FailurePath[] = [
+  { when: 'the password is wrong', ends: REJECTED, tells: ['renewalFailed'], tokenCalls: refusing(400, '2006') },
+  { when: 'its code is a sentence', ends: REJECTED, tokenCalls: refusing(400, `no ${SECRETS.login}`) },
+  { when: 'its code is the password', ends: REJECTED, tokenCalls: refusing(400, SECRETS.password), variant: 'B' },
+  {
+    when: 'its code is the client secret',
+    ends: REJECTED,
+    tokenCalls: refusing(400, SECRETS.clientSecret),
+    variant: 'A',
+  },
+  { when: 'its code is the key in a header', ends: REJECTED, tokenCalls: refusing(400, SECRETS.header), isOpen: true },
+  ...alike([401, 403], REJECTED, refusing),
+  { when: 'it throttles', ends: THROTTLED, tells: ['retry'], tokenCalls: refusing(429, 'throttled') },
+  {
+    when: 'it throttles for longer than is believed',
+    ends: THROTTLED,
+    tells: ['anomaly retry-after-clamped'],
+    tokenCalls: refusing(429, 'throttled', { 'Retry-After': '86400' }),
+  },
+  { when: 'it throttles until a mark', ends: THROTTLED, tokenCalls: refusing(429, undefined, { 'Retry-After': body }) },
+  ...alike([500, 503, 504, 599], UNAVAILABLE, refusing),
+  { when: 'a gateway answers with a page', ends: UNAVAILABLE, tells: ['retry'], tokenCalls: page(502) },
+  ...alike([408, 425], UNAVAILABLE, refusing),
+  ...alike([404, 405, 410, 415], MISDIRECTED, refusing),
+  ...alike([301, 302, 303, 307, 308], MISDIRECTED, redirecting),
+]
+
+/** No complete answer comes. */
+const LOST: FailurePath[] = [
+  { when: 'its answers are lost', ends: UNAVAILABLE, tokenCalls: dropping },
+  { when: 'its answers break off half way', ends: UNAVAILABLE, tokenCalls: breakingOff },
+  {
+    when: 'the deadline of a token call passes',
+    ends: UNAVAILABLE,
+    setting: { manager: { retry: { maxAttempts: 1 } } },
+    tokenCalls: silent,
+    async act(stage) {
+      const { ended } = await waiting(stage)
+      await stage.clock.advance(10_000)
+      return ended
+    },
+  },
+  {
+    when: 'nobody listens at its address',
+    ends: UNAVAILABLE,
+    unsent: true,
+    setting: { baseUrl: `http://127.0.0.1:1/api?key=${query}` },
+  },
+  {
+    when: 'its name cannot be resolved',
+    ends: UNAVAILABLE,
+    unsent: true,
+    adapter: 'http',
+    setting: {
+      baseUrl: `http://tokens.localhost:1/api?key=${query}`,
+      transport: { lookup: (_name: string, _options: object, done: (error: Error) => void) => done(new Error(body)) },
+    },
+  },
+  {
+    when: 'the proxy is not there',
+    ends: UNAVAILABLE,
+    unsent: true,
+    adapter: 'http',
+    setting: {
+      transport: { proxy: { host: '127.0.0.1', port: 1, auth: { username: proxyUser, password: proxyPassword } } },
+    },
+  },
+]
+
+const expiry = /("(?:expires_in|access_expired_at)":)("[^"]*"|\d+)/
+
+/** A complete answer of status 200 that is of no use. */
+const GARBAGE: FailurePath[] = (
+  [
+    ['half a document', garbled((issued) => issued.slice(0, -3))],
+    ['a document with a mark where JSON breaks', garbled((issued) => issued.replace('"data"', body))],
+    ['a page', page(200)],
+    ['text', garbled((issued) => JSON.stringify(issued))],
+    ['no UTF-8', garbled((issued) => Buffer.concat([Buffer.from(issued), Buffer.from([0xff])]))],
+    ['too much', garbled((issued) => issued.padEnd(70_000, SECRETS.access))],
+    ['of an unknown encoding', garbled((issued) => issued, { 'Content-Encoding': body })],
+    ['an error', garbled((issued) => issued.replace('{', `{"errors":[{"detail":"${body}"}],`))],
+    ['of another type', garbled((issued) => issued.replace('auth-token', body))],
+    ['without a lifetime', garbled((issued) => issued.replace(expiry, `"${body}":0`))],
+    ['with a mark for a lifetime', garbled((issued) => issued.replace(expiry, `$1"${body}"`))],
+    ['with a token that cannot be sent', garbled((issued) => issued.replace('"access":"', '$&\\r\\n'))],
+    ['with a token in a list', garbled((issued) => issued.replace(/"access":("[^"]*")/, '"access":[$1]'))],
+    ['with marks for names', garbled(() => `{"${SECRETS.access}":{"${SECRETS.password}":1}}`)],
+  ] as const
+).map(([what, tokenCalls]) => ({ when: `its answer is ${what}`, ends: 'ERR_TOKEN_RESPONSE', tokenCalls }))
+
+/** Answers of Variant B that are not the service's, or not of today. */
+const SIGNATURES: FailurePath[] = [
+  {
+    when: 'its answers are not signed',
+    ends: UNSIGNED,
+    variant: 'B',
+    tokenCalls: garbled((issued) => issued.replace('"meta"', `"${body}"`)),
+  },
+  {
+    when: 'its answers are signed wrongly',
+    ends: UNSIGNED,
+    variant: 'B',
+    tokenCalls: garbled((issued) => issued.replace(/"sign":"/, `$&${body}`)),
+  },
+  {
+    when: 'its answer is an old one',
+    ends: UNSIGNED,
+    variant: 'B',
+    tokenCalls: [granting, refusing(403), signedAt(0), signedAt(0), signedAt(0)],
+    act: renewal,
+  },
+]
+
+/** What the token service, or what stands before it, does to a token call. */
+export const ANSWER_FAILURES: readonly FailurePath[] = [...REFUSALS, ...LOST, ...GARBAGE, ...SIGNATURES]

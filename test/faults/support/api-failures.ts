@@ -1,0 +1,97 @@
+import { until } from '../../axios/support/turns.ts'
+import { type FailurePath, request } from './failure-path.ts'
+import { breakingOff, dropping, plain, SECRETS, silent } from './marked-service.ts'
+import type { Stage } from './marked-stage.ts'
+
+/** A request whose token is on the wire, and which the API does not answer. */
+async function unanswered(stage: Stage, config: object = {}): Promise<{ ended: Promise<unknown> }> {
+  const { service, tokens } = stage
+  await tokens.getAccessToken()
+  const ended = request(stage, config)
+  await until(() => service.seen.length > service.tokenCalls())
+  return { ended }
+}
+
+/** The program never gets what it would print itself: its own address or header. */
+const unseen = async (requested: Promise<unknown>): Promise<undefined> => void (await requested)
+
+const toAgain = plain(302, '', { Location: '/again' })
+
+const FAILURES: FailurePath[] = [
+  { when: 'the API answers', resources: plain(200) },
+  { when: 'the API refuses every token', ends: ['ERR_BAD_REQUEST'], resources: plain(401) },
+  { when: 'the API forbids', ends: ['ERR_BAD_REQUEST'], resources: plain(403) },
+  { when: 'the API fails', ends: ['ERR_BAD_RESPONSE'], resources: plain(500) },
+  { when: 'the API breaks the connection', ends: ['ECONNRESET', 'ERR_NETWORK'], resources: dropping },
+  { when: 'the API breaks off its answer', ends: ['ERR_BAD_RESPONSE', 'TypeError'], resources: breakingOff },
+  {
+    when: 'the API does not answer in time',
+    ends: ['ECONNABORTED', 'ETIMEDOUT'],
+    resources: silent,
+    setting: { instance: { timeout: 20 } },
+  },
+  {
+    when: 'a request is aborted on its way',
+    ends: ['ERR_CANCELED'],
+    resources: silent,
+    async act(stage) {
+      const controller = new AbortController()
+      const { ended } = await unanswered(stage, { signal: controller.signal })
+      controller.abort()
+      return ended
+    },
+  },
+  {
+    when: 'a request is refused the connection',
+    ends: ['ECONNREFUSED', 'ERR_NETWORK'],
+    unsent: true,
+    setting: { instance: { baseURL: 'http://127.0.0.1:1' } },
+  },
+  { when: 'the API redirects for ever', ends: ['ERR_FR_TOO_MANY_REDIRECTS', 'ERR_NETWORK'], resources: toAgain },
+  {
+    when: 'the API redirects, and nobody follows',
+    ends: ['ERR_BAD_REQUEST', 'ERR_BAD_RESPONSE'],
+    resources: toAgain,
+    setting: { instance: { maxRedirects: 0 } },
+  },
+  {
+    when: 'the API answers too much',
+    ends: ['ERR_BAD_RESPONSE'],
+    resources: plain(200, 'x'.repeat(100)),
+    setting: { instance: { maxContentLength: 10 } },
+  },
+  {
+    when: 'the API answers what is no JSON',
+    ends: ['ERR_BAD_RESPONSE'],
+    resources: plain(200, '{'),
+    setting: { instance: { responseType: 'json', transitional: { silentJSONParsing: false } } },
+  },
+  {
+    when: 'a request goes to an address with a user, a password and a query',
+    tells: ['anomaly origin-not-allowed'],
+    act: ({ api, service }) => {
+      const { user, pass, query } = SECRETS
+      return unseen(api.get(`${service.origin.replace('//', `//${user}:${pass}@`)}/orders?key=${query}`))
+    },
+    unsent: true,
+  },
+  {
+    when: 'a request goes to another place',
+    tells: ['anomaly origin-not-allowed'],
+    act: ({ api }) => unseen(api.get(`http://localhost:1/orders?key=${SECRETS.query}`).catch(() => undefined)),
+    unsent: true,
+  },
+  {
+    when: 'a token is put among the defaults later',
+    tells: ['anomaly header-in-defaults'],
+    async act({ api }) {
+      api.defaults.headers.common.Authorization = `Bearer ${SECRETS.header}`
+      await api.get('/orders')
+      delete api.defaults.headers.common.Authorization
+    },
+    unsent: true,
+  },
+]
+
+/** What the API does to a request that carries a token, of whichever variant. */
+export const API_FAILURES: readonly FailurePath[] = FAILURES.map((path) => ({ ...path, variant: 'A' }))

@@ -1,0 +1,286 @@
+import axios from 'axios'
+import { TokenError, type TokenSource } from '../../../src/index.ts'
+import { ending, type FailurePath, renewal, request, waiting } from './failure-path.ts'
+import { garbled, granting, type MarkedService, page, refusing, SECRETS, signedAt, silent } from './marked-service.ts'
+
+const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
+/** By the virtual clock. */
+const TWO_MINUTES_AGO = Date.UTC(2026, 0, 1) - 120_000
+const { body, clientId, clientSecret, login, password, access, refresh } = SECRETS
+
+const refusingRefresh = [granting, refusing(401, '2007')]
+
+/** A refresh token is refused before its time. */
+const SUSPICIONS: FailurePath[] = [
+  {
+    when: 'a refresh token is suspicious, and the credentials are good',
+    variant: 'B',
+    tells: ['suspicious', 'suspicionSettled', 'renewed'],
+    tokenCalls: refusingRefresh,
+    act: renewal,
+  },
+  {
+    when: 'a refresh token is suspicious, and the credentials are refused too',
+    variant: 'B',
+    ends: 'ERR_CREDENTIALS_REJECTED',
+    tells: ['suspicious', 'suspicionSettled'],
+    tokenCalls: [...refusingRefresh, refusing(400, '2006')],
+    act: renewal,
+  },
+  {
+    when: 'a refresh token is suspicious, and everything stops',
+    variant: 'B',
+    ends: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
+    tells: ['suspicious', 'renewalFailed'],
+    tokenCalls: refusingRefresh,
+    setting: { manager: { onSuspicious: 'stop' } },
+    act: renewal,
+  },
+  {
+    when: 'a refresh token is refused, and no attempt is left',
+    variant: 'B',
+    ends: 'ERR_REFRESH_REJECTED',
+    tokenCalls: refusingRefresh,
+    setting: { manager: { retry: { maxAttempts: 1 } } },
+    act: renewal,
+  },
+  {
+    when: 'the answer to a refresh is a page',
+    variant: 'B',
+    tells: ['retry', 'renewed'],
+    tokenCalls: [granting, page(200)],
+    act: renewal,
+  },
+]
+
+/** Callers who wait, and what ends it. */
+const WAITING: FailurePath[] = [
+  {
+    when: 'somebody asks while a failed renewal cools down',
+    ends: UNAVAILABLE,
+    tokenCalls: refusing(503),
+    async act(stage) {
+      await request(stage)
+      return request(stage)
+    },
+  },
+  {
+    when: 'a caller waits as long as anybody may',
+    ends: 'ERR_WAIT_TIMEOUT',
+    tokenCalls: [refusing(503), silent],
+    setting: { manager: { exchangeTimeoutMs: 60_000 } },
+    async act(stage) {
+      const { ended } = await waiting(stage, { calls: 2 })
+      await stage.clock.advance(30_000)
+      return ended
+    },
+  },
+  {
+    when: 'a request has waited for its own timeout',
+    ends: ['ECONNABORTED'],
+    tokenCalls: silent,
+    setting: { instance: { timeout: 500 } },
+    async act(stage) {
+      const { ended } = await waiting(stage)
+      await stage.clock.advance(500)
+      return ended
+    },
+  },
+  {
+    when: 'the caller gives up',
+    ends: ['ERR_CANCELED'],
+    tokenCalls: silent,
+    async act(stage) {
+      const controller = new AbortController()
+      const { ended } = await waiting(stage, { signal: controller.signal })
+      controller.abort()
+      return ended
+    },
+  },
+  {
+    when: 'the manager is closed while callers wait',
+    ends: 'ERR_CLOSED',
+    tokenCalls: silent,
+    async act(stage) {
+      const { ended } = await waiting(stage)
+      void stage.tokens.close()
+      return ended
+    },
+  },
+  {
+    when: 'the manager has been closed',
+    ends: 'ERR_CLOSED',
+    async act(stage) {
+      await request(stage)
+      await stage.tokens.close()
+      return request(stage)
+    },
+  },
+  {
+    when: 'a reset comes while callers wait, and the next token call fails',
+    ends: 'ERR_CREDENTIALS_REJECTED',
+    tokenCalls: [silent, refusing(400, '2006')],
+    async act(stage) {
+      const { ended } = await waiting(stage)
+      void stage.tokens.reset()
+      await stage.clock.advance(10_000)
+      return ended
+    },
+  },
+]
+
+/** A refused token is to be replaced, and no other comes. */
+const REPLACING: FailurePath[] = [
+  {
+    when: 'tokens are refused faster than they may be replaced',
+    ends: 'ERR_REPLACED_TOO_SOON',
+    async act({ tokens }) {
+      const second = await tokens.replaceAccessToken(await tokens.getAccessToken())
+      return ending(tokens.replaceAccessToken(second))
+    },
+  },
+  {
+    when: 'the refused token is issued again',
+    ends: 'ERR_TOKEN_RESPONSE',
+    tokenCalls: garbled((issued) => issued.replace(/"canary-access[^"]*"/, `"${access}"`)),
+    act: async ({ tokens }) => ending(tokens.replaceAccessToken(await tokens.getAccessToken())),
+  },
+]
+
+/** An error as axios gives it to those who make a token call by themselves. */
+async function axiosError({ origin }: MarkedService): Promise<unknown> {
+  const config = {
+    headers: { Authorization: `Bearer ${access}` },
+    auth: { username: SECRETS.user, password: SECRETS.pass },
+  }
+  return ending(axios.post(`${origin}/api/token/?key=${SECRETS.query}`, { clientId, clientSecret, refresh }, config))
+}
+
+const custom = (obtain: (service: MarkedService) => Promise<unknown>, kept: object = {}) => ({
+  source: (service: MarkedService) => ({ id: login, obtain: () => obtain(service), ...kept }) as TokenSource,
+})
+const thrown = (what: (service: MarkedService) => unknown) =>
+  custom(async (service) => {
+    throw (await what(service)) as Error
+  })
+
+/** A token source of the user's. */
+const CUSTOM: FailurePath[] = [
+  { when: 'a source throws an axios error', ends: UNAVAILABLE, tokenCalls: refusing(400), setting: thrown(axiosError) },
+  {
+    when: 'a source throws an axios error as the cause of a TokenError',
+    ends: 'ERR_CREDENTIALS_REJECTED',
+    tokenCalls: refusing(400),
+    setting: thrown(async (service) => {
+      const cause = await axiosError(service)
+      return new TokenError('ERR_CREDENTIALS_REJECTED', 'refused', { cause, outcome: 'rejected' })
+    }),
+  },
+  ...(
+    [
+      [
+        'an error that holds secrets',
+        () => Object.assign(new Error(password, { cause: new Error(refresh) }), { access }),
+      ],
+      ['a secret', () => password],
+      ['an object with secrets', () => ({ message: password, login, code: { access } })],
+      ['nothing', () => undefined],
+    ] as const
+  ).map(
+    ([what, throws]) =>
+      ({ when: `a source throws ${what}`, ends: UNAVAILABLE, setting: thrown(throws), unsent: true }) as const,
+  ),
+  ...(
+    [
+      ['a token with a line break', { accessToken: `${access}\r\n`, accessLifetimeMs: 60_000 }],
+      ['a token without a lifetime', { accessToken: access }],
+      ['a refresh token in a list', { accessToken: access, accessLifetimeMs: 60_000, refreshToken: [refresh] }],
+      ['a token alone', access],
+    ] as const
+  ).map(
+    ([what, grant]) =>
+      ({
+        when: `a source gives ${what}`,
+        ends: 'ERR_TOKEN_RESPONSE',
+        setting: custom(async () => grant),
+        unsent: true,
+      }) as const,
+  ),
+]
+
+/** A function of the user's that is asked for credentials, or for chance. */
+const FUNCTIONS: FailurePath[] = (
+  [
+    ['throws an error that tells them', () => Promise.reject(Object.assign(new Error(password), { clientSecret }))],
+    ['throws an error for a cause that tells them', () => Promise.reject(new Error('sealed', { cause: password }))],
+    ['throws what is no error', () => Promise.reject(password as unknown as Error)],
+    ['gives half of them', () => ({ clientId, login })],
+    ['gives them under other names', () => ({ client_id: clientId, client_secret: clientSecret, user: login })],
+    ['gives them with NUL', () => ({ clientId, login, clientSecret: `${clientSecret}\0`, password: `${password}\0` })],
+    ['gives text', () => password],
+  ] as const
+).map(([what, credentials]) => ({
+  when: `the credentials function ${what}`,
+  ends: UNAVAILABLE,
+  setting: { credentials },
+  unsent: true,
+}))
+
+FUNCTIONS.push(
+  {
+    when: 'the credentials function fails when a refresh answer is to be verified',
+    variant: 'B',
+    ends: UNAVAILABLE,
+    setting: { credentials: (nth) => (nth === 1 ? { login, password } : Promise.reject(new Error(password))) },
+    tokenCalls: [granting, signedAt(TWO_MINUTES_AGO)],
+    act: renewal,
+  },
+  {
+    when: 'the random function throws',
+    ends: UNAVAILABLE,
+    setting: {
+      manager: {
+        random: () => {
+          throw new Error(body)
+        },
+      },
+    },
+  },
+)
+
+/** Nothing fails, but it is odd enough to be told. */
+const ODDITIES: FailurePath[] = [
+  {
+    when: 'an answer has a list for its id',
+    tells: ['anomaly response-odd', 'renewed'],
+    tokenCalls: garbled((issued) => issued.replace('"id":"7"', `"id":["${body}"]`)),
+  },
+  {
+    when: 'an answer is of two minutes ago',
+    variant: 'B',
+    tells: ['anomaly clock-off'],
+    tokenCalls: signedAt(TWO_MINUTES_AGO),
+  },
+  {
+    when: 'the machine has slept',
+    tells: ['anomaly clock-jumped'],
+    async act(stage) {
+      await request(stage)
+      stage.clock.jump(3_600_000)
+      const ended = request(stage)
+      // The gap between two renewals.
+      await stage.clock.advance(1_000)
+      return ended
+    },
+  },
+]
+
+/** What happens to callers, and to what the user brings, on the way to a token. */
+export const COURSE_FAILURES: readonly FailurePath[] = [
+  ...SUSPICIONS,
+  ...WAITING,
+  ...REPLACING,
+  ...CUSTOM,
+  ...FUNCTIONS,
+  ...ODDITIES,
+]

@@ -1,0 +1,75 @@
+import axios, { type AxiosInstance, type CreateAxiosDefaults } from 'axios'
+import {
+  attachBearer,
+  type Attachment,
+  clientCredentials,
+  createTokenManager,
+  loginPassword,
+  memoryStore,
+  type TokenManager,
+  type TokenManagerOptions,
+  type TokenSource,
+  type TokenStore,
+} from '../../../src/index.ts'
+import { listen } from '../../support/managed.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
+import { type MarkedService, SECRETS, startMarkedService } from './marked-service.ts'
+
+export type Variant = 'A' | 'B'
+export type AdapterName = 'http' | 'fetch'
+
+/** What differs from the usual stage. */
+export interface Setting {
+  /** Instead of the two credentials; told how often it is asked. */
+  readonly credentials?: (nth: number) => unknown
+  /** Instead of that of the service. */
+  readonly baseUrl?: string
+  readonly transport?: object
+  /** Instead of one of the library's own. */
+  readonly source?: (service: MarkedService) => TokenSource
+  readonly manager?: Partial<TokenManagerOptions>
+  readonly instance?: CreateAxiosDefaults
+}
+
+/** A program with secrets wherever the library lets it have some, its token service and its API. */
+export interface Stage {
+  readonly clock: VirtualClock
+  readonly service: MarkedService
+  readonly tokens: TokenManager
+  readonly api: AxiosInstance
+  readonly told: ReturnType<typeof listen>
+  /** What else the library has made for the program. */
+  readonly made: readonly (TokenSource | TokenStore | Attachment)[]
+}
+
+export async function startStage(variant: Variant, adapter: AdapterName, setting: Setting = {}): Promise<Stage> {
+  const clock = new VirtualClock()
+  const service = await startMarkedService(variant, clock)
+  const custom = setting.source?.(service)
+  const source = custom ?? markedSource(variant, adapter, service, setting)
+  const store = memoryStore()
+  const options = { source, store, storeKey: SECRETS.login, clock, random: () => 0, ...setting.manager }
+  const tokens = createTokenManager(options)
+  const told = listen(tokens)
+  // Time goes on by itself where the manager pauses between two calls, and nowhere else.
+  tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))
+  // What a listener throws is nobody's business.
+  for (const name of Object.keys(told) as (keyof typeof told)[])
+    tokens.on(name, () => Promise.reject(new Error(SECRETS.body)))
+  const api = axios.create({ baseURL: service.origin, adapter, ...setting.instance })
+  const attachment = attachBearer(api, tokens, { origins: [service.origin] })
+  return { clock, service, tokens, api, told, made: [store, attachment, ...(custom ? [] : [source])] }
+}
+
+function markedSource(variant: Variant, adapter: AdapterName, service: MarkedService, setting: Setting): TokenSource {
+  const { clientId, clientSecret, login, password, query, header } = SECRETS
+  const { credentials } = setting
+  let asked = 0
+  const account = variant === 'A' ? { clientId, clientSecret } : { login, password }
+  const options = {
+    baseUrl: setting.baseUrl ?? `${service.origin}/api?key=${query}`,
+    transport: { adapter, headers: { 'X-Gateway-Key': header }, ...setting.transport },
+    ...(credentials ? { credentials: () => credentials(++asked), account: login } : account),
+  }
+  return variant === 'A' ? clientCredentials(options as never) : loginPassword(options as never)
+}

@@ -1,0 +1,79 @@
+import { expect } from '@jest/globals'
+import { clientCredentials, loginPassword, type TokenManager, type TokenManagerOptions } from '../../../src/index.ts'
+import type { TokenServiceOptions } from '../../../src/service/token-endpoint.ts'
+import { managerOf } from '../../axios/support/tokens.ts'
+import { until } from '../../axios/support/turns.ts'
+import { listen } from '../../support/managed.ts'
+import { proper, type ScriptedServer, serveScripts, type Step } from '../../support/scripted-server.ts'
+import { TokenServiceModel } from '../../support/token-service-model.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
+
+export interface Setting {
+  /** Default B. */
+  readonly variant?: 'A' | 'B'
+  readonly manager?: Partial<TokenManagerOptions>
+  readonly transport?: TokenServiceOptions['transport']
+  readonly clock?: VirtualClock
+}
+
+/** A manager, the network, and the token service behind it. */
+export interface Network {
+  readonly clock: VirtualClock
+  readonly service: TokenServiceModel
+  readonly server: ScriptedServer
+  readonly tokens: TokenManager
+  readonly told: ReturnType<typeof listen>
+}
+
+/** @param scripts One for each connection; the last one is for all that come after it. */
+export async function startNetwork(
+  adapter: 'http' | 'fetch',
+  scripts: Step[][] = [proper],
+  { variant = 'B', manager = {}, transport = {}, clock = new VirtualClock() }: Setting = {},
+): Promise<Network> {
+  const service = new TokenServiceModel(clock)
+  const server = await serveScripts(scripts, service)
+  const options = { baseUrl: server.origin, transport: { adapter, ...transport } }
+  const source =
+    variant === 'A'
+      ? clientCredentials({ ...options, ...service.client })
+      : loginPassword({ ...options, ...service.login })
+  const tokens = managerOf(source, { clock, ...manager })
+  return { clock, service, server, tokens, told: listen(tokens) }
+}
+
+/** The same with the first token in hand; the scripts are for the connections that follow. */
+export async function startWithToken(
+  adapter: 'http' | 'fetch',
+  scripts: Step[][] = [proper],
+  setting: Setting = {},
+): Promise<Network> {
+  const network = await startNetwork(adapter, [proper, ...scripts], setting)
+  await network.tokens.getAccessToken()
+  return network
+}
+
+/** Token calls begun so far. */
+export function calls({ tokens }: Network): number {
+  const { obtains, refreshes } = tokens.status().counts
+  return obtains + refreshes
+}
+
+/** The manager has told that the `count`th call will be tried again. */
+export function retried({ told }: Network, count = 1): Promise<void> {
+  return until(() => told.retry.length === count)
+}
+
+/** Lets that time pass, to the end of which no call begins, and then one does. */
+export async function expectNextCallAfter(network: Network, ms: number): Promise<void> {
+  const before = calls(network)
+  await network.clock.advance(ms - 1)
+  expect(calls(network)).toBe(before)
+  await network.clock.advance(1)
+  expect(calls(network)).toBe(before + 1)
+}
+
+/** Time goes by itself wherever the manager pauses between two calls. */
+export function hurryPauses({ tokens, clock }: Network): void {
+  tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))
+}

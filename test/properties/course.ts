@@ -1,0 +1,175 @@
+import * as fc from 'fast-check'
+import type { TokenManagerOptions } from '../../src/index.ts'
+import { type Behaviour, type Ending, endings, HEALTHY, type Lifetimes, type Scripts } from './rotating-service.ts'
+
+/** How long a caller waits, and on whose signal: the one at `slot`, which others may share. */
+interface Wait {
+  readonly maxWaitMs: number | undefined
+  readonly slot: number | undefined
+}
+
+export type Act =
+  | ({ readonly act: 'ask'; readonly times: number } & Wait)
+  | ({ readonly act: 'replace'; readonly which: 'the last' | 'an old one' | 'never issued' } & Wait)
+  | ({ readonly act: 'renew' } & Wait)
+  | { readonly act: 'abort'; readonly slot: number }
+  | { readonly act: 'advance' | 'step' | 'sleep'; readonly ms: number }
+  | { readonly act: 'approach'; readonly edge: Edge; readonly offMs: number }
+  | { readonly act: 'peek' | 'reset' | 'close' }
+
+/** What the life of a held token comes to. */
+export type Edge = 'its hard skew' | 'its end' | 'the end of its refresh token'
+
+export interface Command {
+  readonly what: Act
+  /** Microtasks until the next command; undefined: as many as there are. */
+  readonly turns: number | undefined
+}
+
+/** All that happens to one manager. */
+export interface Course {
+  readonly pairs: boolean
+  readonly lifetimes: Lifetimes
+  readonly scripts: Scripts
+  readonly options: Pick<TokenManagerOptions, 'renewal' | 'retry' | 'onSuspicious'>
+  /** Drawn one after the other, and again. */
+  readonly draws: readonly number[]
+  readonly commands: readonly Command[]
+}
+
+export const SLOTS = 3
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** Usual ones, with those before and after the edges that the manager knows. */
+const delays = fc.constantFrom(0, 0, 0, 1, 250, 999, 2 * SECOND, 9_999, 10 * SECOND, 15 * SECOND)
+
+const behaviour: fc.Arbitrary<Behaviour> = fc.record({
+  ends: fc.oneof(
+    { weight: 2, arbitrary: fc.constant('accepted' as const) },
+    { weight: 3, arbitrary: fc.constantFrom(...endings) },
+  ),
+  takesMs: delays,
+  retryAfterMs: fc.option(fc.constantFrom(0, SECOND, 10 * SECOND, 2 * MINUTE, 1_000 * SECOND), {
+    nil: undefined,
+    freq: 3,
+  }),
+  leftMs: fc.option(fc.constantFrom(-1, 0, 1, 999), { nil: undefined, freq: 8 }),
+})
+
+/** What goes wrong once often goes wrong again. */
+const spell = fc
+  .tuple(behaviour, fc.constantFrom(1, 1, 1, 2, 4, 8))
+  .map(([one, times]) => Array<Behaviour>(times).fill(one))
+const outage = fc
+  .constantFrom<Ending>('503', '429', 'not sent', 'lost before the act')
+  .map((ends) => Array<Behaviour>(8).fill({ ends, takesMs: 0 }))
+/** The service has acted, and nobody heard of it: what comes next meets a refresh token that is spent. */
+const lostAnswer = fc
+  .constantFrom<Ending>('503 after the act', 'lost after the act')
+  .map((ends): Behaviour[] => [{ ends, takesMs: 0 }, HEALTHY])
+const script = (maxLength: number) =>
+  fc
+    .array(fc.oneof({ weight: 4, arbitrary: spell }, { weight: 1, arbitrary: fc.oneof(outage, lostAnswer) }), {
+      maxLength,
+      size: 'max',
+    })
+    .map((spells) => spells.flat())
+
+const wait = {
+  maxWaitMs: fc.option(fc.constantFrom(0, 1, 500, 5 * SECOND, MINUTE), { nil: undefined }),
+  slot: fc.option(fc.nat({ max: SLOTS - 1 }), { nil: undefined }),
+}
+
+const usual: fc.WeightedArbitrary<Act>[] = [
+  { weight: 14, arbitrary: fc.record({ act: fc.constant('ask'), times: fc.constantFrom(1, 1, 2, 10), ...wait }) },
+  { weight: 5, arbitrary: fc.constant({ act: 'peek' }) },
+  {
+    weight: 18,
+    arbitrary: fc.record({
+      act: fc.constant('advance'),
+      ms: fc.oneof(
+        fc.constantFrom(0, 1, 249, 250, 500, SECOND, 2 * SECOND, 3 * SECOND, 5 * SECOND, 10 * SECOND, 15 * SECOND),
+        fc.constantFrom(30 * SECOND, 45 * SECOND, 57 * SECOND, MINUTE, 5 * MINUTE),
+        fc.nat({ max: MINUTE }),
+      ),
+    }),
+  },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      act: fc.constant('approach'),
+      edge: fc.constantFrom('its hard skew', 'its end', 'its end', 'the end of its refresh token'),
+      offMs: fc.constantFrom(-1, 0, 0, 1),
+    }),
+  },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      act: fc.constant('replace'),
+      which: fc.constantFrom('the last', 'the last', 'the last', 'an old one', 'never issued'),
+      ...wait,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('renew'), ...wait }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constant('abort'), slot: fc.nat({ max: SLOTS - 1 }) }) },
+  { weight: 4, arbitrary: fc.constant({ act: 'reset' }) },
+  { weight: 1, arbitrary: fc.constant({ act: 'close' }) },
+]
+
+const ahead = [500, 2_000, 2_001, MINUTE, HOUR]
+const back = [-500, -2_000, -2_001, -MINUTE, -HOUR]
+
+/** A step back and sleep do not go together: between two looks at the clocks they would hide each other from anybody. */
+const disturbances: Record<string, fc.Arbitrary<Act>> = {
+  'a clock that is set': fc.record({ act: fc.constant('step'), ms: fc.constantFrom(...ahead, ...back) }),
+  'a machine that sleeps': fc.record({
+    act: fc.constantFrom('sleep', 'sleep', 'step'),
+    ms: fc.constantFrom(2_001, 30 * SECOND, MINUTE, HOUR),
+  }),
+}
+
+const settings = {
+  lifetimes: fc.record({
+    accessMs: fc.constantFrom(500, 4 * SECOND, MINUTE, MINUTE, MINUTE, 10 * MINUTE),
+    refreshMs: fc.constantFrom(5 * SECOND, 30 * SECOND, 5 * MINUTE),
+  }),
+  scripts: fc.record({
+    // Most courses come to hold a token.
+    obtain: fc.oneof(
+      fc.constant([]),
+      script(4),
+      script(6).map((rest) => [HEALTHY, ...rest]),
+    ),
+    refresh: script(6),
+  }),
+  options: fc.record({
+    renewal: fc.record({
+      keepWarm: fc.constantFrom('while-used', 'while-used', 'always', 'never'),
+      maxWaitMs: fc.constantFrom(undefined, undefined, undefined, 2 * SECOND),
+    }),
+    retry: fc.record({ maxAttempts: fc.constantFrom(undefined, undefined, undefined, 1, 2) }),
+    onSuspicious: fc.constantFrom(undefined, undefined, undefined, 'stop'),
+  }),
+  // Binary fractions: the sums of the model are those of the manager.
+  draws: fc.array(fc.constantFrom(0, 0.25, 0.5, 0.75), { minLength: 1, maxLength: 4 }),
+} as const
+
+const command = (disturbance: fc.Arbitrary<Act>): fc.Arbitrary<Command> =>
+  fc.record({
+    what: fc.oneof(...usual, { weight: 6, arbitrary: disturbance }),
+    turns: fc.option(fc.nat({ max: 12 }), { nil: undefined, freq: 3 }),
+  })
+
+/** Courses with single-use refresh tokens (`pairs`), or with credentials alone. */
+export function courses(pairs: boolean): fc.Arbitrary<Course> {
+  const withCommands = Object.values(disturbances).map((disturbance) =>
+    fc.record({
+      ...settings,
+      pairs: fc.constant(pairs),
+      commands: fc.array(command(disturbance), { minLength: 1, maxLength: 40, size: 'max' }),
+    }),
+  )
+  return fc.oneof(...withCommands)
+}

@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto'
+import type { SuspicionEvent, TokenError, TokenEvents, TokenManager } from '../../src/index.ts'
+import type { Edge } from './course.ts'
+import type { Promises } from './promises.ts'
+import type { Exchange, IssuedAccess, RotatingService } from './rotating-service.ts'
+import type { TrueTime } from './true-time.ts'
+
+/** Where an exchange stands in the order of things. */
+interface Mark {
+  readonly generation: number
+  /** By how much the wall clock had been set ahead before. */
+  readonly steppedMs: number
+  /** The generation in which it ended. */
+  endedIn?: number
+}
+
+const LEAST_PAUSE_MS = 250
+const LONGEST_RETRY_AFTER_MS = 300_000
+const FORCED_GAP_MS = 2_000
+const REJECTED_PAUSE_MS = 60_000
+/** The journey of two answers and drift (design: Suspicion), and the least jump that a clock notices. */
+const UNCERTAIN_MS = 5_000
+
+/**
+ * Watches a manager from the side of the service: which calls it makes, and what it tells of them. Knows what callers may
+ * be given. Between two turns everything that can happen without time passing has happened.
+ */
+export class ExchangeWatch {
+  /** Raised by each reset, and by close: what was begun before reaches nobody. */
+  generation = 0
+  closed = false
+  /** Nothing more until reset. */
+  stopped = false
+  /** Accepted in this generation, and alive when it arrived. */
+  held: (IssuedAccess & { readonly token: string; readonly turn: number }) | undefined
+  inFlight: Exchange | undefined
+  readonly #time: TrueTime
+  readonly #promises: Promises
+  readonly #maxAttempts: number
+  readonly #marks = new Map<Exchange, Mark>()
+  #service!: RotatingService
+  #turn = 0
+  #generationBefore = 0
+  /** Monotonic; no call before. */
+  #notBefore = -Infinity
+  #attempts = 0
+  #hasGivenUp = false
+  #owesObtain = false
+  #forcedAt = -Infinity
+  /** That of the last exchange, if it brought one. */
+  #refreshToken: string | undefined
+  readonly #suspicious = new Set<string>()
+  #toBeReported: { refreshToken: string; generation: number }[] = []
+
+  constructor(time: TrueTime, promises: Promises, maxAttempts: number) {
+    this.#time = time
+    this.#promises = promises
+    this.#maxAttempts = maxAttempts
+  }
+
+  watch(service: RotatingService, tokens: TokenManager): void {
+    this.#service = service
+    tokens.on('renewed', (event) => this.#renewed(event))
+    tokens.on('renewalFailed', ({ error, nextAttemptAt }) => this.#gaveUp(error, nextAttemptAt))
+    tokens.on('suspicious', (event) => this.#suspected(event))
+  }
+
+  began(exchange: Exchange): void {
+    this.#marks.set(exchange, { generation: this.generation, steppedMs: this.#time.steppedMs })
+    const { must } = this.#promises
+    must(!this.inFlight, 'at most one exchange is in flight')
+    must(!this.closed, 'no exchange begins after close()')
+    must(this.#time.monotonicNow() >= this.#notBefore, 'no exchange begins within a pause or a cool-down')
+    const isObtain = exchange.kind === 'obtain'
+    must(isObtain || !this.#owesObtain, 'a refresh that failed for good is followed by an obtain')
+    must(!isObtain || this.#owesObtain || !this.#canRefresh, 'no credentials are spent where a refresh token would do')
+    this.#attempts += 1
+    must(this.#attempts <= (this.#hasGivenUp ? 1 : this.#maxAttempts), 'a renewal makes as many calls as it may')
+    if (exchange.refreshToken !== undefined) this.#presented(exchange.refreshToken)
+    this.#owesObtain = false
+    this.inFlight = exchange
+  }
+
+  /** A refresh token is held that surely lives, and that was never presented. */
+  get #canRefresh(): boolean {
+    const token = this.#service.refreshTokens.get(this.#refreshToken ?? '')
+    return token?.presentations.length === 0 && this.#surely(token.expiresAt, token.exchange) > UNCERTAIN_MS
+  }
+
+  #presented(refreshToken: string): void {
+    const { must } = this.#promises
+    const token = this.#service.refreshTokens.get(refreshToken)
+    must(token !== undefined, 'a refresh token is one that was issued')
+    if (!token) return
+    must(this.#markOf(token).generation === this.generation, 'a refresh token of before a reset is not presented')
+    must(this.#time.now() < token.expiresAt, 'a refresh token is presented while it lives')
+    const ends = token.presentations.map(({ end }) => `${end?.outcome} ${end?.status}`)
+    const failed = ends.filter((end) => end.startsWith('unknown-5xx')).length
+    const untouched = ends.filter((end) => /^(deferred|not-sent|rejected 40[34])/.test(end)).length
+    must(failed + untouched === ends.length, `a refresh token is not presented after ${ends.join()}`)
+    must(failed <= 2, 'a refresh token is presented after two 5xx at most')
+    const serves = this.held && this.leftOf(this.held) > hardSkewOf(this.held)
+    must(failed === 0 || serves === true, 'a refresh token is presented after a 5xx only while the old token serves')
+  }
+
+  ended(exchange: Exchange): void {
+    this.inFlight = undefined
+    const mark = this.#markOf({ exchange })
+    mark.endedIn = this.generation
+    if (mark.generation !== this.generation || !exchange.end) return
+    const { outcome, status, retryAfterMs } = exchange.end
+    if (outcome === 'accepted') {
+      const token = `access-${exchange.number}`
+      const issued = this.#service.access.get(token)!
+      this.#refreshToken = `refresh-${exchange.number}`
+      if (this.leftOf(issued) > 0) this.held = { ...issued, token, turn: this.#turn }
+      return
+    }
+    const isFinal = outcome === 'unknown' || (outcome === 'rejected' && status !== 404)
+    this.#owesObtain = exchange.kind === 'refresh' && isFinal
+    const isAsked = outcome === 'deferred' || outcome === 'unknown-5xx'
+    const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0
+    this.#rest(this.#owesObtain ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))
+    const { refreshToken } = exchange
+    const token = this.#service.refreshTokens.get(refreshToken ?? '')
+    if (refreshToken === undefined || status !== 401 || !token?.stolen) return
+    if (this.#surely(token.expiresAt, token.exchange) > UNCERTAIN_MS)
+      this.#toBeReported.push({ refreshToken, generation: mark.generation })
+  }
+
+  #renewed({ by, because, durationMs }: TokenEvents['renewed']): void {
+    this.#promises.must(by !== 'adopted', 'a manager that shares nothing adopts nothing')
+    this.#attempts = 0
+    this.#hasGivenUp = false
+    // Told of late, it may be of before a reset.
+    if (because !== 'refused' || this.generation !== this.#generationBefore) return
+    const startedAt = this.#time.monotonicNow() - durationMs
+    this.#promises.must(startedAt >= this.#forcedAt + FORCED_GAP_MS, 'forced renewals keep their distance')
+    this.#forcedAt = startedAt
+  }
+
+  #gaveUp(error: TokenError, nextAttemptAt: number): void {
+    const exchange = this.evidenceOf(error)
+    if (exchange && this.#markOf({ exchange }).generation !== this.generation) return // told of late
+    // Told in whole ms, rounded.
+    const coolDownMs = Math.floor(nextAttemptAt - this.#time.wallNow())
+    const leastMs = error.code === 'ERR_CREDENTIALS_REJECTED' ? REJECTED_PAUSE_MS : LEAST_PAUSE_MS
+    this.#promises.must(coolDownMs >= leastMs, `${error.code} is followed by a cool-down`)
+    this.#rest(coolDownMs)
+    this.#attempts = 0
+    this.#hasGivenUp = true
+    this.stopped = nextAttemptAt === Infinity
+  }
+
+  #suspected({ fingerprint, evidence }: SuspicionEvent): void {
+    const { must } = this.#promises
+    must(!this.#suspicious.has(fingerprint), 'a refresh token is suspicious once')
+    this.#suspicious.add(fingerprint)
+    const [, token] = [...this.#service.refreshTokens].find(([text]) => fingerprintOf(text) === fingerprint) ?? []
+    const ends = token?.presentations.map(({ end }) => end) ?? []
+    must(ends.at(-1)?.status === 401, 'what is suspicious was refused')
+    if (evidence !== 'unexplained') return
+    must(token?.stolen === true, 'only what somebody else has spent is unexplained')
+    must(token !== undefined && token.expiresAt - this.#time.now() > 2_000, 'only what surely lives is unexplained')
+    const hadUnknown = ends.slice(0, -1).some((end) => end?.outcome.startsWith('unknown'))
+    must(!hadUnknown, 'what follows an unknown outcome of our own is not unexplained')
+  }
+
+  #rest(ms: number): void {
+    this.#notBefore = Math.max(this.#notBefore, this.#time.monotonicNow() + ms)
+  }
+
+  /** Everything before is forgotten: by `reset()`, or by `close()`. */
+  forget(): void {
+    this.generation += 1
+    this.#notBefore = this.#forcedAt = -Infinity
+    this.#attempts = 0
+    this.#hasGivenUp = this.#owesObtain = this.stopped = false
+    this.held = this.#refreshToken = undefined
+  }
+
+  turned(): void {
+    for (const { refreshToken, generation } of this.#toBeReported.splice(0)) {
+      const isReported = this.#suspicious.has(fingerprintOf(refreshToken))
+      // A reset explains a refusal.
+      const isExplained = generation !== this.generation && !this.closed
+      this.#promises.must(isReported || isExplained, 'a live refresh token that is refused is reported')
+    }
+    this.#generationBefore = this.generation
+    this.#turn += 1
+  }
+
+  // What callers may be given.
+
+  /** Until the held token comes to an edge of its life; 0 where none is held. */
+  untilMs(edge: Edge): number {
+    if (!this.held) return 0
+    if (edge === 'its end') return this.leftOf(this.held)
+    if (edge === 'its hard skew') return this.leftOf(this.held) - hardSkewOf(this.held)
+    const refresh = this.#service.refreshTokens.get(`refresh-${this.held.exchange.number}`)
+    return refresh ? refresh.expiresAt - this.#time.now() : 0
+  }
+
+  leftOf({ sentAt, lifetimeMs }: IssuedAccess): number {
+    return sentAt + lifetimeMs - this.#time.now()
+  }
+
+  /** What is left of the held token even if every step of the wall clock is taken for sleep. */
+  get surelyLeftMs(): number {
+    const { held } = this
+    if (!held || held.turn === this.#turn || this.stopped) return -Infinity
+    return this.#surely(held.sentAt + held.lifetimeMs, held.exchange)
+  }
+
+  /** Whether a token is held that needs no renewal, whatever the wall clock may have done. */
+  get serves(): boolean {
+    return this.held !== undefined && this.surelyLeftMs > hardSkewOf(this.held)
+  }
+
+  /** The exchange that an error tells of. */
+  evidenceOf({ serviceCode }: Pick<TokenError, 'serviceCode'>): Exchange | undefined {
+    return serviceCode === undefined ? undefined : this.#service.exchanges[Number(serviceCode)]
+  }
+
+  isOfNow(exchange: Exchange): boolean {
+    return this.#markOf({ exchange }).generation === this.generation
+  }
+
+  /** What had ended before a reset may be on its way to its caller, but only within the turn of the reset. */
+  isOnItsWay(exchange: Exchange): boolean {
+    const { generation, endedIn } = this.#markOf({ exchange })
+    return generation >= this.#generationBefore && endedIn === generation
+  }
+
+  #surely(expiresAt: number, exchange: Exchange): number {
+    return expiresAt - this.#time.now() - (this.#time.steppedMs - this.#markOf({ exchange }).steppedMs)
+  }
+
+  #markOf({ exchange }: { readonly exchange: Exchange }): Mark {
+    return this.#marks.get(exchange)!
+  }
+}
+
+/** Design, "The life of a token": a twentieth of the life, 1 s to 10 s, never more than a quarter. */
+export function hardSkewOf({ lifetimeMs }: { readonly lifetimeMs: number }): number {
+  return Math.min(Math.max(lifetimeMs / 20, 1_000), 10_000, lifetimeMs / 4)
+}
+
+/** The least that is due (as above): a quarter of the life, 2 s to 5 min, never more than half. */
+export function skewOf({ lifetimeMs }: { readonly lifetimeMs: number }): number {
+  return Math.min(Math.max(lifetimeMs / 4, 2_000), 300_000, lifetimeMs / 2)
+}
+
+function fingerprintOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex').slice(0, 8)
+}

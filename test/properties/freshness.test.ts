@@ -1,0 +1,211 @@
+import { describe, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import { systemClock } from '../../src/core/clock.ts'
+import { type ExchangeOutcome, TokenError, type TokenErrorCode } from '../../src/core/errors.ts'
+import { freshnessOf, renewalWindow } from '../../src/core/freshness.ts'
+import { consequenceOf, coolDownMs, pauseMs } from '../../src/core/retry-policy.ts'
+import { suspicionOf, uncertaintyOf } from '../../src/core/suspicion.ts'
+import { JUMP_MS, TokenClock } from '../../src/core/token-clock.ts'
+import { runs } from './runs.ts'
+
+const holds = <Given>(property: fc.IRawProperty<Given>) => fc.assert(property, runs(1_000))
+
+const DAY = 86_400_000
+const lifetimes = fc.oneof(fc.integer({ min: 1, max: DAY }), fc.double({ min: 0.001, max: DAY, noNaN: true }))
+const durations = fc.oneof(fc.nat({ max: 2 ** 31 - 1 }), fc.nat({ max: 60_000 }))
+const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+describe('given any token and any windows', () => {
+  const settings = fc.record({
+    skewMs: fc.option(durations, { nil: undefined }),
+    hardSkewMs: fc.option(durations, { nil: undefined }),
+    jitter: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+
+  it('then a quarter of its life is fresh, and three quarters need nobody to wait', () =>
+    holds(
+      fc.property(lifetimes, settings, draws, (lifetimeMs, windows, draw) => {
+        const { skewMs, hardSkewMs } = renewalWindow(lifetimeMs, windows, draw)
+        expect(hardSkewMs).toBeLessThanOrEqual(lifetimeMs / 4)
+        expect(skewMs).toBeLessThanOrEqual(lifetimeMs * 0.75)
+        expect(Math.min(skewMs, hardSkewMs)).toBeGreaterThanOrEqual(0)
+        expect(renewalWindow(lifetimeMs, windows, 0).skewMs).toBeLessThanOrEqual(lifetimeMs / 2)
+        expect(skewMs).toBeLessThanOrEqual(renewalWindow(lifetimeMs, windows, 0).skewMs * (1 + windows.jitter))
+      }),
+    ))
+
+  it('then it grows older and never younger, and one that has expired is never used', () =>
+    holds(
+      fc.property(lifetimes, settings, draws, fc.array(durations), (lifetimeMs, windows, draw, ages) => {
+        const window = renewalWindow(lifetimeMs, windows, draw)
+        const inOrder = ages.sort((one, other) => one - other).map((age) => lifetimeMs - age)
+        const phases = inOrder.map((remainingMs) => freshnessOf(remainingMs, window))
+        const order = ['fresh', 'due', 'expired']
+        expect(phases).toEqual([...phases].sort((one, other) => order.indexOf(one) - order.indexOf(other)))
+        expect(inOrder.every((remainingMs, n) => remainingMs > 0 || phases[n] === 'expired')).toBe(true)
+      }),
+    ))
+})
+
+const outcomes = fc.constantFrom<ExchangeOutcome>('rejected', 'deferred', 'not-sent', 'unknown-5xx', 'unknown')
+const codes = fc.constantFrom<TokenErrorCode>(
+  'ERR_CREDENTIALS_REJECTED',
+  'ERR_REFRESH_REJECTED',
+  'ERR_THROTTLED',
+  'ERR_TOKEN_SERVICE_UNAVAILABLE',
+  'ERR_TOKEN_REQUEST',
+  'ERR_TOKEN_RESPONSE',
+  'ERR_SIGNATURE',
+)
+const errors = fc
+  .tuple(
+    codes,
+    fc.option(outcomes, { nil: undefined }),
+    fc.option(fc.integer({ min: 100, max: 599 }), { nil: undefined }),
+  )
+  .map(([code, outcome, status]) => new TokenError(code, 'failed', { outcome, status }))
+
+describe('given any failed exchange', () => {
+  const policies = fc.record({
+    maxAttempts: fc.integer({ min: 1, max: 99 }),
+    baseDelayMs: durations,
+    maxDelayMs: durations,
+    maxRetryAfterMs: durations,
+  })
+
+  it('then the pause lies in the upper half of its step, and Retry-After is its lower bound', () =>
+    holds(
+      fc.property(
+        fc.integer({ min: 1, max: 1_000 }),
+        errors,
+        durations,
+        policies,
+        draws,
+        (attempt, error, askedMs, policy, draw) => {
+          const retryAfterMs = Math.min(askedMs, policy.maxRetryAfterMs)
+          const factor = error.outcome === 'deferred' || (!error.outcome && error.code === 'ERR_THROTTLED') ? 2 : 1
+          const stepMs = Math.min(policy.maxDelayMs, policy.baseDelayMs * factor * 2 ** (attempt - 1))
+          const pause = pauseMs(attempt, error, retryAfterMs, policy, draw)
+          expect(pause).toBeGreaterThanOrEqual(Math.max(stepMs / 2, retryAfterMs))
+          expect(pause).toBeLessThanOrEqual(Math.max(stepMs / 2, retryAfterMs) + stepMs / 2)
+          const own = pauseMs(attempt, error, 0, policy, draw)
+          expect(own >= stepMs / 2 && own <= stepMs).toBe(true)
+        },
+      ),
+    ))
+
+  // 0 * 2 ** 1_024 is NaN.
+  it.failing('then the thousandth pause of a policy that makes none is none, and Retry-After counts', () => {
+    const policy = { maxAttempts: 9_999, baseDelayMs: 0, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
+    const throttled = new TokenError('ERR_THROTTLED', 'failed')
+    expect([0, 2_000].map((retryAfterMs) => pauseMs(1_025, throttled, retryAfterMs, policy, 0.5))).toEqual([0, 2_000])
+  })
+
+  it('then the cool-down grows from 5 to 20 s, a minute where credentials were rejected, and is no shorter than asked', () =>
+    holds(
+      fc.property(errors, fc.integer({ min: 1, max: 1e6 }), durations, (error, failures, retryAfterMs) => {
+        const own = coolDownMs(error, failures, 0)
+        const isRejected = error.code === 'ERR_CREDENTIALS_REJECTED'
+        expect(own >= (isRejected ? 60_000 : 5_000) && own <= (isRejected ? 60_000 : 20_000)).toBe(true)
+        expect(coolDownMs(error, failures + 1, 0)).toBeGreaterThanOrEqual(own)
+        expect(coolDownMs(error, failures, retryAfterMs)).toBe(Math.max(own, retryAfterMs))
+      }),
+    ))
+
+  it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
+    holds(
+      fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
+        const { fate, next } = consequenceOf('refresh', error, signatureFailures)
+        const known = /^(ERR_CREDENTIALS_REJECTED|ERR_REFRESH_REJECTED|ERR_TOKEN_REQUEST)$/.test(error.code)
+        const outcome = error.outcome ?? (error.code === 'ERR_THROTTLED' ? 'deferred' : known ? 'rejected' : 'unknown')
+        if (outcome === 'unknown') expect([fate, next]).toEqual(['doubtful', 'obtain'])
+        if (outcome === 'rejected') expect(next).not.toBe('retry')
+        if (fate === 'keep') expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
+        const obtain = consequenceOf('obtain', error, signatureFailures)
+        expect(obtain.fate).toBe('keep')
+        expect(obtain.next === 'stop').toBe(outcome === 'rejected' || signatureFailures > 1)
+      }),
+    ))
+})
+
+describe('given any refused refresh token', () => {
+  const refusals = fc.record({
+    remainingMs: fc.option(fc.integer({ min: -10_000, max: 10_000 }), { nil: undefined }),
+    uncertaintyMs: fc.integer({ min: 2_000, max: 9_000 }),
+    attemptedBefore: fc.boolean(),
+    contested: fc.boolean(),
+    storeReachable: fc.boolean(),
+  })
+
+  it('then only one that surely lived, and that nobody on our side has used, is unexplained', () =>
+    holds(
+      fc.property(refusals, (refusal) => {
+        const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
+        const suspicion = suspicionOf(refusal)
+        const surelyDead = remainingMs !== undefined && remainingMs <= -uncertaintyMs
+        const surelyAlive = remainingMs !== undefined && remainingMs > uncertaintyMs
+        expect(suspicion === undefined).toBe(surelyDead)
+        expect(suspicion?.evidence === 'unexplained').toBe(
+          surelyAlive && !attemptedBefore && !contested && storeReachable,
+        )
+        expect(suspicion?.severity === 'high').toBe(suspicion?.evidence === 'unexplained')
+      }),
+    ))
+
+  it('then its end is the less certain the older it is', () =>
+    holds(
+      fc.property(durations, durations, (age, more) => {
+        expect(uncertaintyOf(age)).toBeGreaterThanOrEqual(2_000)
+        expect(uncertaintyOf(age + more)).toBeGreaterThanOrEqual(uncertaintyOf(age))
+      }),
+    ))
+})
+
+describe('given any moves of the clocks', () => {
+  type Move = readonly [does: 'passes' | 'sleeps' | 'steps', ms: number, looks: boolean]
+  const moves = (...does: Move[0][]): fc.Arbitrary<Move[]> =>
+    fc.array(fc.tuple(fc.constantFrom(...does), fc.oneof(fc.integer({ min: -DAY, max: DAY }), steps), fc.boolean()))
+  const steps = fc.integer({ min: -3_000, max: 3_000 })
+
+  /** The age of a token by a token clock, and by what really happened. */
+  function lived(course: readonly Move[]) {
+    let [monotonic, wall, sleptMs, steppedMs] = [1_000, Date.UTC(2026), 0, 0]
+    const tokenClock = new TokenClock({ ...systemClock, monotonicNow: () => monotonic, wallNow: () => wall })
+    const bornAt = tokenClock.now()
+    const ages: number[] = []
+    for (const [does, ms, looks] of course) {
+      const lengthMs = does === 'steps' ? ms : Math.abs(ms)
+      wall += lengthMs
+      if (does === 'passes') monotonic += lengthMs
+      else if (does === 'sleeps') sleptMs += lengthMs
+      else steppedMs += Math.max(0, ms)
+      if (looks) ages.push(tokenClock.now() - bornAt)
+    }
+    ages.push(tokenClock.now() - bornAt)
+    return { ages, age: ages.at(-1)!, passedMs: monotonic - 1_000 + sleptMs, steppedMs }
+  }
+
+  it('then a token never grows younger (F11)', () =>
+    holds(
+      fc.property(moves('passes', 'sleeps', 'steps'), (course) => {
+        const { ages } = lived(course)
+        expect(ages).toEqual([...ages].sort((one, other) => one - other))
+      }),
+    ))
+
+  it('then it ages as the world does, sleep included, but for what is too short to notice (F12)', () =>
+    holds(
+      fc.property(moves('passes', 'sleeps'), (course) => {
+        const { age, passedMs } = lived(course)
+        expect(age >= passedMs - JUMP_MS && age <= passedMs).toBe(true)
+      }),
+    ))
+
+  it('then the steps of the wall clock make it no older than they are long (F10)', () =>
+    holds(
+      fc.property(moves('passes', 'sleeps', 'steps'), (course) => {
+        const { age, passedMs, steppedMs } = lived(course)
+        expect(age).toBeLessThanOrEqual(passedMs + steppedMs)
+      }),
+    ))
+})

@@ -1,0 +1,13 @@
+/** Promises that were found broken. They are noted, not thrown: a manager swallows what its source throws. */
+export class Promises {
+  readonly broken: string[] = []
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  must = (holds: boolean, promise: string): void => {
+    if (!holds) this.broken.push(`at ${this.#now()} ms: ${promise}`)
+  }
+}

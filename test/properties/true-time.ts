@@ -1,0 +1,29 @@
+import type { VirtualClock } from '../support/virtual-clock.ts'
+
+/** Time as the world has it: that of the clock, and the stretches that the machine slept through. */
+export class TrueTime {
+  readonly #clock: VirtualClock
+  #sleptMs = 0
+  /** By how much the wall clock was set ahead, in all. */
+  steppedMs = 0
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+
+  now = () => this.#clock.monotonicNow() + this.#sleptMs
+  monotonicNow = () => this.#clock.monotonicNow()
+  wallNow = () => this.#clock.wallNow()
+
+  /** The wall clock goes on, the monotonic one stands still. */
+  sleep(ms: number): void {
+    this.#sleptMs += ms
+    this.#clock.jump(ms)
+  }
+
+  /** Somebody sets the wall clock. */
+  step(ms: number): void {
+    this.steppedMs += Math.max(0, ms)
+    this.#clock.jump(ms)
+  }
+}

@@ -1,0 +1,96 @@
+import { Console } from 'node:console'
+import { Writable } from 'node:stream'
+import { format, inspect } from 'node:util'
+import { expect, jest } from '@jest/globals'
+
+/** Stands in every marked secret, and nowhere else: not in the path of a file that stacks name. */
+const WORD = 'canary-'
+
+/** The mark, and what headers and logs make of it: hex, and base64 wherever in the encoded text it stands. */
+export const CANARY = new RegExp([WORD, Buffer.from(WORD).toString('hex'), ...[0, 1, 2].map(base64Core)].join('|'), 'i')
+
+/** The digits that the word has in base64 when `before` bytes (modulo 3) stand before it, whatever surrounds it. */
+function base64Core(before: number): string {
+  const encoded = Buffer.from('\0'.repeat(before) + WORD).toString('base64')
+  return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + WORD.length) * 8) / 6))
+}
+
+/** Everything anybody could make of something of ours, hidden members and the chain of causes included. */
+export function logged(what: unknown): string {
+  const forms = []
+  for (let link = what; link !== undefined && link !== null; link = (link as Error).cause)
+    forms.push(
+      inspect(link, { depth: Infinity, showHidden: true, maxStringLength: Infinity, maxArrayLength: Infinity }),
+      inspect(Object.getOwnPropertyDescriptors(link), { depth: Infinity, showHidden: true }),
+      (link as Error).stack,
+      (link as Error).message,
+      JSON.stringify(link),
+      JSON.stringify(Object.entries(link)),
+      `${link as Error}`,
+      format('%s %o %O %j', link, link, link, link),
+      inspect(cloned(link), { depth: Infinity, showHidden: true }),
+    )
+  return joined(forms)
+}
+
+/** What a response or an error of axios looks like where users print it. */
+export function printed(value: object): string {
+  const { stack, message, cause } = value as Partial<Error>
+  // A response may hold itself by way of its request: only an error has a form of its own as JSON.
+  const plain = 'toJSON' in value ? value : { ...value, config: undefined, data: undefined }
+  return joined([
+    consoleLogged(value),
+    consoleLogged('%s %O %j', value, value, plain),
+    inspect(value),
+    inspect(value, { depth: 6 }),
+    inspect(value, { depth: Infinity }),
+    JSON.stringify(plain),
+    message,
+    stack,
+    inspect(cause, { depth: Infinity }),
+    inspect(cloned(value), { depth: Infinity }),
+  ])
+}
+
+/** Stacks name this folder, whatever it is called. */
+function joined(forms: unknown[]): string {
+  return forms.join('\n').replaceAll(process.cwd(), '.')
+}
+
+/** What console.log writes. */
+export function consoleLogged(...values: unknown[]): string {
+  let text = ''
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString()
+      done()
+    },
+  })
+  new Console({ stdout: sink }).log(...values)
+  return text
+}
+
+/** Shows the surroundings of a find: the whole text may be megabytes. */
+export function expectNoCanary(text: string): void {
+  const at = text.search(CANARY)
+  expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100)).toBe('')
+}
+
+/** Listens until the test ends. @returns All that was written to the console, to stdout and to stderr. */
+export function recordOutput(): () => string {
+  const names = ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
+  const consoles = names.map((name) => jest.spyOn(console, name).mockImplementation(() => undefined))
+  const streams = [process.stdout, process.stderr].map((stream) => jest.spyOn(stream, 'write').mockReturnValue(true))
+  const text = (written: unknown) => (Buffer.isBuffer(written) ? written.toString() : written)
+  return () =>
+    [...consoles, ...streams].flatMap(({ mock }) => mock.calls.map((call) => format(...call.map(text)))).join('\n')
+}
+
+/** As another thread, or the other end of a port, gets it; undefined where it cannot be sent. */
+function cloned(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return undefined
+  }
+}
