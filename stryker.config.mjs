@@ -1,5 +1,4 @@
-// npm run test:mutation: changes core and service in thousands of small ways, and runs the tests that reach each change. What
-// survives stands in docs/mutation.md, with the reason.
+// npm run test:mutation: changes core and service in thousands of small ways, and runs the tests that reach each change.
 export default {
   mutate: ['src/core/**/*.ts', 'src/service/**/*.ts'],
   testRunner: 'jest',

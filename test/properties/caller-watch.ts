@@ -16,6 +16,10 @@ interface Caller extends Question {
   readonly signal: AbortSignal | undefined
   /** A token that needs no renewal was held when it asked. */
   readonly atOnce: boolean
+  /** How long it waits for a newer token than the one that lives. */
+  readonly patienceMs: number | undefined
+  /** By how much clocks were set ahead, and machines had slept. */
+  readonly disturbedMs: number
   readonly generation: number
   left?: 'served' | 'refused'
 }
@@ -50,13 +54,15 @@ export class CallerWatch {
 
   /** Asks a question, and sees the caller through. */
   see(question: Question, wait: WaitOptions, call: (options: WaitOptions) => Promise<unknown>): void {
-    const { serves, generation, held } = this.#exchanges
+    const { serves, generation, held, patienceMs } = this.#exchanges
     const caller: Caller = {
       ...question,
       askedAt: this.#time.monotonicNow(),
       limitMs: Math.min(wait.maxWaitMs ?? Infinity, this.#maxWaitMs),
       signal: wait.signal,
       atOnce: serves && question.asks !== 'a renewal' && question.refused !== held?.token,
+      patienceMs: question.asks === 'a token' ? patienceMs : undefined,
+      disturbedMs: this.#time.disturbedMs,
       generation,
     }
     this.#callers.push(caller)
@@ -141,12 +147,15 @@ export class CallerWatch {
     const { generation, stopped, closed } = this.#exchanges
     const { renewing, phase, counts } = this.#tokens.status()
     const now = this.#time.monotonicNow()
-    for (const { atOnce, askedAt, limitMs, signal, left, ...caller } of this.#callers) {
+    for (const caller of this.#callers) {
+      const { atOnce, askedAt, limitMs, signal, left, patienceMs = Infinity } = caller
       const isDisturbed = caller.generation !== generation || stopped || signal?.aborted === true
       must(!atOnce || isDisturbed || left === 'served', 'who asks while a token serves waits for nothing')
       if (left) continue
       must(!signal?.aborted, 'who gives up leaves at once')
       must(now <= askedAt + limitMs, 'nobody waits beyond the limit')
+      const isImpatient = isDisturbed || caller.disturbedMs !== this.#time.disturbedMs
+      must(isImpatient || now <= askedAt + patienceMs, 'nobody waits till the token that lives has died')
       must(renewing, 'who waits, waits for a renewal')
     }
     must((phase === 'closed') === closed, 'the phase is closed after close(), and only then')

@@ -17,6 +17,7 @@ interface Mark {
 const LEAST_PAUSE_MS = 250
 const LONGEST_RETRY_AFTER_MS = 300_000
 const FORCED_GAP_MS = 2_000
+const RENEWAL_GAP_MS = 1_000
 const REJECTED_PAUSE_MS = 60_000
 /** The journey of two answers and drift (design: Suspicion), and the least jump that a clock notices. */
 const UNCERTAIN_MS = 5_000
@@ -47,6 +48,7 @@ export class ExchangeWatch {
   #hasGivenUp = false
   #owesObtain = false
   #forcedAt = -Infinity
+  #renewedAt = -Infinity
   /** That of the last exchange, if it brought one. */
   #refreshToken: string | undefined
   readonly #suspicious = new Set<string>()
@@ -132,11 +134,16 @@ export class ExchangeWatch {
     this.#promises.must(by !== 'adopted', 'a manager that shares nothing adopts nothing')
     this.#attempts = 0
     this.#hasGivenUp = false
-    // Told of late, it may be of before a reset.
-    if (because !== 'refused' || this.generation !== this.#generationBefore) return
+    if (this.generation !== this.#generationBefore) return // told of late, it may be of before a reset
     const startedAt = this.#time.monotonicNow() - durationMs
-    this.#promises.must(startedAt >= this.#forcedAt + FORCED_GAP_MS, 'forced renewals keep their distance')
-    this.#forcedAt = startedAt
+    const isForced = because === 'refused'
+    if (isForced)
+      this.#promises.must(startedAt >= this.#forcedAt + FORCED_GAP_MS, 'forced renewals keep their distance')
+    if (isForced) this.#forcedAt = startedAt
+    const isOwnWish = because === 'due' || because === 'expired'
+    const isDistant = startedAt >= this.#renewedAt + RENEWAL_GAP_MS
+    this.#promises.must(!isOwnWish || isDistant, 'renewals keep their distance, however short a token lives')
+    this.#renewedAt = startedAt
   }
 
   #gaveUp(error: TokenError, nextAttemptAt: number): void {
@@ -146,17 +153,23 @@ export class ExchangeWatch {
     const coolDownMs = Math.floor(nextAttemptAt - this.#time.wallNow())
     const leastMs = error.code === 'ERR_CREDENTIALS_REJECTED' ? REJECTED_PAUSE_MS : LEAST_PAUSE_MS
     this.#promises.must(coolDownMs >= leastMs, `${error.code} is followed by a cool-down`)
+    const { outcome, retryAfterMs } = exchange?.end ?? {}
+    const isRetryable = /^(not-sent|unknown-5xx|deferred)$/.test(outcome ?? '') && retryAfterMs === 0
+    const mayGiveUp = this.#hasGivenUp || this.#attempts >= this.#maxAttempts
+    this.#promises.must(mayGiveUp || !isRetryable, 'a renewal makes use of the calls that it may make')
     this.#rest(coolDownMs)
     this.#attempts = 0
     this.#hasGivenUp = true
     this.stopped = nextAttemptAt === Infinity
   }
 
-  #suspected({ fingerprint, evidence }: SuspicionEvent): void {
+  #suspected({ fingerprint, evidence, action }: SuspicionEvent): void {
     const { must } = this.#promises
     must(!this.#suspicious.has(fingerprint), 'a refresh token is suspicious once')
     this.#suspicious.add(fingerprint)
     const [, token] = [...this.#service.refreshTokens].find(([text]) => fingerprintOf(text) === fingerprint) ?? []
+    const last = token?.presentations.at(-1)
+    if (action === 'stop' && last && this.isOfNow(last)) this.#rest(Infinity)
     const ends = token?.presentations.map(({ end }) => end) ?? []
     must(ends.at(-1)?.status === 401, 'what is suspicious was refused')
     if (evidence !== 'unexplained') return
@@ -173,7 +186,7 @@ export class ExchangeWatch {
   /** Everything before is forgotten: by `reset()`, or by `close()`. */
   forget(): void {
     this.generation += 1
-    this.#notBefore = this.#forcedAt = -Infinity
+    this.#notBefore = this.#forcedAt = this.#renewedAt = -Infinity
     this.#attempts = 0
     this.#hasGivenUp = this.#owesObtain = this.stopped = false
     this.held = this.#refreshToken = undefined
@@ -210,6 +223,15 @@ export class ExchangeWatch {
     const { held } = this
     if (!held || held.turn === this.#turn || this.stopped) return -Infinity
     return this.#surely(held.sentAt + held.lifetimeMs, held.exchange)
+  }
+
+  /**
+   * How long a caller would rather wait for a newer token than have the held one: until a third of its hard skew is left.
+   * Undefined where it cannot be known to the ms.
+   */
+  get patienceMs(): number | undefined {
+    if (!this.held || !(this.surelyLeftMs > 0) || this.surelyLeftMs !== this.leftOf(this.held)) return undefined
+    return Math.ceil(Math.max(0, this.surelyLeftMs - hardSkewOf(this.held) / 3))
   }
 
   /** Whether a token is held that needs no renewal, whatever the wall clock may have done. */

@@ -15,6 +15,11 @@ export class TrueTime {
   monotonicNow = () => this.#clock.monotonicNow()
   wallNow = () => this.#clock.wallNow()
 
+  /** By how much the wall clock is ahead of the monotonic one, in all. */
+  get disturbedMs(): number {
+    return this.#sleptMs + this.steppedMs
+  }
+
   /** The wall clock goes on, the monotonic one stands still. */
   sleep(ms: number): void {
     this.#sleptMs += ms

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals'
+import { existsSync, readFileSync } from 'node:fs'
+
+interface Row {
+  readonly number: string
+  readonly promise: string
+  readonly proof: string
+}
+
+const text = readFileSync('docs/faults.md', 'utf8')
+const rows: Row[] = [...text.matchAll(/^\| ([FP]\d+) +\| (.+?) +\| (.+?) +\|$/gm)].map(
+  ([, number, promise, proof]) => ({ number: number!, promise: promise!, proof: proof! }),
+)
+const open = text.split('\n## Still to be proved\n')[1]?.match(/\b[FP]\d+\b/g) ?? []
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+
+/** Titles of tests, tables included: what `it`, `test`, `describe` and their kin are called with. */
+function titlesOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8')
+  const call = /(?:\b(?:it|test|describe\w*)\b[^'"`]*?|\))\(\s*(['"`])((?:(?!\1).)*)\1/gs
+  return [...text.matchAll(call)].map((match) => match[2]!)
+}
+
+describe('given docs/faults.md', () => {
+  it('then every row of the catalogue stands in it once, or among those that are still to be proved', () => {
+    const faults = Array.from({ length: 152 }, (_, n) => `F${n + 1}`)
+    const figures = Array.from({ length: 23 }, (_, n) => `P${n + 1}`)
+    const proved = rows.map(({ number }) => number)
+    expect(proved).toEqual([...faults, ...figures].filter((number) => !open.includes(number)))
+  })
+
+  it.each(rows)('then the proof of $number exists and carries its number', ({ number, proof }) => {
+    const files = [...proof.matchAll(/`(test\/[\w./-]+)`/g)].map((match) => match[1]!)
+    const commands = [...proof.matchAll(/`npm run ([\w:-]+)/g)].map((match) => match[1]!)
+    expect(files.length + commands.length).toBeGreaterThan(0)
+    expect(commands.filter((name) => !(name in scripts))).toEqual([])
+    expect(files.filter((file) => !existsSync(file))).toEqual([])
+    const titled = (file: string) => titlesOf(file).some((title) => new RegExp(`\\b${number}\\b`).test(title))
+    expect(files.filter((file) => !titled(file))).toEqual([])
+  })
+})
