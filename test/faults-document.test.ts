@@ -11,7 +11,7 @@ const text = readFileSync('docs/faults.md', 'utf8')
 const rows: Row[] = [...text.matchAll(/^\| ([FP]\d+) +\| (.+?) +\| (.+?) +\|$/gm)].map(
   ([, number, promise, proof]) => ({ number: number!, promise: promise!, proof: proof! }),
 )
-const open = text.split('\n## Still to be proved\n')[1]?.match(/\b[FP]\d+\b/g) ?? []
+const open: readonly string[] = text.split('\n## Still to be proved\n')[1]?.match(/\b[FP]\d+\b/g) ?? []
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
 /** Titles of tests, tables included: what `it`, `test`, `describe` and their kin are called with. */

@@ -18,6 +18,7 @@ export class TokenCalls {
   #fates = new Map()
   /** By access token: when it was asked for, by the order of things, and from when on it has certainly expired. */
   #grants = new Map()
+  #retiredAt = 0
 
   /** @param account `{ name, variant, tally, now, lifetimeMs, onCall }`; `onCall` is called as soon as a token call has begun. */
   constructor(account) {
@@ -42,8 +43,9 @@ export class TokenCalls {
     return this.#grants.get(accessToken)
   }
 
-  /** After a reset no refresh token from before may be presented. */
+  /** After a reset no refresh token from before may be presented, nor one that was asked for before and comes later. */
   retireAll() {
+    this.#retiredAt = this.#account.now()
     for (const fate of this.#fates.values()) fate.isSpent = true
   }
 
@@ -85,7 +87,7 @@ export class TokenCalls {
   #remember({ accessToken, refreshToken }, asked) {
     const expiredAt = performance.now() + this.#account.lifetimeMs + CLOCKS_MS
     this.#grants.set(accessToken, { asked, expiredAt })
-    if (refreshToken !== undefined) this.#fates.set(refreshToken, { isSpent: false, failures: 0 })
+    if (refreshToken !== undefined) this.#fates.set(refreshToken, { isSpent: asked < this.#retiredAt, failures: 0 })
     for (const memory of [this.#grants, this.#fates])
       if (memory.size > REMEMBERED) memory.delete(memory.keys().next().value)
   }

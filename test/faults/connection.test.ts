@@ -11,9 +11,9 @@ import {
   expectNextCallAfter,
   hurryPauses,
   type Network,
-  retried,
   startNetwork,
   startWithToken,
+  toldOf,
 } from './support/network.ts'
 
 const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
@@ -66,7 +66,7 @@ describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and
       const { way, ...network } = await started()
       const { tokens, told, service } = network
       const renewed = tokens.renew()
-      await retried(network)
+      await toldOf(network, 'retry')
       way.place = undefined
       await expectNextCallAfter(network, 250)
       await renewed
@@ -112,7 +112,7 @@ describe('given a token service with several addresses, of which none can be rea
     const network = await startWithToken('http', [proper], { transport })
     way.lookup = lookup
     const renewed = outcome(network.tokens.renew())
-    await retried(network)
+    await toldOf(network, 'retry')
     delete way.lookup
     expect(network.told.retry).toMatchObject([{ error: { code: UNAVAILABLE, outcome: 'not-sent' } }])
     await network.clock.advance(250)

@@ -5,7 +5,7 @@ import { answer, commit, FIN, proper, read, readHeaders, RST, send, type Step } 
 import { outcome } from '../support/managed.ts'
 import { until } from '../axios/support/turns.ts'
 import { settle } from '../support/virtual-clock.ts'
-import { expectNextCallAfter, hurryPauses, retried, startNetwork, startWithToken } from './support/network.ts'
+import { expectNextCallAfter, hurryPauses, startNetwork, startWithToken, toldOf } from './support/network.ts'
 
 const LOST = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
 /** Room for more than what comes. */
@@ -99,7 +99,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     // Presented again, because a service that failed has often not acted: refused this time, and then given up.
     expect(service.heard).toEqual(['obtain', 'refresh', 'refresh', 'obtain'])
     expect(service.story).toBe('spent 2, live 0, live 0')
-    await until(() => told.suspicionSettled.length === 1)
+    await toldOf(network, 'suspicionSettled')
     expect(told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low', action: 'obtain' }])
     expect(told.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
   })
@@ -113,7 +113,7 @@ describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
         const network = await startNetwork(adapter, [steps, proper], { variant })
         const { tokens, told, service } = network
         const waiting = tokens.getAccessToken()
-        await retried(network)
+        await toldOf(network, 'retry')
         expect(told.retry).toMatchObject([{ attempt: 1, delayMs: 250, error: LOST }])
         await expectNextCallAfter(network, 250)
         expect(await waiting).toBe(service.issued.at(-1))

@@ -17,7 +17,7 @@ import {
   type Step,
 } from '../support/scripted-server.ts'
 import { settle } from '../support/virtual-clock.ts'
-import { expectNextCallAfter, retried, startNetwork, startWithToken } from './support/network.ts'
+import { expectNextCallAfter, startNetwork, startWithToken, toldOf } from './support/network.ts'
 
 const PAGE = '<!doctype html><title>Sign in</title>'
 const CLOSE = { Connection: 'close' }
@@ -107,7 +107,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
     async (status) => {
       const network = await renewing(intercepted(status, PAGE))
       const { renewed, told, service } = network
-      await retried(network)
+      await toldOf(network, 'retry')
       expect(told.retry).toMatchObject([
         { delayMs: 250, error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', status } },
       ])
@@ -197,7 +197,7 @@ describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
         const network = await startNetwork(adapter, [steps, proper], { variant })
         const { tokens, told, service } = network
         const waiting = tokens.getAccessToken()
-        await retried(network)
+        await toldOf(network, 'retry')
         expect(told.retry).toMatchObject([{ attempt: 1, delayMs: 250, error: { retryable: true } }])
         await expectNextCallAfter(network, 250)
         expect(await waiting).toBe(service.issued.at(-1))

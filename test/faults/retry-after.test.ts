@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenError } from '../../src/index.ts'
-import { until } from '../axios/support/turns.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
 import { answer, commit, FIN, proper, read, send, type Step } from '../support/scripted-server.ts'
@@ -10,9 +9,9 @@ import {
   expectNextCallAfter,
   hurryPauses,
   type Network,
-  retried,
   startNetwork,
   startWithToken,
+  toldOf,
 } from './support/network.ts'
 
 const HOUR = 3_600_000
@@ -49,7 +48,7 @@ describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter', 
     const network = await startWithToken(adapter, [throttled('120'), proper])
     const { tokens, told, service, clock } = network
     await clock.advance(45_000) // the token is due, and in use
-    await until(() => told.renewalFailed.length === 1)
+    await toldOf(network, 'renewalFailed')
     expect(tokens.peekAccessToken()).toBe(service.issued[0])
     await clock.advance(119_999)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
@@ -130,7 +129,7 @@ describe.each(ADAPTERS)('given Retry-After as a date, and the %s adapter', (adap
 async function expectPause(network: Network, ms: number): Promise<void> {
   const { tokens, told, service } = network
   const waiting = tokens.getAccessToken()
-  await retried(network)
+  await toldOf(network, 'retry')
   expect(told.retry).toMatchObject([{ delayMs: ms }])
   await expectNextCallAfter(network, ms)
   expect(await waiting).toBe(service.issued[0])
@@ -152,8 +151,9 @@ const NEXT_CALLS: [number, number, number][] = [
 
 describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %s adapter', (adapter) => {
   const headers = { 'Retry-After': String(ASKED_MS / 1_000) }
-  const nextCallAfter = async ({ told, clock }: Network) => {
-    await until(() => told.retry.length + told.renewalFailed.length === 1)
+  const nextCallAfter = async (network: Network) => {
+    const { told, clock } = network
+    await Promise.race([toldOf(network, 'retry'), toldOf(network, 'renewalFailed')])
     return told.retry[0]?.delayMs ?? told.renewalFailed[0]!.nextAttemptAt - clock.wallNow()
   }
 
@@ -189,7 +189,7 @@ describe.each(ADAPTERS)('given ten thousand callers and a throttled token servic
     const network = await startNetwork(adapter, [throttled('10'), proper])
     const { told, service, clock } = network
     const early = ask(network)
-    await retried(network)
+    await toldOf(network, 'retry')
     const late = ask(network)
     // Theirs, and that of the pause.
     expect(clock.pending).toBe(2)
@@ -200,9 +200,9 @@ describe.each(ADAPTERS)('given ten thousand callers and a throttled token servic
 
   it('when they cannot, then all are told until when at once, and later make one call (F50)', async () => {
     const network = await startNetwork(adapter, [throttled('60'), proper])
-    const { told, service, clock } = network
+    const { service, clock } = network
     const early = ask(network)
-    await until(() => told.renewalFailed.length === 1)
+    await toldOf(network, 'renewalFailed')
     const refused = await Promise.all([...early, ...ask(network)])
     const retryAts = refused.map((error) => [(error as TokenError).code, (error as TokenError).retryAt].join())
     expect(new Set(retryAts)).toEqual(new Set([`ERR_THROTTLED,${clock.wallNow() + 60_000}`]))

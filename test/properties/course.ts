@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { TokenManagerOptions } from '../../src/index.ts'
 import { type Behaviour, type Ending, endings, HEALTHY, type Lifetimes, type Scripts } from './rotating-service.ts'
 
-/** How long a caller waits, and on whose signal: the one at `slot`, which others may share. */
+/** How long a caller waits, and on whose signal: the one at `slot`, which others may share; the last is aborted already. */
 interface Wait {
   readonly maxWaitMs: number | undefined
   readonly slot: number | undefined
@@ -37,6 +37,7 @@ export interface Course {
   readonly commands: readonly Command[]
 }
 
+/** Signals that can be aborted. */
 export const SLOTS = 3
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -63,23 +64,22 @@ const spell = fc
   .tuple(behaviour, fc.constantFrom(1, 1, 1, 2, 4, 8))
   .map(([one, times]) => Array<Behaviour>(times).fill(one))
 const outage = fc
-  .constantFrom<Ending>('503', '429', 'not sent', 'lost before the act')
+  .constantFrom<Ending>('503', '503', '429', 'not sent', 'lost before the act')
   .map((ends) => Array<Behaviour>(8).fill({ ends, takesMs: 0 }))
 /** The service has acted, and nobody heard of it: what comes next meets a refresh token that is spent. */
 const lostAnswer = fc
   .constantFrom<Ending>('503 after the act', 'lost after the act')
   .map((ends): Behaviour[] => [{ ends, takesMs: 0 }, HEALTHY])
+/** Somebody else has spent the refresh token. */
+const theft = fc.constant<Behaviour[]>([{ ends: '401', takesMs: 0 }])
 const script = (maxLength: number) =>
   fc
-    .array(fc.oneof({ weight: 4, arbitrary: spell }, { weight: 1, arbitrary: fc.oneof(outage, lostAnswer) }), {
-      maxLength,
-      size: 'max',
-    })
+    .array(fc.oneof(spell, fc.oneof(outage, lostAnswer, theft)), { maxLength, size: 'max' })
     .map((spells) => spells.flat())
 
 const wait = {
   maxWaitMs: fc.option(fc.constantFrom(0, 1, 500, 5 * SECOND, MINUTE), { nil: undefined }),
-  slot: fc.option(fc.nat({ max: SLOTS - 1 }), { nil: undefined }),
+  slot: fc.option(fc.nat({ max: SLOTS }), { nil: undefined }),
 }
 
 const usual: fc.WeightedArbitrary<Act>[] = [
@@ -100,7 +100,7 @@ const usual: fc.WeightedArbitrary<Act>[] = [
     weight: 9,
     arbitrary: fc.record({
       act: fc.constant('approach'),
-      edge: fc.constantFrom('its hard skew', 'its end', 'its end', 'the end of its refresh token'),
+      edge: fc.constantFrom('its hard skew', 'its hard skew', 'its end', 'its end', 'the end of its refresh token'),
       offMs: fc.constantFrom(-1, 0, 0, 1),
     }),
   },
@@ -146,11 +146,11 @@ const settings = {
   }),
   options: fc.record({
     renewal: fc.record({
-      keepWarm: fc.constantFrom('while-used', 'while-used', 'always', 'never'),
+      keepWarm: fc.constantFrom('while-used', 'while-used', 'while-used', 'always', 'never', 'never'),
       maxWaitMs: fc.constantFrom(undefined, undefined, undefined, 2 * SECOND),
     }),
     retry: fc.record({ maxAttempts: fc.constantFrom(undefined, undefined, undefined, 1, 2) }),
-    onSuspicious: fc.constantFrom(undefined, undefined, undefined, 'stop'),
+    onSuspicious: fc.constantFrom(undefined, undefined, 'stop'),
   }),
   // Binary fractions: the sums of the model are those of the manager.
   draws: fc.array(fc.constantFrom(0, 0.25, 0.5, 0.75), { minLength: 1, maxLength: 4 }),

@@ -23,8 +23,8 @@ beforeEach(() => {
 })
 
 describe.each([
-  ['single-use refresh tokens', true, 400],
-  ['credentials alone', false, 200],
+  ['single-use refresh tokens', true, 800],
+  ['credentials alone', false, 250],
 ])('given %s, and any callers, clocks and service', (_, pairs, usual) => {
   it(
     'then the manager keeps its promises',

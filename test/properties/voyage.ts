@@ -12,6 +12,11 @@ const EXCHANGE_TIMEOUT_MS = 10_000
 /** Of four calls that met 429. */
 const LONGEST_PAUSE_MS = 8_000
 
+/** More than all callers of a course can need in one instant. */
+const MANY_TIMERS = 1_000
+
+type Timer = Parameters<VirtualClock['setTimer']>
+
 /** @throws naming the promises that the manager broke on its course. */
 export async function travel(course: Course, unhandled: unknown[]): Promise<void> {
   const voyage = new Voyage(course, unhandled)
@@ -31,6 +36,7 @@ class Voyage {
   readonly #maxWaitMs: number
   readonly #unhandled: unknown[]
   #isClosed = false
+  #timers = { at: 0, set: 0 }
 
   constructor(course: Course, unhandled: unknown[]) {
     const { options, draws } = course
@@ -41,7 +47,9 @@ class Voyage {
     this.#service = new RotatingService(course, this.#clock, this.#time.now, this.#exchanges)
     let drawn = 0
     const random = () => draws[drawn++ % draws.length]!
-    this.#tokens = createTokenManager({ source: this.#service, clock: this.#clock, random, ...options })
+    const { wallNow, monotonicNow } = this.#clock
+    const clock = { wallNow, monotonicNow, setTimer: (...timer: Timer) => this.#setTimer(...timer) }
+    this.#tokens = createTokenManager({ source: this.#service, clock, random, ...options })
     this.#exchanges.watch(this.#service, this.#tokens)
     this.#callers.watch(this.#service, this.#tokens)
   }
@@ -107,8 +115,16 @@ class Voyage {
     }
   }
 
+  #setTimer(...timer: Timer): () => void {
+    const now = this.#clock.monotonicNow()
+    this.#timers = { at: now, set: (this.#timers.at === now ? this.#timers.set : 0) + 1 }
+    if (this.#timers.set <= MANY_TIMERS) return this.#clock.setTimer(...timer)
+    this.#promises.must(this.#timers.set > MANY_TIMERS + 1, 'no timer is set again and again for no time')
+    return () => undefined // or time would stand still for ever
+  }
+
   #wait({ maxWaitMs, slot }: { maxWaitMs: number | undefined; slot: number | undefined }) {
-    return { maxWaitMs, signal: slot === undefined ? undefined : this.#signals[slot]!.signal }
+    return { maxWaitMs, signal: slot === undefined ? undefined : (this.#signals[slot]?.signal ?? AbortSignal.abort()) }
   }
 
   #token(which: Extract<Act, { act: 'replace' }>['which']): string {

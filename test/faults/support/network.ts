@@ -1,12 +1,17 @@
 import { expect } from '@jest/globals'
-import { clientCredentials, loginPassword, type TokenManager, type TokenManagerOptions } from '../../../src/index.ts'
+import {
+  clientCredentials,
+  loginPassword,
+  type TokenEvents,
+  type TokenManager,
+  type TokenManagerOptions,
+} from '../../../src/index.ts'
 import type { TokenServiceOptions } from '../../../src/service/token-endpoint.ts'
 import { managerOf } from '../../axios/support/tokens.ts'
-import { until } from '../../axios/support/turns.ts'
 import { listen } from '../../support/managed.ts'
 import { proper, type ScriptedServer, serveScripts, type Step } from '../../support/scripted-server.ts'
 import { TokenServiceModel } from '../../support/token-service-model.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import { settle, VirtualClock } from '../../support/virtual-clock.ts'
 
 export interface Setting {
   /** Default B. */
@@ -59,9 +64,10 @@ export function calls({ tokens }: Network): number {
   return obtains + refreshes
 }
 
-/** The manager has told that the `count`th call will be tried again. */
-export function retried({ told }: Network, count = 1): Promise<void> {
-  return until(() => told.retry.length === count)
+/** Resolves once the manager has told such an event and acted on it, however long this machine takes. */
+export async function toldOf({ tokens, told }: Network, name: keyof TokenEvents): Promise<void> {
+  if (told[name].length === 0) await new Promise<void>((resolve) => tokens.on(name, () => resolve()))
+  await settle()
 }
 
 /** Lets that time pass, to the end of which no call begins, and then one does. */
