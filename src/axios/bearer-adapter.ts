@@ -2,6 +2,7 @@ import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRe
 import type { Clock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import type { TokenManager, WaitOptions } from '../core/token-manager.ts'
+import { OriginScope } from './origin-scope.ts'
 import { discard, isReplayable } from './replay.ts'
 
 /** What an attachment does to the requests that it is in charge of. */
@@ -59,12 +60,13 @@ async function call(
   { header, scheme }: Bearer,
   token: string,
 ): Promise<Answer> {
-  const { headers, maxRedirects } = config
+  const { headers, maxRedirects, beforeRedirect } = config
   const fetchOptions = config.fetchOptions as object | undefined
   headers.set(header, scheme === '' ? token : `${scheme} ${token}`)
   const name = header.toLowerCase()
   const followsRedirects = name === 'authorization'
-  if (!followsRedirects) {
+  if (followsRedirects) config.beforeRedirect = keepingToOrigin(config, name)
+  else {
     // Only `Authorization` is taken off a request that is redirected to another origin.
     Object.assign(config, { maxRedirects: 0, fetchOptions: { ...fetchOptions, redirect: 'manual' } })
   }
@@ -80,7 +82,30 @@ async function call(
   } finally {
     headers.delete(header)
     if (!followsRedirects) Object.assign(config, { maxRedirects, fetchOptions })
+    else if (beforeRedirect) config.beforeRedirect = beforeRedirect
+    else delete config.beforeRedirect
   }
+}
+
+/**
+ * Takes the token off a request that is redirected to another origin. axios older than 1.21 lets it go on to a sub-domain, and
+ * from http to https; any axios lets it go where the caller's `Host` header leads. The fetch adapter has no use for this: fetch
+ * keeps to origins.
+ */
+function keepingToOrigin(
+  config: InternalAxiosRequestConfig,
+  header: string,
+): NonNullable<InternalAxiosRequestConfig['beforeRedirect']> {
+  const { beforeRedirect } = config
+  return (options, ...details) => {
+    const { href, headers } = options as { href: string; headers: object }
+    if (new URL(href).origin !== new OriginScope().originOf(config)) deleteHeader(headers, header)
+    beforeRedirect?.(options, ...details)
+  }
+}
+
+function deleteHeader(headers: object, header: string): void {
+  for (const name of Object.keys(headers)) if (name.toLowerCase() === header) Reflect.deleteProperty(headers, name)
 }
 
 function settled(answer: Answer): AxiosResponse {
@@ -95,8 +120,7 @@ function conceal(holder: unknown, header: string, sent: object): void {
   // Test doubles hand out configs of any shape, and frozen ones.
   const headers = config?.headers ?? {}
   // The caller takes it off the headers that were sent.
-  if (headers !== sent)
-    for (const name of Object.keys(headers)) if (name.toLowerCase() === header) Reflect.deleteProperty(headers, name)
+  if (headers !== sent) deleteHeader(headers, header)
   // Still readable, but not printed.
   if (request === undefined) return
   Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })

@@ -1,13 +1,15 @@
-import { Agent, createServer as createTlsServer } from 'node:https'
-import type { RequestListener } from 'node:http'
+import { Agent, type RequestListener } from 'node:http'
+import { Agent as TlsAgent, createServer as createTlsServer } from 'node:https'
 import { describe, expect, it } from '@jest/globals'
-import axios, { type AxiosError } from 'axios'
+import axios, { type AxiosError, type AxiosRequestConfig } from 'axios'
 import { attachBearer } from '../../src/index.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { selfSigned } from '../service/certificate.ts'
 import { ADAPTERS, listening, serve } from '../service/world.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
+
+type BeforeRedirect = NonNullable<AxiosRequestConfig['beforeRedirect']>
 
 const redirecting =
   (status: number, location: () => string): RequestListener =>
@@ -29,13 +31,23 @@ async function startBoth(overTls: RequestListener, plain: RequestListener) {
     plain(request, reply)
   })
   const named = (origin: string) => origin.replace('127.0.0.1', 'localhost')
+  const http = named(server.origin)
+  const https = named(`https://${await listening(secure)}`)
   return {
     bearers,
-    http: named(server.origin),
-    https: named(`https://${await listening(secure)}`),
-    httpsAgent: new Agent({ ca: certificate.cert }),
+    http,
+    https,
+    httpsAgent: new TlsAgent({ ca: certificate.cert }),
+    /** Lead `http://localhost` and `https://localhost` here. */
+    agents: {
+      httpAgent: new Agent(portOf(http)),
+      httpsAgent: new TlsAgent({ ca: certificate.cert, ...portOf(https) }),
+    },
   }
 }
+
+/** An agent's options outweigh those of a request. */
+const portOf = (origin: string) => ({ port: Number(new URL(origin).port) })
 
 describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to another scheme with %i', (status) => {
   it('when that is from https to http, then the token does not go out in the clear (F42)', async () => {
@@ -58,6 +70,76 @@ describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to
     attachBearer(api, startTokens().tokens)
     expect((await api.get('/away')).status).toBe(200)
     expect(both.bearers).toEqual({ http: ['Bearer token-1'], https: [undefined] })
+  })
+
+  it('when that is to https on its own port, and the host is the same, then the token does not follow either (F42)', async () => {
+    const both = await startBoth(
+      accepting,
+      redirecting(status, () => 'https://localhost/there'),
+    )
+    const api = axios.create({ adapter: 'http', baseURL: 'http://localhost', ...both.agents })
+    attachBearer(api, startTokens().tokens)
+    expect((await api.get('/away')).status).toBe(200)
+    expect(both.bearers).toEqual({ http: ['Bearer token-1'], https: [undefined] })
+  })
+})
+
+describe('given a request with a Host header of its own', () => {
+  it('when it is redirected to another path, then that is sought at the named host, without the token (F42)', async () => {
+    const named = await serve(accepting)
+    const server = await serve(redirecting(307, () => '/there'))
+    const api = axios.create({ adapter: 'http', baseURL: server.origin, headers: { Host: new URL(named.origin).host } })
+    attachBearer(api, startTokens().tokens)
+    expect((await api.get('/away')).status).toBe(200)
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1'])
+    expect(named.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
+  })
+})
+
+describe('given a request with a beforeRedirect of its own', () => {
+  async function startAway(beforeRedirect: BeforeRedirect) {
+    const other = await serve(accepting)
+    const server = await serve(
+      redirecting(307, () => (server.seen.length === 1 ? '/elsewhere' : `${other.origin}/there`)),
+    )
+    const api = axios.create({ adapter: 'http', baseURL: server.origin })
+    attachBearer(api, startTokens().tokens)
+    return { other, server, requested: api.get('/away', { beforeRedirect }) }
+  }
+
+  it('when it is redirected, then that runs each time, and only what leaves the origin comes without the token', async () => {
+    const headers: unknown[] = []
+    const beforeRedirect: BeforeRedirect = (options) => void headers.push({ ...options.headers })
+    const { other, server, requested } = await startAway(beforeRedirect)
+    const { config } = await requested
+    expect(headers).toEqual([
+      expect.objectContaining({ Authorization: 'Bearer token-1' }),
+      expect.not.objectContaining({ Authorization: expect.anything() }),
+    ])
+    expect([server.seen, other.seen].map(({ length }) => length)).toEqual([2, 1])
+    expect(config.beforeRedirect).toBe(beforeRedirect)
+  })
+
+  it('when that throws, then nothing more is sent, and the error is of axios, with the config as it was', async () => {
+    const beforeRedirect: BeforeRedirect = ({ path }) => {
+      if (path === '/there') throw new Error('not there')
+    }
+    const { other, server, requested } = await startAway(beforeRedirect)
+    const error = await failureOf<AxiosError>(requested)
+    expect(error).toMatchObject({ isAxiosError: true, message: expect.stringContaining('not there') })
+    expect([server.seen, other.seen].map(({ length }) => length)).toEqual([2, 0])
+    expect(error.config!.beforeRedirect).toBe(beforeRedirect)
+    expect(error.config!.headers.has('Authorization')).toBe(false)
+  })
+
+  it('when redirects are not to be followed, then that never runs, and its config is as it was', async () => {
+    const server = await serve(redirecting(302, () => '/elsewhere'))
+    const api = axios.create({ adapter: 'http', baseURL: server.origin, maxRedirects: 0 })
+    attachBearer(api, startTokens().tokens)
+    const beforeRedirect: BeforeRedirect = () => expect('this').toBe('never run')
+    const { config, status } = await failureOf<AxiosError>(api.get('/away', { beforeRedirect }))
+    expect([status, server.seen.length]).toEqual([302, 1])
+    expect(config).toMatchObject({ maxRedirects: 0, beforeRedirect })
   })
 })
 

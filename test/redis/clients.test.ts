@@ -1,8 +1,10 @@
 import { expect, it } from '@jest/globals'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
+import { createCluster } from 'redis'
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
 import { manage } from '../support/managed.ts'
-import { describeRedis } from '../support/redis-server.ts'
+import { describeRedis, startRedis } from '../support/redis-server.ts'
+import { settle } from '../support/virtual-clock.ts'
 import { World } from './world.ts'
 
 describeRedis('given a client of any kind', () => {
@@ -49,4 +51,41 @@ describeRedis('given a client of any kind', () => {
       end()
     },
   )
+
+  /** Of one node: scripts run, and keys go, as they do in a cluster of many. */
+  async function startCluster() {
+    const server = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] })
+    await server.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    while (!String(await server.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await settle()
+    return server
+  }
+
+  it.each<[string, (url: string, port: number) => Promise<{ client: RedisClient; end: () => void }>]>([
+    [
+      'ioredis',
+      async (_, port) => {
+        const client = new Cluster([{ host: '127.0.0.1', port }])
+        return { client, end: () => client.disconnect() }
+      },
+    ],
+    [
+      'node-redis, given the key',
+      async (url) => {
+        const cluster = createCluster({ rootNodes: [{ url }] })
+        await cluster.connect()
+        const client = { command: (args: string[]) => cluster.sendCommand(args[3], false, args) }
+        return { client, end: () => cluster.destroy() }
+      },
+    ],
+  ])('when it is a cluster client of %s, then two processes share tokens (F152)', async (_, create) => {
+    const server = await startCluster()
+    const { client, end } = await create(server.url, server.port)
+    const [first, second] = [1, 2].map(() => manage(world.source, { store: redisStore({ client }) }, world.clock))
+    expect(await first!.tokens.getAccessToken()).toBe('access-1')
+    await first!.tokens.renew()
+    expect(await second!.tokens.getAccessToken()).toBe('access-2')
+    expect(world.source.kinds).toBe('obtain refresh')
+    end()
+    await server.stop()
+  })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { createClient } from 'redis'
 import type {
@@ -13,7 +14,7 @@ import { memoryStore } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { patience, runs } from '../properties/runs.ts'
 import { onClock } from '../support/redis-clock.ts'
-import { describeRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { describeSharedRedis, findRedis } from '../support/redis-server.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 const RUNS = 200
@@ -125,12 +126,11 @@ function comparable(answer: ClaimAnswer) {
   return { kind, fence, version, presentable, presentations, failures, tokens }
 }
 
-describeRedis('given any commands of any owners (I16)', () => {
-  let server: RedisServer
+describeSharedRedis('given any commands of any owners (I16)', () => {
+  let server: Awaited<ReturnType<typeof findRedis>>
   let client: ReturnType<typeof createClient>
-  let prefixes = 0
   beforeAll(async () => {
-    server = await startRedis()
+    server = await findRedis()
     client = createClient({ url: server.url })
     await client.connect()
   })
@@ -144,7 +144,7 @@ describeRedis('given any commands of any owners (I16)', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 40 }), async (commands) => {
-          const twins = new Twins((args) => client.sendCommand(args), `model-${(prefixes += 1)}`)
+          const twins = new Twins((args) => client.sendCommand(args), `model-${randomUUID()}`)
           for (const one of commands) await twins.perform(one)
         }),
         runs(RUNS),

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
 import { createClient } from 'redis'
 import { redisStore } from '../../src/redis/index.ts'
 import { onClock } from '../support/redis-clock.ts'
-import { describeRedis, startRedis, type RedisServer } from '../support/redis-server.ts'
+import { describeSharedRedis, findRedis } from '../support/redis-server.ts'
 import { tokenStoreContract } from '../support/token-store-contract.ts'
 
-describeRedis('given a real Redis server', () => {
-  let server: RedisServer
+describeSharedRedis('given a real Redis server', () => {
+  let server: Awaited<ReturnType<typeof findRedis>>
   let client: ReturnType<typeof createClient>
-  let prefixes = 0
   const command = (args: string[]) => client.sendCommand(args)
-  const prefix = () => `contract-${(prefixes += 1)}`
+  const prefix = () => `contract-${randomUUID()}`
 
   beforeAll(async () => {
-    server = await startRedis()
+    server = await findRedis()
     client = createClient({ url: server.url })
     await client.connect()
   })

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
-/** `src/index.ts` as an ESM file that a process of its own can run. */
+/** All entries of `src` as one ESM file that a process of its own can run. */
 export interface Bundle {
   readonly url: string
   remove(): Promise<void>
@@ -15,15 +15,20 @@ export async function bundleSource(): Promise<Bundle> {
   const dir = await mkdtemp(join('node_modules', '.evergreen-'))
   const file = join(dir, 'index.mjs')
   const external = ['axios', 'async-mutex', 'p-retry'].flatMap((name) => ['--external', name])
+  const entry = join(dir, 'entry.mjs')
+  const entries = ['index', 'redis/index', 'testing/index'].map((name) => resolve('src', `${name}.ts`))
+  await writeFile(entry, entries.map((path) => `export * from ${JSON.stringify(path)}`).join('\n'))
   // As a process: rolldown is ESM only, and jest loads CommonJS.
   const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs')
   await promisify(execFile)(process.execPath, [
     rolldown,
-    'src/index.ts',
+    entry,
     '--file',
     file,
     '--format',
     'esm',
+    '--platform',
+    'node',
     ...external,
   ])
   return { url: pathToFileURL(file).href, remove: () => rm(dir, { recursive: true }) }

@@ -9,6 +9,15 @@ import { createClient } from 'redis'
 /** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
 export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : describe.skip
 
+/** For suites that keep to keys of their own: `REDIS_URL` will do. */
+export const describeSharedRedis = process.env.TEST_REDIS === 'none' ? describe.skip : describe
+
+/** Where those suites find one. */
+export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'stop'>> {
+  const { TEST_REDIS, REDIS_URL = '' } = process.env
+  return TEST_REDIS === 'own' ? startRedis() : { url: REDIS_URL, stop: async () => undefined }
+}
+
 export interface RedisServer {
   readonly port: number
   readonly url: string

@@ -52,7 +52,7 @@ const FAILURES: FailurePath[] = [
     when: 'the API redirects, and nobody follows',
     ends: ['ERR_BAD_REQUEST', 'ERR_BAD_RESPONSE'],
     resources: toAgain,
-    setting: { instance: { maxRedirects: 0 } },
+    setting: { instance: { maxRedirects: 0, fetchOptions: { redirect: 'manual' } } },
   },
   {
     when: 'the API answers too much',

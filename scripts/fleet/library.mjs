@@ -1,0 +1,8 @@
+/** The built package, or whatever stands at `EVERGREEN`: one module with all its names. */
+export const library = process.env.EVERGREEN
+  ? await import(process.env.EVERGREEN)
+  : {
+      ...(await import('axios-evergreen')),
+      ...(await import('axios-evergreen/redis')),
+      ...(await import('axios-evergreen/testing')),
+    }

@@ -1,0 +1,38 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { library } from './library.mjs'
+
+/** A simulated service whose token calls pass by here: `presented` holds who presented each refresh token, call by call. */
+export async function startWatchedService(options) {
+  const service = await library.startTokenService(options)
+  const presented = new Map()
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const refreshToken = JSON.parse(body).data.attributes.refresh
+    if (refreshToken !== undefined)
+      presented.set(refreshToken, [...(presented.get(refreshToken) ?? []), request.headers['x-worker']])
+    const answer = await fetch(service.baseUrl + request.url, {
+      method: 'POST',
+      headers: { 'Content-Type': request.headers['content-type'] },
+      body,
+    })
+    response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type') })
+    response.end(await answer.text())
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    service,
+    tokenUrl: `http://127.0.0.1:${server.address().port}`,
+    presented,
+    get calls() {
+      return service.count('obtain') + service.count('refresh')
+    },
+    /** Refresh tokens that were presented more than once, and by whom. */
+    twice: () => [...presented.values()].filter((workers) => workers.length > 1),
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await service.close()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+// Real processes that share one token through a real Redis, killed and frozen by real signals: npm run soak:fleet --
+// [--rounds 100] [--processes 20] [--seconds 60] [--seed N]. What is 0 is left out. The same seed kills at the same steps, but
+// which process it meets is chance. Needs redis-server, and signals: Linux or macOS. The exit code is 0 only if every promise
+// was kept.
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { outage } from './fleet/outage.mjs'
+import { peace } from './fleet/peace.mjs'
+import { startRedis } from './fleet/redis-server.mjs'
+import { rounds } from './fleet/rounds.mjs'
+import { dice } from './soak/random.mjs'
+
+const settings = read()
+// Nobody is left behind, stopped or not.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+const redis = await startRedis()
+console.log(
+  `Fleet soak of axios-evergreen: seed ${settings.seed}; Node ${process.version}, ${availableParallelism()} cores.`,
+)
+const parts = []
+if (settings.seconds > 0) {
+  parts.push(() => peace({ processes: 50, seconds: settings.seconds, redisUrl: redis.url }))
+  parts.push(() => outage({ seconds: Math.min(10, settings.seconds), redis }))
+}
+if (settings.rounds > 0)
+  parts.push(() =>
+    rounds({
+      count: settings.rounds,
+      processes: settings.processes,
+      redisUrl: redis.url,
+      dice: dice(settings.seed, 0),
+    }),
+  )
+
+let isGood = parts.length > 0
+try {
+  for (const part of parts) {
+    for (const [isKept, what] of await part()) {
+      console.log(`  ${isKept ? 'kept  ' : 'BROKEN'}  ${what.trim()}`)
+      isGood &&= isKept
+    }
+  }
+} finally {
+  await redis.stop()
+}
+console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
+process.exit(isGood ? 0 : 1)
+
+function read() {
+  const defaults = { rounds: 100, processes: 20, seconds: 60, seed: Math.floor(Math.random() * 2 ** 31) }
+  const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' }]))
+  const { values } = parseArgs({ options })
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, usual]) => {
+      const value = Number(values[name] ?? usual)
+      if (!Number.isInteger(value) || value < 0)
+        throw new RangeError(`--${name} must be a whole number, got ${values[name]}`)
+      return [name, value]
+    }),
+  )
+}
