@@ -224,7 +224,7 @@ function checkArguments(instance: AxiosInstance, tokens: TokenManager, options: 
   if (origins !== undefined && !Array.isArray(origins)) throw new TypeError('origins must be an array of origins')
   if (header !== undefined) checkText('header', header)
   if (header !== undefined && !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
-    throw new TypeError(`header must be a header name, got '${header}'`)
+    throw new TypeError('header must be the name of a header, such as X-Api-Token')
   if (scheme !== undefined && scheme !== '') checkText('scheme', scheme)
   // Anything else would end the header line, or be stripped on the way.
   if (scheme !== undefined && !/^[\x21-\x7e]*$/.test(scheme))

@@ -134,7 +134,8 @@ function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void 
   if (source.reset !== undefined) checkFunction('source.reset', source.reset)
   if (source.origin === undefined) return
   checkText('source.origin', source.origin)
-  if (!URL.canParse(source.origin)) throw new TypeError(`source.origin must be a URL, got '${source.origin}'`)
+  if (!URL.canParse(source.origin))
+    throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
 }
 
 function isOpenable(store: TokenStore): store is OpenableStore {

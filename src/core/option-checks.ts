@@ -1,8 +1,9 @@
 import { LONGEST_TIMER_MS } from './clock.ts'
 
-/** @throws {TypeError} naming the option unless it is an object with members. */
+/** @throws {TypeError} naming the option unless it is an object with members, never its value: it may be a secret. */
 export function checkObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null) throw new TypeError(`${name} must be an object, got ${shown(value)}`)
+  if (typeof value !== 'object' || value === null)
+    throw new TypeError(`${name} must be an object, got ${kindOf(value)}`)
 }
 
 /** @throws {TypeError} naming the option unless it is one of `choices`. */
@@ -18,13 +19,12 @@ export function checkFlag(name: string, value: unknown): void {
 
 /** @throws {TypeError} naming the option, never its value: a secret may stand where its provider belongs. */
 export function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function')
-    throw new TypeError(`${name} must be a function, got ${value === null ? 'null' : typeof value}`)
+  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}`)
 }
 
 /** @throws {TypeError} naming the option, never its value: it may be a secret. */
 export function checkText(name: string, value: unknown): asserts value is string {
-  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${typeof value}`)
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${kindOf(value)}`)
   if (value === '') throw new TypeError(`${name} must not be empty`)
 }
 
@@ -44,6 +44,11 @@ export function checkNumber(name: string, value: unknown, least: number, most = 
 export function checkedDuration(name: string, value: unknown): number {
   checkNumber(name, value, 0)
   return Math.min(value as number, LONGEST_TIMER_MS)
+}
+
+/** For messages: what kind of value was given instead, where it may be a secret. */
+export function kindOf(value: unknown): string {
+  return value === null ? 'null' : typeof value
 }
 
 /** For messages: what was given instead, if it is short and plain. */

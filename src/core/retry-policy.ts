@@ -58,7 +58,8 @@ export function pauseMs(
   random: number,
 ): number {
   const baseMs = policy.baseDelayMs * (outcomeOf(error) === 'deferred' ? 2 : 1)
-  const halfMs = Math.min(policy.maxDelayMs, baseMs * 2 ** (attempt - 1)) / 2
+  // Bounded, for 0 times Infinity is no number.
+  const halfMs = Math.min(policy.maxDelayMs, baseMs * 2 ** Math.min(attempt - 1, 60)) / 2
   const clamped = retryAfterMs >= policy.maxRetryAfterMs && retryAfterMs >= halfMs
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }

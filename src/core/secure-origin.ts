@@ -1,3 +1,5 @@
+import { kindOf } from './option-checks.ts'
+
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Whether a secret may travel to `url`: over https, or over http to this machine or where the user says so. */
@@ -12,8 +14,7 @@ export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
  */
 export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp: boolean): URL {
   const text = value instanceof URL ? value.href : value
-  if (typeof text !== 'string')
-    throw new TypeError(`${name} must be a URL, got ${value === null ? 'null' : typeof value}`)
+  if (typeof text !== 'string') throw new TypeError(`${name} must be a URL, got ${kindOf(value)}`)
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
   // In what is no such URL a password may stand anywhere.

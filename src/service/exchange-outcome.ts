@@ -27,6 +27,7 @@ function misdirected(status: number, url: URL, location: unknown): string {
   if (status >= 400) {
     if (status === 404 || status === 410)
       return 'check baseUrl and its trailing slash; Variant B (login and password) may have been retired'
+    if (status === 407) return 'a proxy wants to know who calls; check transport.proxy, or HTTPS_PROXY'
     return 'check baseUrl and the variant'
   }
   const target = typeof location === 'string' && URL.canParse(location, url.href) ? new URL(location, url) : undefined
@@ -74,10 +75,10 @@ export function tooLate(address: string): TokenError {
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })
 }
 
-/** The error and its causes: axios and fetch wrap the one that knows. */
+/** The error and its causes: axios and fetch wrap the one that knows; of several addresses each has its own. */
 function causes(thrown: unknown): { code?: unknown; syscall?: unknown }[] {
-  const chain = []
+  const chain: object[] = []
   for (let link = thrown; typeof link === 'object' && link !== null && chain.length < 4; link = (link as Error).cause)
-    chain.push(link)
+    chain.push(link, ...((link as { errors?: object[] }).errors ?? []))
   return chain
 }

@@ -86,7 +86,7 @@ export class TokenDocument {
  * @param sent What was sent, which an answer may echo.
  * @returns The application code of an error answer, where it has one: evidence only, the status decides (field notes).
  */
-export function serviceCodeOf(text: string, sent: readonly string[]): string | undefined {
+export function serviceCodeOf(text: string, sent: readonly unknown[]): string | undefined {
   let answer: unknown
   try {
     answer = JSON.parse(text)

@@ -69,11 +69,11 @@ export class TokenEndpoint {
     url.pathname += PATHS[exchange]
     const address = url.origin + url.pathname
     if (context.signal.aborted) throw tooLate(address)
+    const request = this.#request(url, requestDocument(attributes), context.signal)
     let response: AxiosResponse<unknown> | undefined
     let headers: AxiosHeaders
     let body: AnswerBody
     try {
-      const request = this.#request(url, requestDocument(attributes), context.signal)
       response = await this.#axios.request<unknown>(request).catch(answered)
       // Adapters of the user's may spell them in any case.
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
@@ -92,7 +92,7 @@ export class TokenEndpoint {
     throw new TokenError(code, `${address} answered ${status}: ${advice}`, {
       outcome,
       status,
-      serviceCode: serviceCodeOf(text, Object.values(attributes)),
+      serviceCode: serviceCodeOf(text, [attributes, request.headers ?? {}].flatMap(Object.values<unknown>)),
       retryAfterMs: isRepeated(response, 'retry-after')
         ? undefined
         : parseRetryAfter(headers.get('retry-after'), date, context.clock.wallNow()),

@@ -14,7 +14,7 @@ describe('given options that cannot be, when a manager is created', () => {
     [{ source: { id: 'x', obtain: () => 1, origin: 7 } }, /source\.origin must be a string/],
     [
       { source: { id: 'x', obtain: () => 1, origin: 'api.example' } },
-      /source\.origin must be a URL, got 'api\.example'/,
+      /source\.origin must be an absolute URL, such as https/,
     ],
     [{ store: {} }, /store must be made by memoryStore/],
     [{ store: 'redis' }, /store must be made by memoryStore/],
@@ -23,7 +23,7 @@ describe('given options that cannot be, when a manager is created', () => {
     [{ clock: {} }, /clock\.wallNow must be a function/],
     [{ clock: 7 }, /clock must be an object/],
     [{ random: 0.5 }, /random must be a function, got number/],
-    [{ renewal: 7 }, /renewal must be an object, got 7/],
+    [{ renewal: 7 }, /renewal must be an object, got number/],
     [{ renewal: { skewMs: '15s' } }, /renewal\.skewMs must be a number, got '15s'/],
     [{ renewal: { keepWarm: true } }, /renewal\.keepWarm must be one of 'while-used', 'always', 'never', got true/],
     [{ retry: { maxAttempts: '4' } }, /retry\.maxAttempts must be a number/],

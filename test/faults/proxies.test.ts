@@ -71,7 +71,7 @@ describe('given a proxy that wants credentials of its own', () => {
     expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
   })
 
-  it.failing('when it refuses a refresh, then the error says that it was a proxy (F38)', async () => {
+  it('when it refuses a refresh, then the error says that it was a proxy (F38)', async () => {
     expect((await refused()).error).toMatchObject({ message: expect.stringMatching(/ answered 407: .*proxy/) })
   })
 })

@@ -58,11 +58,16 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
     { status: 403, ...rejected, advice: credentials },
     { status: 404, ...misdirected, advice: gone },
     { status: 410, ...misdirected, advice: gone },
-    ...[402, 405, 406, 407, 409, 415, 418, 422, 428, 499].map((status) => ({
+    ...[402, 405, 406, 409, 415, 418, 422, 428, 499].map((status) => ({
       status,
       ...misdirected,
       advice: variant,
     })),
+    {
+      status: 407,
+      ...misdirected,
+      advice: /: a proxy wants to know who calls; check transport\.proxy, or HTTPS_PROXY$/,
+    },
     { status: 408, ...gaveUp, advice: /: the token service gave up$/ },
     { status: 425, ...gaveUp, advice: /: the token service gave up$/ },
     { status: 429, ...throttled, advice: /: too many token calls$/ },

@@ -34,7 +34,7 @@ const REFUSALS: FailurePath[] = [
     tokenCalls: refusing(400, SECRETS.clientSecret),
     variant: 'A',
   },
-  { when: 'its code is the key in a header', ends: REJECTED, tokenCalls: refusing(400, SECRETS.header), isOpen: true },
+  { when: 'its code is the key in a header', ends: REJECTED, tokenCalls: refusing(400, SECRETS.header) },
   ...alike([401, 403], REJECTED, refusing),
   { when: 'it throttles', ends: THROTTLED, tells: ['retry'], tokenCalls: refusing(429, 'throttled') },
   {

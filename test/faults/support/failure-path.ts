@@ -20,8 +20,6 @@ export interface FailurePath {
   readonly act?: (stage: Stage) => Promise<unknown>
   readonly variant?: Variant
   readonly adapter?: AdapterName
-  /** A secret is seen, today. */
-  readonly isOpen?: true
   /** No secret gets as far as the wire. */
   readonly unsent?: boolean
 }

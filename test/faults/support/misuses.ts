@@ -49,10 +49,6 @@ export const MISUSES: readonly [string, () => unknown][] = [
   ],
   ['refuses is a token', () => attach({ refuses: access })],
   ['the instance is the base address', () => attachBearer(PRIVATE_URL as never, manager({}))],
-]
-
-/** The same, where the message shows today what it was given. */
-export const TELLING_MISUSES: readonly [string, () => unknown][] = [
   ['the options are the client secret', () => clientCredentials(clientSecret as never)],
   ['the options are an address with a password', () => loginPassword(PRIVATE_URL as never)],
   ['the options of the manager are a token', () => createTokenManager(access as never)],
