@@ -12,7 +12,8 @@ beforeAll(async () => {
   dir = await mkdtemp(join('node_modules', '.evergreen-'))
   const built = join(dir, 'node_modules', 'axios-evergreen')
   await cp('package.json', join(built, 'package.json'))
-  await cp('examples', join(dir, 'examples'), { recursive: true })
+  for (const name of ['examples', 'scripts/example.mjs', 'tsconfig.json'])
+    await cp(name, join(dir, name), { recursive: true })
   const { code, printed } = await run([
     '--input-type=module',
     '--eval',
@@ -34,13 +35,36 @@ function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: numbe
   })
 }
 
-const example = (path: string, args: string[] = [], env = {}) => run([join(dir, 'examples', path), ...args], env)
+const example = (name: string, args: string[] = [], env = {}) =>
+  run([join(dir, 'scripts', 'example.mjs'), name, ...args], env)
 
-describe('given the example of two steady clients', () => {
-  it('when it is run, then it says at its end that everything went well', async () => {
-    const { code, printed } = await example('demo/demo.mjs')
-    expect([code, printed]).toEqual([0, expect.stringContaining('held   every request succeeded')])
-  }, 60_000)
+describe('given an example', () => {
+  it.each([
+    ['existing-instance', [/^retry 1 after 503$/m, /^5 requests, 2 token calls$/m]],
+    ['service-client', [/^paid: .*"EUR"/m, /^No payment was made \(ERR_CREDENTIALS_REJECTED\)$/m]],
+    ['openapi', [/^GET \/wallets\/w%201 was answered$/m]],
+    ['nest', [/^answered: \/wallet$/m]],
+    ['several', [/^payments: 3 requests, 1 token call$/m, /: 200 and 200$/m]],
+    ['accounts', [/^bakery: 3 requests, 1 token call$/m, /^garage: 3 requests, 1 token call$/m]],
+    ['rotating-credentials', [/^refused; no token call for 60 s$/m, /with 200; the secret manager was read 2 times$/m]],
+    ['own-source', [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: invalid_client$/m]],
+    ['observability', [/"msg":"token renewed"/, /^health \{"status":200/m, /^token\.failures 1$/m]],
+    ['testing', [/^# pass 3$/m, /^# fail 0$/m]],
+    ['demo', [/held {3}every request succeeded/]],
+  ])(
+    'when %s is run, then it prints what it says, and ends well',
+    async (name, lines) => {
+      const { code, printed } = await example(name)
+      expect([code, printed]).toEqual([0, expect.any(String)])
+      for (const line of lines) expect(printed).toMatch(line)
+    },
+    60_000,
+  )
+
+  it('when there is none of that name, then those that there are are listed', async () => {
+    const { code, printed } = await example('fleets')
+    expect([code, printed]).toEqual([1, expect.stringMatching(/There is no example 'fleets'[^]*\n {2}fleet\n/)])
+  })
 })
 
 describe('given the example of a fleet', () => {
@@ -48,14 +72,14 @@ describe('given the example of a fleet', () => {
     ['REDIS_URL leads nowhere', { REDIS_URL: 'redis://127.0.0.1:1' }, 'No Redis answers at REDIS_URL'],
     ['there is no redis-server', { PATH: '' }, 'There is no redis-server on PATH'],
   ])('when %s, then it ends at once and says what to do', async (_, env, message) => {
-    const { code, printed } = await example('fleet/fleet.mjs', [], { REDIS_URL: '', ...env })
+    const { code, printed } = await example('fleet', [], { REDIS_URL: '', ...env })
     expect([code, printed]).toEqual([1, expect.stringContaining(message)])
     expect(printed).toContain('Install redis-server, or set REDIS_URL')
   })
 
   describeRedis('and a Redis server', () => {
     it('when it is run, then those who share make fewer token calls, and no request fails', async () => {
-      const { code, printed } = await example('fleet/fleet.mjs', ['4'])
+      const { code, printed } = await example('fleet', ['4'])
       const calls = [...printed.matchAll(/(\d+) token calls, [1-9]\d* requests served, 0 failed/g)].map(([, n]) =>
         Number(n),
       )

@@ -39,6 +39,9 @@ declare module 'axios' {
   }
 }
 
+/** Its other members differ between the type declarations that axios has for ESM and for CommonJS. */
+type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
+
 /**
  * Gives every request of `instance` a fresh token, and replays a request once when the API refuses its token. Requests that
  * carry the header, have `auth` or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
@@ -46,7 +49,7 @@ declare module 'axios' {
  * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
  * is among the instance's defaults.
  */
-export function attachBearer(instance: AxiosInstance, tokens: TokenManager, options: AttachOptions = {}): Attachment {
+export function attachBearer(instance: Instance, tokens: TokenManager, options: AttachOptions = {}): Attachment {
   checkArguments(instance, tokens, options)
   return attachmentsOf(instance).attach(tokens, options)
 }
@@ -61,14 +64,14 @@ interface Claim extends Bearer {
   readonly anomaly: ManagerInternals['anomaly']
 }
 
-function attachmentsOf(instance: AxiosInstance): Attachments {
+function attachmentsOf(instance: Instance): Attachments {
   const holder = instance as { [ATTACHMENTS]?: Attachments }
   return holder[ATTACHMENTS] ?? new Attachments(instance)
 }
 
 /** All that is attached to one instance: whose token goes to which origin. */
 class Attachments {
-  readonly #instance: AxiosInstance
+  readonly #instance: Instance
   readonly #scope = new OriginScope()
   readonly #attached = new Map<TokenManager, Attachment>()
   readonly #reported = new Set<string>()
@@ -76,7 +79,7 @@ class Attachments {
   #claims: ReadonlyMap<string, Claim> = new Map()
   #interceptor: number | undefined
 
-  constructor(instance: AxiosInstance) {
+  constructor(instance: Instance) {
     this.#instance = instance
   }
 
@@ -196,7 +199,7 @@ function resolved(adapter: Adapter, config: InternalAxiosRequestConfig): AxiosAd
   return (getAdapter as (adapters: Adapter, config: InternalAxiosRequestConfig) => AxiosAdapter)(adapter, config)
 }
 
-function claimedOrigins(instance: AxiosInstance, sourceOrigin: string | undefined, options: AttachOptions): string[] {
+function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, options: AttachOptions): string[] {
   const { origins, allowInsecureHttp = false } = options
   const given = (name: string, value: unknown) => checkedSecureUrl(name, value, allowInsecureHttp).origin
   if (origins) {
@@ -212,8 +215,8 @@ function claimedOrigins(instance: AxiosInstance, sourceOrigin: string | undefine
   throw new TypeError('No origin is known that may receive the token: set baseURL on the instance, or pass origins')
 }
 
-function checkArguments(instance: AxiosInstance, tokens: TokenManager, options: AttachOptions): void {
-  const { request } = (instance as Partial<AxiosInstance> | undefined)?.interceptors ?? {}
+function checkArguments(instance: Instance, tokens: TokenManager, options: AttachOptions): void {
+  const { request } = (instance as Partial<Instance> | undefined)?.interceptors ?? {}
   if (typeof request?.use !== 'function') throw new TypeError('instance must be an axios instance')
   checkObject('tokens', tokens)
   for (const method of ['peekAccessToken', 'getAccessToken', 'replaceAccessToken'])

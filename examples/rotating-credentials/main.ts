@@ -1,0 +1,29 @@
+// Credentials from a secret manager that rotates them: npm run example rotating-credentials
+import axios from 'axios'
+import { attachBearer, createTokenManager, isTokenError, loginPassword } from 'axios-evergreen'
+import { startTokenService } from 'axios-evergreen/testing'
+
+const service = await startTokenService()
+
+/** Stands for a secret manager: what it answers is asked for at each token call that needs it, and never kept. */
+const vault = { secret: { login: service.login.login, password: 'of last month' }, reads: 0 }
+const credentials = async () => {
+  vault.reads += 1
+  return vault.secret
+}
+
+const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, credentials }) })
+const api = axios.create({ baseURL: service.baseUrl })
+attachBearer(api, tokens)
+
+const refused = await api.get('/wallet').catch((error: unknown) => error)
+if (isTokenError(refused, 'ERR_CREDENTIALS_REJECTED'))
+  console.log(`refused; no token call for ${Math.round((refused.retryAt! - Date.now()) / 1_000)} s`)
+
+vault.secret = service.login
+// Ends the wait. Call it from the webhook, the signal or the file watcher that tells of the rotation.
+await tokens.reset()
+const { status } = await api.get('/wallet')
+console.log(`answered with ${status}; the secret manager was read ${vault.reads} times`)
+await tokens.close()
+await service.close()

@@ -1,0 +1,41 @@
+// Runs an example: npm run example <name>. Those in TypeScript are translated first, as a project of yours would be.
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'rolldown'
+
+const examples = fileURLToPath(new URL('../examples', import.meta.url))
+const [name = '', ...args] = process.argv.slice(2)
+const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+if (!names.includes(name)) {
+  console.error(
+    `${name === '' ? 'Which example?' : `There is no example '${name}'.`} npm run example <name>, one of:\n`,
+  )
+  for (const one of names) console.error(`  ${one}`)
+  process.exit(1)
+}
+
+const script = join(examples, name, `${name}.mjs`)
+const file = existsSync(script) ? script : await translated(name)
+// In its own process: some set exit codes and signal handlers.
+const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' })
+child.once('exit', (code) => {
+  if (file !== script) rmSync(file)
+  process.exitCode = code ?? 1
+})
+
+async function translated(example) {
+  const file = join(examples, example, `.main-${process.pid}.mjs`)
+  await build({
+    input: join(examples, example, 'main.ts'),
+    platform: 'node',
+    tsconfig: false,
+    transform: { decorator: { legacy: true } },
+    // Packages stay outside, but for helpers that the translation needs.
+    external: (id) => /^[^./]/.test(id) && !id.startsWith('@oxc-project/'),
+    output: { file, format: 'esm' },
+    logLevel: 'warn',
+  })
+  return file
+}

@@ -1,0 +1,7 @@
+// Says so when Node is too old, before anything fails in words of its own.
+const [major, minor] = process.versions.node.split('.').map(Number)
+const least = { 20: 19, 22: 12 }
+if (major < 20 || major === 21 || minor < (least[major] ?? 0)) {
+  console.error(`This needs Node 20.19, 22.12 or newer, and runs on ${process.versions.node}: install a newer one.`)
+  process.exit(1)
+}
