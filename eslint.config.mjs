@@ -9,7 +9,7 @@ const room = (name, forbidden, message) => ({
 })
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/'] },
+  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'docs/reference/'] },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
   {

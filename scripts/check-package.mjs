@@ -33,6 +33,15 @@ if (failed === 0) {
   check('CommonJS consumer', () => run('node', ['one-request.cjs']))
   check('ESM and CommonJS consumer in one process', () => run('node', ['both-formats.mjs']))
   check('Jest consumer, CommonJS', () => run('jest', ['--ci', '--rootDir', '.']))
+  check('esbuild consumer', () => {
+    run('esbuild', ['one-request.mjs', '--bundle', '--platform=node', '--outfile=bundled.cjs'])
+    run('node', ['bundled.cjs'])
+  })
+  check('esbuild, for a browser', () => run('esbuild', ['browser.mjs', '--bundle', '--platform=browser']))
+  check('Vite consumer', () => {
+    run('vite', ['build'])
+    run('node', [join('vite', 'one-request.mjs')])
+  })
   check('TypeScript consumer, node16 ESM', () => compile('one-request.mts', 'node16'))
   check('TypeScript consumer, nodenext ESM', () => compile('one-request.mts', 'nodenext'))
   check('TypeScript consumer, node16 CommonJS', () => compile('one-request.cts', 'node16'))
@@ -85,6 +94,9 @@ function pack() {
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
   const cjs = esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+  writeFileSync(join(folder, 'browser.mjs'), "export * from 'axios-evergreen'\n")
+  const vite = { build: { ssr: 'one-request.mjs', outDir: 'vite' }, ssr: { noExternal: true }, logLevel: 'warn' }
+  writeFileSync(join(folder, 'vite.config.mjs'), `export default ${JSON.stringify(vite)}\n`)
   writeFileSync(join(folder, 'one-request.mts'), esm)
   writeFileSync(join(folder, 'one-request.cts'), esm)
   writeFileSync(join(folder, 'one-request.cjs'), cjs)

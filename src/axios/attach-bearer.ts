@@ -49,7 +49,11 @@ type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
  * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
  * is among the instance's defaults.
  */
-export function attachBearer(instance: Instance, tokens: TokenManager, options: AttachOptions = {}): Attachment {
+export function attachBearer(
+  instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>,
+  tokens: TokenManager,
+  options: AttachOptions = {},
+): Attachment {
   checkArguments(instance, tokens, options)
   return attachmentsOf(instance).attach(tokens, options)
 }

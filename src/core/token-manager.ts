@@ -2,7 +2,6 @@ import { Mutex } from 'async-mutex'
 import type { Clock } from './clock.ts'
 import { exchangeError, retryableAt, TokenError, type TokenErrorCode } from './errors.ts'
 import { Events, type RenewalCause, type TokenEvents } from './events.ts'
-import type { Freshness } from './freshness.ts'
 import { HeldToken } from './held-token.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { checkedDuration } from './option-checks.ts'
@@ -52,7 +51,7 @@ export interface WaitOptions {
 
 export interface TokenStatus {
   /** While a token lives its freshness is the phase, whatever else is wrong. */
-  phase: 'empty' | Freshness | 'cooling-down' | 'stopped' | 'closed'
+  phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
   renewing: boolean
   /** Epoch ms; a lifetime above 24 h counts as 24 h. */
   accessExpiresAt?: number

@@ -1,6 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { checkWhole } from './service-options.ts'
 
+/** Token calls of the two kinds, and everything else. */
 export type RequestKind = 'obtain' | 'refresh' | 'resource'
 
 /** What one request meets instead of, or on top of, a proper answer. Applied before the throttle is asked. */

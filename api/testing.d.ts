@@ -1,0 +1,117 @@
+/** Token calls of the two kinds, and everything else. */
+type RequestKind = 'obtain' | 'refresh' | 'resource';
+/** What one request meets instead of, or on top of, a proper answer. Applied before the throttle is asked. */
+type SimulatedFault = 
+/**
+ * Answered so, and the service does not act. `status` 200 to 599. Without `body`: from 400 on a JSON:API error with the
+ * code the specification gives that status, below 400 nothing.
+ */
+{
+    status: number;
+    headers?: Record<string, string>;
+    body?: string;
+}
+/** The connection breaks `before` the service has acted (throttle included), or `after` it. */
+ | {
+    drop: 'before' | 'after';
+}
+/** The service neither acts nor answers; the connection stays open until the client, or `close()`, ends it. */
+ | {
+    hang: true;
+}
+/**
+ * The service acts, and its answer is damaged: a wrong `meta.sign`; a wrong `data.type`; no JSON; or cut off half way
+ * through the announced length. `signature` and `type` leave an answer without that member as it is, so `signature`
+ * shows on Variant B obtains only, and neither on a resource.
+ */
+ | {
+    corrupt: 'signature' | 'type' | 'json' | 'truncate';
+};
+
+interface SimulatedServiceOptions {
+    /** Ms from issue to expiry of an access token. Default 60 000. */
+    accessLifetimeMs?: number;
+    /** Ms from issue to expiry of a refresh token. Default 6 h. */
+    refreshLifetimeMs?: number;
+    /**
+     * Token calls allowed in any stretch of `windowMs` (a sliding window; refused calls do not count) before 429.
+     * Default: no limit.
+     */
+    throttle?: {
+        calls: number;
+        windowMs: number;
+    };
+    /** Ms between acting and answering, for every answer of the token endpoints. Default 0. */
+    latencyMs?: number;
+    /** Ms by which the service's clock is ahead of this machine's; negative: behind. Default 0. */
+    clockOffsetMs?: number;
+    /** Port on 127.0.0.1. Default 0: any free one. */
+    port?: number;
+}
+
+/** What Variant A presents as `client_id` and `client_secret`. */
+interface Client {
+    clientId: string;
+    clientSecret: string;
+}
+/** What Variant B presents as `login` and `password`. */
+interface Login {
+    login: string;
+    password: string;
+}
+
+interface SimulatedService {
+    /** `http://127.0.0.1:<port>`, without a trailing slash. */
+    readonly baseUrl: string;
+    /** The credentials Variant A accepts; random for each service. */
+    readonly client: Client;
+    /** The credentials Variant B accepts; random for each service. */
+    readonly login: Login;
+    /**
+     * Every request served, oldest first; it grows as requests are answered, dropped or left hanging. `at` is that moment,
+     * epoch ms of this machine; `path` is as received, query included; `status` is 0 where no answer was sent. A request
+     * that never arrived in full is not in it.
+     */
+    readonly log: readonly {
+        at: number;
+        kind: RequestKind;
+        method: string;
+        path: string;
+        status: number;
+    }[];
+    /** How many requests of `kind` the log holds. */
+    count(kind: RequestKind): number;
+    /**
+     * The next `times` (default 1) requests of `kind` meet `fault`. Faults of one kind are met in the order given, and before
+     * the throttle is asked: a fault that keeps the service from acting costs no call of it.
+     *
+     * @throws {TypeError | RangeError} naming the argument and its value.
+     */
+    failNext(kind: RequestKind, fault: SimulatedFault, times?: number): void;
+    /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
+    revokeAccessTokens(): void;
+    /**
+     * Someone else uses the current refresh token (the one issued last, if still good): it is superseded, and the thief
+     * holds the next pair. Not in the log, and costs no call of the throttle. Rejects with an Error if there is none.
+     */
+    stealRefreshToken(): Promise<void>;
+    /** Ends every connection, hanging ones included; resolves once the port is free. May be called again. */
+    close(): Promise<void>;
+}
+/**
+ * A real HTTP server on 127.0.0.1 that behaves as the specification says, both variants, for tests and demos. Like any
+ * server it keeps the process alive until `close()`.
+ *
+ * Every path but `token/` and `token/refresh/` (with or without the slash) is a protected resource. With a good
+ * `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
+ * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401.
+ *
+ * All answers carry a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
+ * before faults, throttle and credentials are looked at.
+ *
+ * @throws {TypeError | RangeError} naming the option and its value; Node's own error if the port is taken.
+ */
+declare function startTokenService(options?: SimulatedServiceOptions): Promise<SimulatedService>;
+
+export { startTokenService };
+export type { Client, Login, RequestKind, SimulatedFault, SimulatedService, SimulatedServiceOptions };
