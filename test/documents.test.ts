@@ -1,20 +1,16 @@
-import { afterAll, describe, expect, it } from '@jest/globals'
-import axios from 'axios'
-import nock from 'nock'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
-import * as evergreen from '../src/index.ts'
+import { type BuiltPackage, buildPackage } from './support/built-package.ts'
+import { codeBlocks, documents, fences, prelude } from './support/document-code.ts'
 import { manage } from './support/managed.ts'
+import { describeRedis, type RedisServer, startRedis } from './support/redis-server.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const blocks = (language: string, text = readme) =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map((match) => match[1]!)
-const documents = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
-  name.endsWith('.md'),
-)
-const rowsUnder = (heading: string) => {
-  const section = readme.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
+const rowsUnder = (heading: string, text: string) => {
+  const section = text.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
   return [...section.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]!)
 }
 
@@ -24,46 +20,22 @@ const paths = {
   'axios-evergreen/testing': ['./src/testing/index.ts'],
 }
 
-/** Runs a block as it stands, but for its imports. */
-function run(block: string, result: string): Promise<unknown> {
-  const body = block
-    .replace(/^import axios from 'axios'$/gm, '')
-    .replace(/^import (\{.*?\}) from 'axios-evergreen'$/gm, 'const $1 = evergreen')
-  const AsyncFunction = (async () => {}).constructor as new (
-    ...parts: string[]
-  ) => (...given: unknown[]) => Promise<unknown>
-  return new AsyncFunction('axios', 'evergreen', `${body}\nreturn ${result}`)(axios, evergreen)
-}
-
-describe('given the README', () => {
-  afterAll(() => nock.restore())
-
-  it('when its code is run against the addresses it names, then the request carries the token', async () => {
-    nock('https://payments.example.com')
-      .post('/api/token/', {
-        data: { type: 'auth-token', attributes: { client_id: 'my-key', client_secret: 'my-secret' } },
-      })
-      .reply(200, {
-        data: { type: 'auth-token', id: '1', attributes: { access: 'abc', expires_in: 60, token_type: 'Bearer' } },
-      })
-    nock('https://payments.example.com', { reqheaders: { authorization: 'Bearer abc' } })
-      .get('/wallet')
-      .reply(200, { balance: 7 })
-    expect(await run(blocks('ts')[0]!, 'wallet.data')).toEqual({ balance: 7 })
-    expect(nock.pendingMocks()).toEqual([])
-  })
-
-  it('when the code of all documents is compiled, then the types agree', () => {
+describe('given the code of all documents', () => {
+  it('when it is compiled, then the types agree', () => {
     const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile.bind(ts.sys)) as {
       config: { compilerOptions: object }
     }
     const { options } = ts.convertCompilerOptionsFromJson(
-      { ...config.compilerOptions, paths, noUnusedLocals: false },
+      { ...config.compilerOptions, paths, noUnusedLocals: false, noUnusedParameters: false },
       process.cwd(),
     )
     const host = ts.createCompilerHost(options)
-    const code = documents.flatMap((name) => blocks('ts', readFileSync(name, 'utf8')))
-    const sources = new Map(code.map((block, n) => [join(process.cwd(), `document-${n}.mts`), block]))
+    const sources = new Map(
+      codeBlocks().map(({ name, code }) => [
+        join(process.cwd(), `${name.replace(/\W/g, '-')}.mts`),
+        prelude(code, { typed: true }) + code,
+      ]),
+    )
     const [fileExists, getSourceFile] = [host.fileExists.bind(host), host.getSourceFile.bind(host)]
     host.fileExists = (name) => sources.has(name) || fileExists(name)
     host.getSourceFile = (name, language, ...rest) => {
@@ -73,23 +45,99 @@ describe('given the README', () => {
     const program = ts.createProgram([...sources.keys()], options, host)
     const complaints = ts
       .getPreEmitDiagnostics(program)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+      .map(({ file, messageText }) => [file?.fileName, ts.flattenDiagnosticMessageText(messageText, '\n')].join(': '))
     expect(complaints).toEqual([])
   }, 30_000)
 
+  describe('and the built package', () => {
+    let built: BuiltPackage
+    beforeAll(async () => {
+      built = await buildPackage()
+      writeFileSync(join(built.dir, 'given.mjs'), GIVEN)
+    }, 60_000)
+    afterAll(() => built.remove())
+
+    const run = async (name: string, code: string, env = {}) => {
+      const file = join(built.dir, `${name.replace(/\W/g, '-')}.mjs`)
+      await writeFile(file, runnable(code))
+      expect(await built.run([file], env)).toEqual({ code: 0, printed: expect.stringMatching(/^ran$/m) })
+    }
+    const isRedis = ({ code }: { code: string }) => code.includes('redis://')
+
+    it.each(codeBlocks().filter((block) => !isRedis(block)))(
+      'when $name is run against a simulated service, then it works',
+      ({ name, code }) => run(name, code),
+    )
+
+    describeRedis('and a Redis server', () => {
+      let redis: RedisServer
+      beforeAll(async () => {
+        redis = await startRedis()
+      })
+      afterAll(() => redis.stop())
+
+      it.each(codeBlocks().filter(isRedis))('when $name is run, then it works', ({ name, code }) =>
+        run(name, code, { REDIS: redis.url }),
+      )
+    })
+  })
+})
+
+/** What documents take for granted. */
+const GIVEN = `
+import axios from 'axios'
+import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
+import { startTokenService } from 'axios-evergreen/testing'
+export const service = await startTokenService()
+export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
+// It knows no public paths.
+export const api = axios.create({ baseURL: service.baseUrl, validateStatus: null })
+attachBearer(api, tokens)
+`
+
+/** A block with addresses and credentials that are real. */
+function runnable(code: string): string {
+  const real = code
+    .replace(/'https:\/\/payments\.example\.com(\/api)?'/g, 'service.baseUrl')
+    .replace(/`https:\/\/payments\.example\.com/g, '`${service.baseUrl}')
+    .replace(/'redis:\/\/[^']*'/g, 'process.env.REDIS')
+    .replace(/\b(clientId|clientSecret): 'my-\w+'/g, '$1: service.client.$1')
+    .replace(/\b(login|password): 'my-\w+'/g, '$1: service.login.$1')
+  const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true }
+  const { outputText } = ts.transpileModule(real, { compilerOptions: options })
+  return `import { service } from './given.mjs'\n${prelude(code, { typed: false })}${outputText}\nconsole.log('ran')\nprocess.exit()\n`
+}
+
+describe('given the links of all documents', () => {
+  it.each([...documents, 'SECURITY.md', 'CONTRIBUTING.md'])(
+    'when those of %s are followed, then they lead somewhere',
+    (name) => {
+      const links = [...readFileSync(name, 'utf8').matchAll(/\]\(([^)#\s]+)/g)].map((match) => match[1]!)
+      const dead = links.filter((link) => !/^https?:/.test(link) && !existsSync(join(dirname(name), link)))
+      expect(dead).toEqual([])
+    },
+  )
+})
+
+describe('given the tables of events and errors', () => {
+  it('when they are read, then the package has what they name, and they name all errors', () => {
+    const { tokens } = manage()
+    const events = rowsUnder('Events', readme)
+    for (const name of events) expect(tokens.on(name as 'renewed', () => undefined)).toBeInstanceOf(Function)
+    expect(events.length).toBeGreaterThan(3)
+    const codes = new Set(readFileSync('src/core/errors.ts', 'utf8').match(/ERR_\w+/g))
+    expect(new Set(rowsUnder('Errors', readFileSync('docs/errors.md', 'utf8')))).toEqual(codes)
+  })
+})
+
+describe('given the README', () => {
   it('when its commands are read, then they are the two that the package has', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-    expect(blocks('sh')).toEqual(['npm ci && npm run demo\nnpm ci && npm test\n'])
+    expect(fences('sh', readme)).toEqual(['npm ci && npm run demo\nnpm ci && npm test\n'])
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test']))
   })
 
-  it('when its events and errors are read, then the package has them', () => {
-    const { tokens } = manage()
-    for (const name of rowsUnder('Events'))
-      expect(tokens.on(name as 'renewed', () => undefined)).toBeInstanceOf(Function)
-    const codes = readFileSync('src/core/errors.ts', 'utf8').match(/ERR_\w+/g)
-    for (const code of rowsUnder('Errors')) expect(codes).toContain(code)
-    expect(rowsUnder('Events').length).toBeGreaterThan(3)
-    expect(rowsUnder('Errors').length).toBeGreaterThan(8)
+  it('when its lines are counted, then they are at most 150', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
   })
 })

@@ -1,42 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { describeRedis } from './support/redis-server.ts'
 
-/** Holds the package as it is built, where the examples find it, and the examples. */
-let dir: string
+let built: BuiltPackage
 
 beforeAll(async () => {
-  dir = await mkdtemp(join('node_modules', '.evergreen-'))
-  const built = join(dir, 'node_modules', 'axios-evergreen')
-  await cp('package.json', join(built, 'package.json'))
+  built = await buildPackage()
   for (const name of ['examples', 'scripts/example.mjs', 'tsconfig.json'])
-    await cp(name, join(dir, name), { recursive: true })
-  const { code, printed } = await run([
-    '--input-type=module',
-    '--eval',
-    `import { build } from 'rolldown'
-     const { default: [esm] } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
-     await build({ ...esm, output: { ...esm.output, dir: ${JSON.stringify(join(built, 'dist'))} } })`,
-  ])
-  if (code !== 0) throw new Error(printed)
+    await cp(name, join(built.dir, name), { recursive: true })
 }, 60_000)
 
-afterAll(() => rm(dir, { recursive: true }))
-
-function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: number; printed: string }> {
-  return new Promise((resolve) => {
-    const options = { env: { ...process.env, ...env }, timeout: 60_000 }
-    execFile(process.execPath, args, options, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, printed: stdout + stderr }),
-    )
-  })
-}
+afterAll(() => built.remove())
 
 const example = (name: string, args: string[] = [], env = {}) =>
-  run([join(dir, 'scripts', 'example.mjs'), name, ...args], env)
+  built.run([join(built.dir, 'scripts', 'example.mjs'), name, ...args], env)
 
 describe('given an example', () => {
   it.each([

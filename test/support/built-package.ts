@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** A folder in which programs find the package as it is built, and everything that is installed here. */
+export interface BuiltPackage {
+  readonly dir: string
+  /** Runs a Node process, to its end. */
+  run(args: string[], env?: NodeJS.ProcessEnv): Promise<{ code: number; printed: string }>
+  remove(): Promise<void>
+}
+
+/** Built below node_modules, so that its imports are found by walking up. */
+export async function buildPackage(): Promise<BuiltPackage> {
+  const dir = await mkdtemp(join('node_modules', '.evergreen-'))
+  const built = join(dir, 'node_modules', 'axios-evergreen')
+  await cp('package.json', join(built, 'package.json'))
+  // As a process: rolldown is ESM only, and jest loads CommonJS.
+  const { code, printed } = await run([
+    '--input-type=module',
+    '--eval',
+    `import { build } from 'rolldown'
+     const { default: [esm] } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
+     await build({ ...esm, output: { ...esm.output, dir: ${JSON.stringify(join(built, 'dist'))} } })`,
+  ])
+  if (code !== 0) throw new Error(printed)
+  return { dir, run, remove: () => rm(dir, { recursive: true }) }
+}
+
+function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: number; printed: string }> {
+  return new Promise((resolve) => {
+    const options = { env: { ...process.env, ...env }, timeout: 60_000 }
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, printed: stdout + stderr }),
+    )
+  })
+}
