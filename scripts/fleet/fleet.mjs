@@ -44,7 +44,8 @@ export class Fleet {
   }
 
   tell(message) {
-    for (const { child } of this.#workers) if (child.connected) child.send(message)
+    // With a callback it is no error that a process has just been killed.
+    for (const { child } of this.#workers) if (child.connected) child.send(message, () => undefined)
   }
 
   /** Lets go on whoever has been frozen. */
@@ -61,7 +62,7 @@ export class Fleet {
     return Promise.all(
       awake.map(async ({ child, name }) => {
         const told = reply(child, 'report')
-        child.send({ report: true })
+        child.send({ report: true }, () => undefined)
         return { name, ...(await told).report }
       }),
     )
