@@ -6,8 +6,8 @@ import { credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { isAuthentic } from './response-signature.ts'
 import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
 import { isAfter, parseTimestamp } from './timestamp.ts'
-import { TokenDocument } from './token-document.ts'
-import { type TokenAnswer, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+import { type TokenAnswer, TokenDocument } from './token-document.ts'
+import { TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
   /** Verify `meta.sign` of obtain responses; a missing or wrong tag is refused. Default true. */

@@ -1,5 +1,14 @@
 import { TokenError } from '../core/errors.ts'
-import type { TokenAnswer } from './token-endpoint.ts'
+
+/** A complete answer of status 2xx. */
+export interface TokenAnswer {
+  readonly text: string
+  /** The `Date` header as received. */
+  readonly date: unknown
+  /** Origin and path, for messages. */
+  readonly address: string
+  readonly status: number
+}
 
 /** The one resource of the service (specification, section 2). */
 const TYPE = 'auth-token'

@@ -6,7 +6,7 @@ import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { brokenOff, type Exchange, refusal, tooLate } from './exchange-outcome.ts'
-import { requestDocument, serviceCodeOf } from './token-document.ts'
+import { requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
 
 export interface TokenServiceOptions {
   /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
@@ -17,16 +17,6 @@ export interface TokenServiceOptions {
     | undefined
   /** Send credentials over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
-}
-
-/** A complete answer of status 2xx. */
-export interface TokenAnswer {
-  readonly text: string
-  /** The `Date` header as received. */
-  readonly date: unknown
-  /** Origin and path, for messages. */
-  readonly address: string
-  readonly status: number
 }
 
 const PATHS: Record<Exchange, string> = { obtain: 'token/', refresh: 'token/refresh/' }
