@@ -11,7 +11,7 @@ const room = (name, forbidden, message) => ({
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'docs/reference/'] },
   js.configs.recommended,
-  { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+  { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

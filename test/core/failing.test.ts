@@ -120,7 +120,7 @@ describe('given a token service that fails', () => {
 })
 
 describe('given credentials that are refused', () => {
-  it('wrong secret under 1 000 requests', async () => {
+  it('wrong secret under 1 000 requests (F51)', async () => {
     const clock = new VirtualClock()
     const { source, tokens } = manage(script(...times(99, failing(400))), {}, clock)
     for (let request = 0; request < 1_000; request += 1) {
@@ -133,7 +133,7 @@ describe('given credentials that are refused', () => {
     expect(source.calls.map((call) => call.at - 1_000)).toEqual([0, 60_120, 120_240])
   })
 
-  it('when they are put right, then reset lifts the cool-down', async () => {
+  it('when they are put right, then reset lifts the cool-down (F51)', async () => {
     const { source, tokens } = manage(script(failing(400)))
     await outcome(tokens.getAccessToken())
     expect(tokens.status().phase).toBe('cooling-down')
@@ -155,7 +155,7 @@ describe('given credentials that are refused', () => {
 })
 
 describe('given Retry-After', () => {
-  it('when it is shorter than a caller can wait, then those who can wait, and the others fail at once', async () => {
+  it('when it is shorter than a caller can wait, then those who can wait, and the others fail at once (P7)', async () => {
     const { clock, source, tokens } = manage(script(failing(429, { retryAfterMs: 10_000 })))
     const [long, short] = [tokens.getAccessToken(), outcome(tokens.getAccessToken({ maxWaitMs: 10_000 }))]
     await settle()
@@ -174,7 +174,7 @@ describe('given Retry-After', () => {
     [300_000, 300_000, []],
     [1e12, 300_000, ['retry-after-clamped']],
   ])(
-    'when it is %i ms, then callers fail at once and no call is made for %i ms, then one',
+    'when it is %i ms, then callers fail at once and no call is made for %i ms, then one (P7)',
     async (retryAfterMs, quietMs, kinds) => {
       const { clock, source, tokens, told } = manage(script(failing(429, { retryAfterMs })))
       const retryAt = clock.wallNow() + quietMs

@@ -57,7 +57,7 @@ it.each([
   [3_000, 'expired'],
   [0, 'expired'],
   [-1, 'expired'],
-])('given windows of 15 s and 3 s, when %i ms remain, then the token is %s', (remainingMs, freshness) => {
+])('given windows of 15 s and 3 s, when %i ms remain, then the token is %s (F20)', (remainingMs, freshness) => {
   expect(freshnessOf(remainingMs, { skewMs: 15_000, hardSkewMs: 3_000 })).toBe(freshness)
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { held, manage, ScriptedSource } from '../support/managed.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
 describe('given tokens of 60 s', () => {
@@ -12,7 +12,7 @@ describe('given tokens of 60 s', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when one is due, then a peek gives it and renews behind the request', async () => {
+  it('when one is due, then a peek gives it and renews behind the request (F20)', async () => {
     const { clock, source, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(44_999)
@@ -54,7 +54,7 @@ describe('given tokens of 60 s', () => {
     expect(source.calls).toHaveLength(calls)
   })
 
-  it('when the exchange is slow, then the lifetime counts from the moment the request was sent', async () => {
+  it('when the exchange is slow, then the lifetime counts from the moment the request was sent (F19)', async () => {
     const { clock, tokens } = manage(new ScriptedSource({ takesMs: 5_000 }))
     const waiting = tokens.getAccessToken()
     await clock.advance(5_000)
@@ -127,21 +127,75 @@ describe('given a clock that jumps', () => {
     ['an hour ahead', 3_600_000, 2],
     ['two hours back', -7_200_000, 1],
     ['a second ahead', 1_000, 1],
-  ])('when the wall clock steps %s, then %i ms later it has cost %i calls', async (_, byMs, calls) => {
-    const { clock, source, tokens, told } = await holding()
-    clock.jump(byMs)
-    for (let n = 0; n < 10; n += 1) await tokens.getAccessToken()
-    expect(source.calls).toHaveLength(calls)
-    await settle()
-    expect(told.anomaly.map((event) => event.kind)).toEqual(Math.abs(byMs) > 2_000 ? ['clock-jumped'] : [])
-  })
+  ])(
+    'when the wall clock steps %s (%i ms), then there are %i calls until it is due (F10, F11)',
+    async (_, byMs, calls) => {
+      const { clock, source, tokens, told } = await holding()
+      clock.jump(byMs)
+      for (let second = 0; second < 34; second += 1) {
+        await tokens.getAccessToken()
+        await clock.advance(1_000)
+      }
+      expect(source.calls).toHaveLength(calls)
+      expect(told.anomaly.map((event) => event.kind)).toEqual(Math.abs(byMs) > 2_000 ? ['clock-jumped'] : [])
+    },
+  )
 
-  it('when the machine slept past the end, then the first call waits for a new token', async () => {
+  it('when the wall clock is set back by an hour, then the token ends when it would have ended (F11)', async () => {
     const { clock, tokens } = await holding()
-    clock.jump(50_000) // the monotonic clock stood still
-    expect(tokens.peekAccessToken()).toBeUndefined()
+    clock.jump(-3_600_000)
+    await clock.advance(46_999)
+    expect(tokens.status().phase).toBe('due')
+    await clock.advance(1)
+    expect([tokens.status().phase, tokens.peekAccessToken()]).toEqual(['expired', undefined])
     expect(await tokens.getAccessToken()).toBe('access-2')
   })
+
+  it.each([
+    [46_999, 'access-1'],
+    [47_000, undefined],
+    [3_600_000, undefined],
+  ])('when the machine slept for %i ms, then a request that will not wait is given %s (F12)', async (ms, served) => {
+    const { clock, source, tokens } = manage()
+    await tokens.getAccessToken()
+    await clock.advance(10_000)
+    clock.jump(ms) // the monotonic clock stood still, and so did the timer of the token
+    expect([tokens.peekAccessToken(), clock.pending]).toEqual([served, 1])
+    expect(await tokens.getAccessToken()).toBe(served ?? 'access-2')
+    await settle()
+    expect(source.calls).toHaveLength(2)
+  })
+
+  /** Asleep while a renewal pauses, or rests after four calls. */
+  it.each([
+    ['a retry', 1, 250],
+    ['a cool-down', 4, 5_000],
+  ])(
+    'when the machine sleeps before %s, then a hundred who wake with it cost one call (F21)',
+    async (_, failures, ms) => {
+      const source = new ScriptedSource({ pairs: true })
+      const { clock, tokens } = manage(source)
+      await tokens.getAccessToken()
+      source.script.push(...Array.from({ length: failures }, () => failing(503)))
+      await clock.advance(45_000 + (failures === 4 ? 1_750 : 0))
+      expect(source.calls).toHaveLength(1 + failures)
+      clock.jump(7_200_000)
+      const ask = () => Array.from({ length: 100 }, () => outcome(tokens.getAccessToken()))
+      const awake = ask()
+      await clock.advance(ms - 1)
+      expect(source.calls).toHaveLength(1 + failures)
+      await clock.advance(1)
+      const late = await Promise.all(ask())
+      expect(new Set(late)).toEqual(new Set(['access-2']))
+      // Who can wait waits with the pause; in a cool-down everybody is told until when.
+      const early = await Promise.all(awake)
+      if (failures === 1) expect(new Set(early)).toEqual(new Set(['access-2']))
+      else expect(early[0]).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', retryable: true })
+      await clock.advance(40_000)
+      // A refresh token that met a 5xx is not presented once its access token has ended.
+      expect(source.calls.slice(1 + failures).map(({ kind }) => kind)).toEqual(['obtain'])
+    },
+  )
 
   it('when the clock is set back during an exchange, then the token is good all the same', async () => {
     const clock = new VirtualClock()

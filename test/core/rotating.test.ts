@@ -42,14 +42,30 @@ describe('given a pair', () => {
     expect(presented(source)).toEqual(['credentials', 'refresh-1'])
   })
 
-  it('when its refresh token ends during a pause, then the credentials are used', async () => {
+  it.each([
+    [100, 'credentials'],
+    [500, 'credentials'],
+    [501, 'refresh-1'],
+  ])('when its refresh token ends %i ms into a pause of 500, then %s is used after it (F72)', async (endsMs, next) => {
     const { clock, source, tokens } = await holdingPair()
-    await clock.advance(3_600_000 - 45_000 - 100)
+    await clock.advance(3_600_000 - 45_000 - endsMs)
     source.script.push(failing(429))
     const waiting = tokens.getAccessToken()
     await clock.advance(500)
     await waiting
-    expect(presented(source)).toEqual(['credentials', 'refresh-1', 'credentials'])
+    expect(presented(source)).toEqual(['credentials', 'refresh-1', next])
+  })
+
+  it('when its refresh token ends first, then its access token serves, and the next renewal obtains (F71)', async () => {
+    const source = new ScriptedSource({ pairs: true })
+    source.script.push(() => source.grant({ refreshLifetimeMs: 30_000 }))
+    const { clock, tokens, told } = manage(source, { renewal: { keepWarm: 'never' } })
+    await tokens.getAccessToken()
+    await clock.advance(45_000)
+    expect(tokens.peekAccessToken()).toBe('access-1')
+    await settle()
+    expect(tokens.peekAccessToken()).toBe('access-2')
+    expect([presented(source), told.suspicious]).toEqual([['credentials', 'credentials'], []])
   })
 
   it('when an answer carries no refresh token, then the next renewal obtains', async () => {
@@ -95,7 +111,7 @@ describe('given a refresh that fails', () => {
     ['429', failing(429), 'refresh-1'],
     ['nothing sent', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent'), 'refresh-1'],
     ['503', failing(503), 'refresh-1'],
-  ])('when it ends in %s, then the next call presents what the table says', async (_, answer, next) => {
+  ])('when it ends in %s, then the next call presents what the table says (F55, F58)', async (_, answer, next) => {
     const { clock, source, tokens, told } = await holdingPair()
     source.script.push(answer)
     tokens.peekAccessToken()

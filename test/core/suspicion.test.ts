@@ -74,7 +74,7 @@ it('given a token, when its fingerprint is taken, then it is eight hex digits of
 })
 
 describe('given a live refresh token that is refused', () => {
-  it('when the credentials still work, then one event says unexplained, high, and the obtain settles it', async () => {
+  it('when the credentials still work, then one event says unexplained, high, and the obtain settles it (F56)', async () => {
     const { clock, source, tokens, told: heard } = await holdingPair()
     const rejectedAt = clock.wallNow()
     source.script.push(refused())

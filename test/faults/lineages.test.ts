@@ -1,11 +1,23 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import axios from 'axios'
 import type { OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
-import { createTokenManager, loginPassword, memoryStore, type TokenStore } from '../../src/index.ts'
+import {
+  attachBearer,
+  createTokenManager,
+  loginPassword,
+  memoryStore,
+  TokenError,
+  type TokenGrant,
+  type TokenSource,
+  type TokenStore,
+} from '../../src/index.ts'
 import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { inProcess } from '../axios/support/in-process.ts'
+import { managerOf } from '../axios/support/tokens.ts'
 import { newPair } from '../testing/world.ts'
-import { listen } from '../support/managed.ts'
+import { listen, outcome } from '../support/managed.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { libraryUrl, run, withChildren } from './support/child.ts'
 
@@ -19,6 +31,7 @@ async function started(): Promise<SimulatedService> {
 }
 afterEach(() => Promise.all(services.splice(0).map((service) => service.close())))
 
+const HOUR = 3_600_000
 const literal = (value: unknown) => JSON.stringify(value)
 const tokenCalls = ({ log }: SimulatedService) => log.map(({ kind, status }) => `${kind} ${status}`)
 
@@ -94,8 +107,6 @@ describe('given two processes that start from copies of one pair', () => {
 })
 
 describe('given a machine that is restored from an image with a pair in it', () => {
-  const HOUR = 3_600_000
-
   /** The image: a pair as it was, and a wall clock that wakes up so much later. */
   async function restored(service: SimulatedService, laterMs: number) {
     const clock = new VirtualClock(Date.now() - laterMs)
@@ -132,5 +143,79 @@ describe('given a machine that is restored from an image with a pair in it', () 
     expect(told.suspicious).toEqual([])
     expect(tokenCalls(service)).toEqual(['obtain 200', 'obtain 200'])
     await tokens.close()
+  })
+})
+
+/** An account of which only the last pair is good: whoever obtains or refreshes ends all tokens before. */
+class JealousAccount {
+  issued = 0
+  readonly #clock: VirtualClock
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+
+  /** An API of this account, and a client of it with a manager of its own. */
+  enter() {
+    const obtainedAt: number[] = []
+    const counts = { refused: 0, served: 0, surfaced: 0 }
+    const source: TokenSource = {
+      id: 'jealous',
+      obtain: async () => {
+        obtainedAt.push(this.#clock.monotonicNow())
+        return this.#issue()
+      },
+      refresh: async (refreshToken) => {
+        if (refreshToken === `refresh-${this.issued}`) return this.#issue()
+        counts.refused += 1
+        throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { status: 401, serviceCode: '2007' })
+      },
+    }
+    const tokens = managerOf(source, { clock: this.#clock })
+    const { adapter } = inProcess(({ authorization }) => (authorization === `Bearer access-${this.issued}` ? 200 : 401))
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    const call = async () => {
+      const answer = await outcome(api.get('/wallet'))
+      if (answer.status === 200) counts.served += 1
+      else if (answer.status === 401) counts.surfaced += 1
+    }
+    return { obtainedAt, counts, call, told: listen(tokens) }
+  }
+
+  #issue(): TokenGrant {
+    this.issued += 1
+    const [accessToken, refreshToken] = [`access-${this.issued}`, `refresh-${this.issued}`]
+    return { accessToken, accessLifetimeMs: 60_000, refreshToken, refreshLifetimeMs: HOUR }
+  }
+}
+
+describe('given an account whose next pair ends all pairs before it, and two managers that share no store', () => {
+  it('when both work for a minute, then each logs in every 6 s at most, and tells of each refused token (F81)', async () => {
+    const clock = new VirtualClock()
+    const account = new JealousAccount(clock)
+    const clients = [account.enter(), account.enter()]
+    const work = async (who: typeof clients, seconds: number) => {
+      for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+        await Promise.all(who.map(({ call }) => call()))
+        await clock.advance(100)
+      }
+    }
+    await work(clients, 60)
+    for (const { obtainedAt, counts, told } of clients) {
+      // The first one is that of a client without a token.
+      const gaps = obtainedAt.slice(2).map((at, n) => at - obtainedAt[n + 1]!)
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(6_000)
+      expect(counts.served).toBeGreaterThan(0)
+      expect(counts.served + counts.surfaced).toBe(600)
+      expect(new Set(told.suspicious.map(({ fingerprint }) => fingerprint)).size).toBe(counts.refused)
+      expect(told.suspicious).toHaveLength(counts.refused)
+      expect(counts.refused).toBeGreaterThan(5)
+    }
+    const [first] = clients
+    await work([first!], 6)
+    const { served, surfaced } = first!.counts
+    await work([first!], 60)
+    expect(first!.counts).toMatchObject({ served: served + 600, surfaced })
   })
 })

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
 import { type Child, run, withChildren } from './support/child.ts'
 import { holdAnswer } from './support/held-answers.ts'
 
 withChildren()
 
 const services: SimulatedService[] = []
-async function started(): Promise<SimulatedService> {
-  const service = await startTokenService()
+async function started(options: SimulatedServiceOptions = {}): Promise<SimulatedService> {
+  const service = await startTokenService(options)
   services.push(service)
   return service
 }
@@ -140,5 +140,39 @@ describe('given a refresh that the service has carried out, and whose answer is 
     expect(await end(child)).toEqual([0, ''])
     expect(child.lines.slice(-2)).toEqual(['closed', 'the heir made 1 refresh, 0 obtain'])
     expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200', 'refresh 200'])
+  })
+})
+
+describe('given a request that has its token, and waits for a connection', () => {
+  it('when its process is stopped till the token has ended, then one refusal and one replay later it is served (F13)', async () => {
+    const service = await started({ accessLifetimeMs: 2_000 })
+    const child = run(`
+      const { Agent } = await import('node:http')
+      const { connect } = await import('node:net')
+      ${manager(service, service.baseUrl, "renewal: { keepWarm: 'never' }")}
+      const httpAgent = new Agent()
+      httpAgent.createConnection = (where, done) => {
+        httpAgent.createConnection = connect
+        say('holds ' + tokens.peekAccessToken())
+        heard('go').then(() => done(undefined, connect(where)))
+      }
+      const api = axios.create({ baseURL: ${literal(service.baseUrl)}, httpAgent })
+      attachBearer(api, tokens)
+      const { status } = await api.get('/wallet')
+      say('served ' + status)
+      await tokens.close()
+    `)
+    const token = await child.said('holds ')
+    child.signal('SIGSTOP')
+    child.tell('go')
+    const isRefused = async () =>
+      (await fetch(`${service.baseUrl}/probe`, { headers: { Authorization: `Bearer ${token}` } })).status === 401
+    while (!(await isRefused()));
+    const wallet = () => service.log.filter(({ path }) => path === '/wallet').map(({ status }) => status)
+    expect(wallet()).toEqual([])
+    child.signal('SIGCONT')
+    expect(await end(child)).toEqual([0, ''])
+    expect([child.lines.at(-1), wallet()]).toEqual(['served 200', [401, 200]])
+    expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200'])
   })
 })

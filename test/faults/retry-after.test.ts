@@ -26,7 +26,7 @@ const answering = (status: number, headers: Record<string, string> = {}, body = 
 const throttled = (retryAfter: string) => answering(429, { 'Retry-After': retryAfter })
 const utc = (at: number) => new Date(at).toUTCString()
 
-describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter (P7)', (adapter) => {
   it('when a first token is throttled, then all are told until when, and no call is made before (F44)', async () => {
     const network = await startNetwork(adapter, [throttled('120'), proper])
     const { tokens, told, service, clock } = network
@@ -44,7 +44,7 @@ describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter', 
     expect(service.heard).toEqual(['obtain', 'obtain'])
   })
 
-  it('when a refresh is throttled, then its refresh token is good for the call after that (F44)', async () => {
+  it('when a refresh is throttled, then its refresh token is good for the call after that (F44, F55)', async () => {
     const network = await startWithToken(adapter, [throttled('120'), proper])
     const { tokens, told, service, clock } = network
     await clock.advance(45_000) // the token is due, and in use
@@ -69,7 +69,7 @@ const LONG: [string, string][] = [
   ['a date in 9999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
 ]
 
-describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter (P7)', (adapter) => {
   it.each(LONG)('when it is %s, then it counts as five minutes, and that is told (F45)', async (_, text) => {
     const network = await startNetwork(adapter, [throttled(text), proper])
     const { tokens, told, service, clock } = network

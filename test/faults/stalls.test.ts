@@ -4,7 +4,7 @@ import type { OpenableStore } from '../../src/core/token-store.ts'
 import { attachBearer, type Clock, memoryStore } from '../../src/index.ts'
 import { inProcess } from '../axios/support/in-process.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
-import { outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
 /** A clock that goes on while the event loop stands still: timers that fall due meanwhile fire after it, all at once. */
@@ -187,6 +187,24 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
     await tokens.renew()
     // Somebody else may have been granted meanwhile, and have presented it.
     expect([claims, source.kinds]).toEqual([3, 'obtain obtain'])
+  })
+})
+
+describe('given a machine whose clocks go on while it sleeps', () => {
+  it('when it sleeps for an hour with a retry pending, then waking makes one call, whatever fell due (F21)', async () => {
+    const clock = new StallingClock()
+    const source = new ScriptedSource({ pairs: true })
+    const tokens = managerOf(source, { clock, renewal: { keepWarm: 'always' } })
+    await tokens.getAccessToken()
+    source.script.push(failing(503))
+    await clock.advance(45_000)
+    expect(source.kinds).toBe('obtain refresh')
+    clock.stall(3_600_000)
+    const waiting = Array.from({ length: 100 }, () => tokens.getAccessToken())
+    await clock.advance(0)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['access-2']))
+    await clock.advance(44_999)
+    expect(source.kinds).toBe('obtain refresh obtain')
   })
 })
 

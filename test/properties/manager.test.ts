@@ -27,7 +27,7 @@ describe.each([
   ['credentials alone', false, 250],
 ])('given %s, and any callers, clocks and service', (_, pairs, usual) => {
   it(
-    'then the manager keeps its promises',
+    'then the manager keeps its promises (P11, P12, P22)',
     async () => {
       await fc.assert(
         fc.asyncProperty(courses(pairs), (course) => travel(course, unhandled)),

@@ -59,7 +59,7 @@ describeRedis('given a fleet on one account, and any deaths, stalls, lost replie
   })
 
   it(
-    'then no refresh token is presented twice, none without a grant, no alarm is false, and everybody is served in the end',
+    'then no refresh token is presented twice, none without a grant, no alarm is false, and everybody is served in the end (P20)',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 30 }), scripts, async (acts, scripts) => {

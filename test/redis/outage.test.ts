@@ -62,7 +62,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await again.stop()
   })
 
-  it('when Redis does not answer, then a live token serves at once and a renewal waits 250 ms a command (F133)', async () => {
+  it('when Redis does not answer, then a live token serves at once and a renewal waits 250 ms a command (F133, P21)', async () => {
     const proxy = await startProxy(world.server.port)
     const { tokens, told } = await world.start({ url: proxy.url })
     await tokens.getAccessToken()

@@ -227,7 +227,7 @@ describe('given a 200 that carries no token', () => {
     ['errors beside data (F60)', `{"errors":[{}],"data":${resource}}`, /it reports errors under a status of success$/],
     ['an error beside data (F60)', `{"data":${resource},"error":{"code":1}}`, /it reports errors under/],
     ['the detail of an error', '{"detail":"No active account found","code":"2006"}', / data must be an object$/],
-  ])('when it holds %s, then it is refused', async (_, body, why) => {
+  ])('when it holds %s, then it is refused (F60, F61, F62)', async (_, body, why) => {
     await expectUnusable(body, why)
     expect((await failureOf(reading(body))).message.startsWith(`The answer of ${ADDRESS} cannot be used: `)).toBe(true)
   })

@@ -119,7 +119,7 @@ describe('given the tables of sections 7.2 and 7.3', () => {
   })
 
   it.each(TABLE)(
-    'when $exchange is answered with $status, then it is $expected.code, $expected.outcome',
+    'when $exchange is answered with $status, then it is $expected.code, $expected.outcome (F51, F55, F58, F59)',
     async ({ exchange, status, serviceCode, expected, advice }) => {
       const body = serviceCode === undefined ? '<html>Sorry</html>' : `{"errors":[{"code":"${serviceCode}"}]}`
       const scope = answer(exchange, body, {}, status)

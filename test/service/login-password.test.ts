@@ -98,11 +98,15 @@ describe('given an obtain answer that is rightly signed', () => {
     ['an offset (F2)', '2026-01-01T03:01:00+03:00', 60 * SECOND],
     ['no zone (F3)', '2026-01-01T00:01:00', 60 * SECOND],
     ['a millisecond left', stamp(NOW + 1), 1],
+    ['a leap second (F4)', '2026-01-01T23:59:60Z', 24 * HOUR - 1],
     ['the year 9999 (F6)', '9999-12-31T23:59:59Z', Date.UTC(9999, 11, 31, 23, 59, 59) - NOW],
-  ])('when access_expired_at has %s, then the lifetime is right', async (_, text, accessLifetimeMs) => {
-    const attributes = { access_expired_at: JSON.stringify(text) }
-    expect(await obtaining(obtainText({ attributes })).obtain()).toEqual({ ...PAIR, accessLifetimeMs })
-  })
+  ])(
+    'when access_expired_at has %s, then the lifetime is right (F2, F3, F4, F6)',
+    async (_, text, accessLifetimeMs) => {
+      const attributes = { access_expired_at: JSON.stringify(text) }
+      expect(await obtaining(obtainText({ attributes })).obtain()).toEqual({ ...PAIR, accessLifetimeMs })
+    },
+  )
 
   it.each([
     ['access_expired_at', [undefined, 'null', '""', '"soon"', '"2026-02-30T00:00:00Z"', '1767225660', '[]', 'true']],
@@ -133,7 +137,7 @@ describe('given an obtain answer that is rightly signed', () => {
     ['a millisecond away', 1, { ...PAIR, refreshLifetimeMs: 1 }],
     ['now', 0, ACCESS_ALONE],
     ['past', -1, ACCESS_ALONE],
-  ])('when refresh_expired_at is %s, then no dead refresh token is kept', async (_, ms, expected) => {
+  ])('when refresh_expired_at is %s, then no dead refresh token is kept (F71)', async (_, ms, expected) => {
     const attributes = { refresh_expired_at: JSON.stringify(stamp(NOW + ms)) }
     expect(await obtaining(obtainText({ attributes })).obtain()).toEqual(expected)
   })
@@ -246,7 +250,7 @@ describe('given an obtain answer that is not rightly signed', () => {
       'no refresh token',
       [undefined, 'null', '5', '["refresh-1"]'].map((refresh) => obtainText({ attributes: { refresh } })),
     ],
-  ])('when it has %s, then it is refused whole', async (_, texts) => {
+  ])('when it has %s, then it is refused whole (F82, F83, F85, F86, F89)', async (_, texts) => {
     for (const text of texts) {
       const desk = obtaining(text)
       await expectDistrusted(desk.obtain())
@@ -411,7 +415,7 @@ describe('given a refresh answer', () => {
     ['both at once, of which data wins (F66)', pairText().replace('{', `{"data":${bare},`)],
     ['bare, with a right meta (F67)', withMeta(metaText(later, 'refresh-2'))],
     ['wrapped, with a right meta (F67)', objectText({ data: bare, meta: metaText(later, 'refresh-2') })],
-  ])('when it is %s, then the next pair comes', async (_, text) => {
+  ])('when it is %s, then the next pair comes (F65, F66, F67)', async (_, text) => {
     const desk = await refreshing(text)
     expect(await desk.refresh()).toEqual(NEXT)
     expect(desk.reports).toEqual([])
@@ -440,7 +444,7 @@ describe('given a refresh answer', () => {
     ['errors', bare.replace('{', '{"errors":[{}],')],
     ['half a document', bare.slice(0, -1)],
     ['nothing', ''],
-  ])('when it has %s, then it is refused, and what became of the pair is unknown', async (_, text) => {
+  ])('when it has %s, then it is refused, and what became of the pair is unknown (F61, F62)', async (_, text) => {
     const desk = await refreshing(text)
     await expectUnusable(desk.refresh(), /cannot be used/)
   })
@@ -553,7 +557,7 @@ describe('given clocks that differ', () => {
   })
 })
 
-describe('given answers that take five seconds', () => {
+describe('given answers that take five seconds (F19)', () => {
   /** Answers at the end of them. */
   const slowly = (desk: ReturnType<typeof openDesk>, exchange: keyof typeof PATHS, text: string) =>
     nock(HOST)

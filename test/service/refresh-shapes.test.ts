@@ -58,7 +58,7 @@ describe('given an answer that may come without data around it', () => {
     ['bare (F65)', bare, 'bare'],
     ['wrapped (F66)', wrapped, 'wrapped'],
     ['both at once, of which data wins (F66)', bare.replace('{', `${wrapped.slice(0, -1)},`), 'wrapped'],
-  ])('when it is %s, then it is read', (_, text, access) => {
+  ])('when it is %s, then it is read (F65, F66)', (_, text, access) => {
     expect(read(text).text('access')).toBe(access)
     expect(read(text).hasId).toBe(true)
   })

@@ -49,7 +49,7 @@ describe('given a tag that was computed elsewhere', () => {
     ['none: a plain digest', digestOf(login + password + time + refresh)],
   ]
 
-  it('when its key, its message or its hash is another, then it is wrong', async () => {
+  it('when its key, its message or its hash is another, then it is wrong (F89)', async () => {
     const results = await Promise.all(wrong.map(([, bytes]) => accepts(bytes.toString('hex'))))
     expect(wrong.filter((_, n) => results[n])).toEqual([])
   })

@@ -110,7 +110,7 @@ describe('given an HTTP-date', () => {
   )
 })
 
-describe('given Retry-After in seconds, or in what looks like it (F47)', () => {
+describe('given Retry-After in seconds, or in what looks like it (F47, P7)', () => {
   const read = (value: unknown) => parseRetryAfter(value, undefined, AT)
 
   it.each([

@@ -72,7 +72,7 @@ const read = (rows: Row[]) => rows.map(([text]) => [text, parseTimestamp(text)])
 const expected = (rows: Row[], hasZone = true) => rows.map(([text, at, restNs = 0]) => [text, { at, restNs, hasZone }])
 
 describe('given a timestamp', () => {
-  it.each(Object.entries(ACCEPTED))('when it has %s, then it is read to the nanosecond', (_, rows) => {
+  it.each(Object.entries(ACCEPTED))('when it has %s, then it is read to the nanosecond (F1, F2, F4)', (_, rows) => {
     expect(read(rows)).toEqual(expected(rows))
   })
 
@@ -80,7 +80,7 @@ describe('given a timestamp', () => {
     expect(read(WITHOUT_ZONE)).toEqual(expected(WITHOUT_ZONE, false))
   })
 
-  it('when the process lives in another time zone, then everything reads the same (F3)', () => {
+  it('when the process lives in another time zone, then everything reads the same (F3, P12)', () => {
     const source = readFileSync('src/service/timestamp.ts', 'utf8')
     const { code } = transformSync(source, { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } })
     const texts = [...Object.values(ACCEPTED).flat(), ...WITHOUT_ZONE].map(([text]) => text)

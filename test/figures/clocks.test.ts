@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals'
+import axios from 'axios'
+import { attachBearer, clientCredentials, loginPassword } from '../../src/index.ts'
+import { inProcess } from '../axios/support/in-process.ts'
+import { managerOf } from '../axios/support/tokens.ts'
+import { TrueTime } from '../properties/true-time.ts'
+import { adapterTo } from '../support/in-process-service.ts'
+import { TokenServiceModel } from '../support/token-service-model.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+const API = 'https://api.example.com'
+const HOUR = 3_600_000
+const LIFETIME_MS = 60_000
+/** The longest that this library lets a caller wait after a renewal that nobody forced. */
+const STEP_MS = 1_000
+const SECONDS = 120
+
+/** Requests through axios to an API that goes by true time, as the token service does, whatever the clock here shows. */
+function startTraffic(variant: 'A' | 'B') {
+  const clock = new VirtualClock()
+  const time = new TrueTime(clock)
+  const startedAt = clock.wallNow()
+  const trueWall = () => startedAt + time.now()
+  const service = new TokenServiceModel({
+    wallNow: trueWall,
+    monotonicNow: clock.monotonicNow,
+    setTimer: clock.setTimer,
+  })
+  const ends = new Map<string, number>()
+  const adapter = adapterTo(service, trueWall)
+  const options = { baseUrl: 'https://tokens.example', transport: { adapter } }
+  const source =
+    variant === 'A'
+      ? clientCredentials({ ...options, ...service.client })
+      : loginPassword({ ...options, ...service.login })
+  const tokens = managerOf(source, { clock })
+  const left: number[] = []
+  const { adapter: inside } = inProcess(({ authorization }) => {
+    // Issued at the moment of the call, which takes no time.
+    for (const access of service.issued) if (!ends.has(access)) ends.set(access, time.now() + LIFETIME_MS)
+    left.push((ends.get(String(authorization).slice('Bearer '.length)) ?? -Infinity) - time.now())
+    return 200
+  })
+  const api = axios.create({ adapter: inside, baseURL: API })
+  attachBearer(api, tokens, { origins: [API] })
+  /** One request, and the second after it. */
+  const second = async () => {
+    const request = api.get('/wallet')
+    await settle()
+    await clock.advance(STEP_MS)
+    await request
+  }
+  return { time, second, left, service }
+}
+
+const EVENTS: [string, (time: TrueTime) => void][] = [
+  ['is set an hour ahead', (time) => time.step(HOUR)],
+  ['is set back by an hour', (time) => time.step(-HOUR)],
+  ['goes on for an hour of sleep', (time) => time.sleep(HOUR)],
+  [
+    'is set an hour ahead in an hour of sleep',
+    (time) => {
+      time.sleep(HOUR)
+      time.step(HOUR)
+    },
+  ],
+]
+
+/** Token calls of two minutes of traffic, with that event before the request of that second. */
+async function callsWith(variant: 'A' | 'B', event: (time: TrueTime) => void, at: number): Promise<number> {
+  const { time, second, left, service } = startTraffic(variant)
+  for (let n = 0; n < SECONDS; n += 1) {
+    if (n === at) event(time)
+    await second()
+  }
+  expect(left).toHaveLength(SECONDS)
+  expect(Math.min(...left)).toBeGreaterThan(0)
+  return service.heard.length
+}
+
+/** Of the second life: where it is fresh, due, about to be renewed, and just renewed. */
+const MOMENTS = [46, 60, 75, 89, 90, 91]
+
+describe.each(['A', 'B'] as const)('given tokens of 60 s by Variant %s, and a request each second', (variant) => {
+  it.each(EVENTS)(
+    'when the wall clock %s, then no token that has ended is sent, and one more renewal is made at most (P12)',
+    async (_, event) => {
+      const calm = await callsWith(variant, () => undefined, 0)
+      const extra: number[] = []
+      for (const moment of MOMENTS) extra.push((await callsWith(variant, event, moment)) - calm)
+      expect(Math.max(...extra)).toBeLessThanOrEqual(1)
+    },
+  )
+})
