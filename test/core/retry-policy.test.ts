@@ -82,6 +82,10 @@ describe('given a failed call, when the pause before the next one is drawn', () 
     },
   )
 
+  it('then a ceiling that is just its own backoff is exact as well', () => {
+    expect(pauseMs(1, failure('unknown-5xx'), 250, { ...POLICY, maxRetryAfterMs: 250 }, 1)).toBe(250)
+  })
+
   it('then a policy that believes no Retry-After keeps its own backoff', () => {
     expect(pauseMs(1, failure('unknown-5xx'), 0, { ...POLICY, maxRetryAfterMs: 0 }, 1)).toBe(500)
   })
@@ -93,6 +97,20 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
       5_000, 10_000, 20_000, 20_000, 20_000,
     ])
   })
+
+  it.each([
+    [0, 5_000],
+    [2_000, 5_000],
+    [2_001, 1_001],
+    [5_999, 4_999],
+    [6_000, 5_000],
+    [60_000, 5_000],
+  ])(
+    'when the old token serves for %d ms yet, then the next probe comes a second before its end, or at its time',
+    (servedMs, ms) => {
+      expect(coolDownMs(failure('unknown-5xx'), 1, 0, servedMs)).toBe(ms)
+    },
+  )
 
   it('then rejected credentials wait a minute', () => {
     const rejected = failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED')
