@@ -1,0 +1,36 @@
+// Holds the ratios of a short run against the committed ones: `npm run bench:check`. Never times: they are the machine's.
+import { readResults } from './lib/results.mjs'
+import { loadScenarios } from './lib/scenarios.mjs'
+
+/** A busy machine may spoil one run, and never makes one better: the best of these counts. */
+const RUNS = 3
+
+const committed = readResults()
+if (!committed) throw new Error('There is nothing to hold against: npm run bench')
+const regressions = []
+for (const { name, run, ratios } of await loadScenarios(Object.keys(committed.scenarios))) {
+  if (!ratios) continue
+  const before = ratios(committed.scenarios[name].results)
+  const best = {}
+  for (let tries = 0; tries < RUNS; tries++) {
+    for (const [what, { value }] of Object.entries(ratios(await run({ quick: true }))))
+      best[what] = Math.min(best[what] ?? Infinity, value)
+    if (worse(before, best).length === 0) break
+  }
+  for (const [what, { value, tolerance }] of Object.entries(before)) {
+    const isWorse = worse(before, best).includes(what)
+    const line = `${isWorse ? 'FAIL' : 'ok  '}  ${name}: ${what}: ${shown(best[what])}, was ${shown(value)} (at most × ${tolerance})`
+    console.log(line)
+    if (isWorse) regressions.push(line)
+  }
+}
+console.log(regressions.length === 0 ? '\nNo regression' : `\n${regressions.length} regressed`)
+process.exitCode = regressions.length === 0 ? 0 : 1
+
+function worse(before, best) {
+  return Object.keys(before).filter((what) => !(best[what] <= before[what].value * before[what].tolerance))
+}
+
+function shown(value) {
+  return Number.isInteger(value) ? String(value) : value?.toFixed(3)
+}

@@ -1,0 +1,46 @@
+import * as axiosAuthRefresh from '../contestants/axios-auth-refresh.mjs'
+import * as axiosJwt from '../contestants/axios-jwt.mjs'
+import * as axiosTokenInterceptor from '../contestants/axios-token-interceptor.mjs'
+import * as azure from '../contestants/azure-core.mjs'
+import * as badgateway from '../contestants/badgateway-oauth2.mjs'
+import * as constantInterceptor from '../contestants/constant-interceptor.mjs'
+import * as evergreen from '../contestants/evergreen.mjs'
+import * as google from '../contestants/google-auth-library.mjs'
+import * as handWritten from '../contestants/hand-written.mjs'
+import * as staticHeader from '../contestants/static-header.mjs'
+
+export const EVERGREEN = evergreen.name
+export const STATIC = staticHeader.name
+export const REFERENCE = constantInterceptor.name
+/** The reference a second time, under another name: what it differs by is noise. */
+export const AGAIN = 'A/A'
+
+/** The ones that get tokens, ours first. */
+export const renewing = [
+  evergreen,
+  handWritten,
+  axiosAuthRefresh,
+  axiosJwt,
+  axiosTokenInterceptor,
+  azure,
+  google,
+  badgateway,
+]
+
+/** Each by name: `{ name, create(context), onAxios(context), transport }`. */
+export const contestants = Object.fromEntries(
+  [staticHeader, constantInterceptor, ...renewing].map((each) => [
+    each.name,
+    {
+      name: each.name,
+      create: each.create,
+      onAxios: each.onAxios ?? each.create,
+      transport: each.transport ?? 'axios',
+    },
+  ]),
+)
+
+/** In tables: ours stands out. */
+export function shownName(name) {
+  return name === EVERGREEN ? `**${name}**` : name
+}

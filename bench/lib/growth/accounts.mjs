@@ -1,0 +1,77 @@
+import { clientCredentials, createTokenManager } from '../../evergreen.mjs'
+import { VirtualClock } from '../virtual-clock.mjs'
+import { heap, timed } from './cost.mjs'
+
+const LIFETIME_MS = 60_000
+const ANSWER = JSON.stringify({
+  data: {
+    type: 'auth-token',
+    id: '1',
+    attributes: { access: 'token', expires_in: LIFETIME_MS / 1_000, token_type: 'Bearer' },
+  },
+})
+
+/** So few accounts cost too little to be measured once: all sizes are measured with as many of them in all. */
+const AT_LEAST = 1_000
+
+/** Answers token calls at once, on this thread. */
+const adapter = async (config) => ({ data: ANSWER, status: 200, statusText: '', headers: {}, config })
+
+/** `count` accounts in one process: what it takes to create a manager for each and to get its token. */
+export async function accounts(count) {
+  const repeats = Math.ceil(AT_LEAST / count)
+  const clock = countingClock()
+  const sets = []
+  const before = heap()
+  const total = await timed(async () => {
+    for (let time = 0; time < repeats; time++) {
+      sets.push(Array.from({ length: count }, (_, n) => manager(n, clock)))
+      await Promise.all(sets.at(-1).map((tokens) => tokens.getAccessToken()))
+    }
+  })
+  const bytes = heap() - before
+  const timers = clock.pending()
+  const managers = sets.flat()
+  await Promise.all(managers.map((tokens) => tokens.close()))
+  return { total: total / repeats, bytes: bytes / managers.length, timers: timers / managers.length }
+}
+
+/** The same accounts once nobody has used them for a while: their tokens have lapsed. */
+export async function idleAccounts(count) {
+  const clock = new VirtualClock()
+  const before = heap()
+  const managers = Array.from({ length: count }, (_, n) => manager(n, clock))
+  const first = managers.map((tokens) => tokens.getAccessToken())
+  // A token that was used is renewed once more.
+  await clock.runTo(3 * LIFETIME_MS)
+  await Promise.all(first.splice(0))
+  const bytes = heap() - before
+  return { bytes: bytes / managers.length, timers: clock.pending / managers.length }
+}
+
+function manager(n, clock) {
+  const credentials = { clientId: `account-${n}`, clientSecret: `secret-${n}` }
+  const source = clientCredentials({ baseUrl: 'http://127.0.0.1:1', ...credentials, transport: { adapter } })
+  return createTokenManager({ source, clock })
+}
+
+/** This machine's clock, that also counts the timers that are set. */
+function countingClock() {
+  const timers = new Set()
+  return {
+    wallNow: () => Date.now(),
+    monotonicNow: () => performance.now(),
+    setTimer(callback, delayMs) {
+      const timer = setTimeout(() => {
+        timers.delete(timer)
+        callback()
+      }, delayMs).unref()
+      timers.add(timer)
+      return () => {
+        timers.delete(timer)
+        clearTimeout(timer)
+      }
+    },
+    pending: () => timers.size,
+  }
+}

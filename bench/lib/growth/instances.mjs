@@ -1,0 +1,30 @@
+import { attachBearer, createTokenManager } from '../../evergreen.mjs'
+import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
+import { heap, timed } from './cost.mjs'
+
+const REQUESTS = 5_000
+const AT_LEAST = 5_000
+
+/** `count` axios instances are attached to one manager; and what a request on any of them takes then. */
+export async function instances(count) {
+  const source = {
+    id: 'one',
+    origin: BASE_URL,
+    obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 3_600_000 }),
+  }
+  const tokens = createTokenManager({ source })
+  await tokens.getAccessToken()
+  const repeats = Math.ceil(AT_LEAST / count)
+  const sets = Array.from({ length: repeats }, () => Array.from({ length: count }, () => answeringAtOnce()))
+  const before = heap()
+  const total = await timed(() => {
+    for (const set of sets) for (const api of set) attachBearer(api, tokens)
+  })
+  const bytes = heap() - before
+  const [set] = sets
+  const request = await timed(async () => {
+    for (let n = 0; n < REQUESTS; n++) await set[n % count].get('/wallet')
+  })
+  await tokens.close()
+  return { total: total / repeats, bytes: bytes / repeats / count, request: request / REQUESTS }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fleet } from '../../../scripts/fleet/fleet.mjs'
+import { startRedis } from '../../../scripts/fleet/redis-server.mjs'
+import { startWatchedService } from '../../../scripts/fleet/watched-service.mjs'
+import { median, quantile } from '../rounds.mjs'
+
+const LIFETIME_MS = 3_000
+const SETTLED_MS = LIFETIME_MS
+
+/** What growing numbers of real processes on one account and one Redis cost the two services. @returns undefined without a Redis. */
+export async function processes({ sizes, seconds }) {
+  const redis = await startRedis().catch(() => undefined)
+  if (!redis) return undefined
+  const watched = await startWatchedService({ accessLifetimeMs: LIFETIME_MS, latencyMs: 20 })
+  const fleet = new Fleet({ watched, redisUrl: redis.url, everyMs: 100 })
+  const points = []
+  try {
+    for (const n of sizes) {
+      await fleet.grow(n - fleet.workers.length)
+      await pause(SETTLED_MS)
+      await fleet.reports()
+      const callsBefore = watched.calls
+      await pause(seconds * 1_000)
+      points.push({ n, ...summed(await fleet.reports(), watched.calls - callsBefore, seconds) })
+    }
+    await fleet.end()
+  } finally {
+    await watched.close()
+    await redis.stop()
+  }
+  return points
+}
+
+function summed(reports, calls, seconds) {
+  const all = (what) => reports.flatMap((report) => report[what])
+  const times = all('withToken')
+  return {
+    total: all('commands').reduce((sum, count) => sum + count, 0) / seconds,
+    calls,
+    failed: all('failures').length,
+    medianMs: median(times),
+    p99Ms: quantile(times, 0.99),
+  }
+}

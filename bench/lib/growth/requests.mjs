@@ -1,0 +1,33 @@
+import { attachBearer, createTokenManager } from '../../evergreen.mjs'
+import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
+import { VirtualClock } from '../virtual-clock.mjs'
+import { heap, timed } from './cost.mjs'
+
+const LIFETIME_MS = 4_000
+const SECONDS = 10
+/** At most so many at once. */
+const BATCH = 100
+
+/** Ten seconds of virtual time with `perSecond` requests a second, on tokens of 4 s. */
+export async function requests(perSecond) {
+  const clock = new VirtualClock()
+  let calls = 0
+  const obtain = async () => ({ accessToken: `token-${(calls += 1)}`, accessLifetimeMs: LIFETIME_MS })
+  const tokens = createTokenManager({ source: { id: 'one', origin: BASE_URL, obtain }, clock, random: () => 0.5 })
+  const api = answeringAtOnce()
+  attachBearer(api, tokens)
+  await api.get('/wallet')
+  const batch = Math.min(BATCH, perSecond)
+  const before = heap()
+  let timers = 0
+  const total = await timed(async () => {
+    for (let sent = 0; sent < SECONDS * perSecond; sent += batch) {
+      await clock.runTo((sent / perSecond) * 1_000)
+      await Promise.all(Array.from({ length: batch }, () => api.get('/wallet')))
+      timers = Math.max(timers, clock.pending)
+    }
+  })
+  const bytes = heap() - before
+  await tokens.close()
+  return { total: total / SECONDS, calls, timers, bytes }
+}

@@ -1,0 +1,31 @@
+import axios, { AxiosError } from 'axios'
+
+/** An axios instance whose adapter answers at once, on this thread, whatever the token. */
+export function answeringAtOnce() {
+  const adapter = (config) => Promise.resolve(answer(config, 200))
+  return axios.create({ baseURL: BASE_URL, adapter })
+}
+
+/** One whose adapter takes good tokens only. */
+export function checking(isGood) {
+  const adapter = async (config) => {
+    const response = answer(config, isGood(config.headers.get('Authorization')) ? 200 : 401)
+    if (config.validateStatus(response.status)) return response
+    throw new AxiosError(`Request failed with status code ${response.status}`, undefined, config, null, response)
+  }
+  return axios.create({ baseURL: BASE_URL, adapter })
+}
+
+/** One whose adapter never answers, but could: it puts what would do so into `pending`, as a socket holds its request. */
+export function silent(pending) {
+  return axios.create({
+    baseURL: BASE_URL,
+    adapter: (config) => new Promise((resolve) => pending.push({ config, resolve })),
+  })
+}
+
+export const BASE_URL = 'http://127.0.0.1:1'
+
+function answer(config, status) {
+  return { data: '', status, statusText: '', headers: {}, config, request: undefined }
+}

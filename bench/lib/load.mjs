@@ -1,0 +1,42 @@
+import { quantile } from './rounds.mjs'
+
+/**
+ * Sends `perSecond` requests a second through each of `worlds`, by the clock, however slow the answers.
+ *
+ * @param worlds By name, each with `get`.
+ * @returns By name: `latencies` in ms in the order of sending, and `failed`.
+ */
+export async function load(worlds, { seconds, perSecond }) {
+  const names = Object.keys(worlds)
+  const taken = Object.fromEntries(names.map((name) => [name, { latencies: [], failed: 0 }]))
+  const pending = []
+  const send = async (name, at) => {
+    const startedAt = performance.now()
+    try {
+      await worlds[name].get('/wallet')
+    } catch {
+      taken[name].failed += 1
+    }
+    taken[name].latencies[at] = performance.now() - startedAt
+  }
+  const beganAt = performance.now()
+  for (let sent = 0; sent < seconds * perSecond; sent++) {
+    while (performance.now() - beganAt < (sent / perSecond) * 1_000)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    // Each of them is the first in turn.
+    for (let n = 0; n < names.length; n++) pending.push(send(names[(sent + n) % names.length], sent))
+  }
+  await Promise.all(pending)
+  return taken
+}
+
+export function quantiles(latencies) {
+  const at = (share) => quantile(latencies, share)
+  return { p50: at(0.5), p99: at(0.99), p999: at(0.999), worst: Math.max(...latencies) }
+}
+
+/** `parts` equal stretches of what was measured, oldest first. */
+export function slices(latencies, parts) {
+  const size = Math.floor(latencies.length / parts)
+  return Array.from({ length: parts }, (_, part) => latencies.slice(part * size, (part + 1) * size))
+}

@@ -1,0 +1,1 @@
+export { attachBearer, clientCredentials, createTokenManager } from '../../../dist/index.js'

@@ -1,0 +1,33 @@
+/**
+ * A table in markdown.
+ *
+ * @param columns Headings; one that begins with `>` is set to the right, for figures.
+ * @param rows Arrays of cells; `undefined` and `null` become a dash.
+ */
+export function table(columns, rows) {
+  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`
+  const rule = columns.map((column) => (column.startsWith('>') ? '--:' : '---'))
+  return [line(columns.map((column) => column.replace(/^>/, ''))), line(rule), ...rows.map(line)].join('\n')
+}
+
+function cell(value) {
+  return value === undefined || value === null || value === '' ? '–' : String(value).replaceAll('|', '\\|')
+}
+
+/** `12 345.6`: thousands apart, as many digits after the point as asked for. */
+export function figure(value, digits = 0) {
+  if (!Number.isFinite(value)) return undefined
+  const [whole, rest] = Math.abs(value).toFixed(digits).split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ' ')
+  return `${value < 0 ? '−' : ''}${grouped}${rest ? `.${rest}` : ''}`
+}
+
+/** `1.034 (0.991 to 1.062)`: a ratio with the spread that it had over the rounds. */
+export function ratio({ median, low, high }, digits = 3) {
+  return `${median.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`
+}
+
+/** What was wanted, and whether it was had: one line under a table. */
+export function reach(reached, text) {
+  return `**${reached ? 'Reached' : 'Not reached'}**: ${text}`
+}

@@ -1,0 +1,48 @@
+// Writes docs/benchmarks.md and its pictures from results.json: `node bench/page.mjs`. Every figure comes from there.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { writeFormatted } from './lib/formatted.mjs'
+import { readResults } from './lib/results.mjs'
+import { loadScenarios } from './lib/scenarios.mjs'
+import { table } from './lib/table.mjs'
+
+const DOCS = new URL('../docs/', import.meta.url)
+const PAGE = new URL('benchmarks.md', DOCS)
+
+export async function writePage() {
+  const committed = readResults()
+  if (!committed) throw new Error('There are no results to show: npm run bench')
+  const { machine, scenarios } = committed
+  const parts = [introduction(machine)]
+  mkdirSync(new URL('images/', DOCS), { recursive: true })
+  for (const { name, title, section, charts } of await loadScenarios(Object.keys(scenarios))) {
+    const { results, seconds } = scenarios[name]
+    const pictures = Object.entries(charts?.(results) ?? {})
+    for (const [file, svg] of pictures) writeFileSync(new URL(`images/${file}`, DOCS), svg)
+    const shown = pictures.map(([file]) => `![${title}](images/${file})`)
+    parts.push(`## ${title}`, `\`npm run bench -- --only ${name}\` (${seconds} s)`, section(results), ...shown)
+  }
+  await writeFormatted(PAGE, parts.join('\n\n'))
+}
+
+function introduction({ versions, ...machine }) {
+  return `# Measured
+
+What a token costs, next to what you would use instead. \`npm run bench\` runs all of it and writes this page: no figure here was
+written by hand.
+
+${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}, Node ${machine.node}.
+
+${table(['package', 'version'], Object.entries(versions))}
+
+Each contestant is used as its README recommends, with the options that suit it best here: one short file each in
+[bench/contestants](../bench/contestants). Their versions are the newest that run on all Node versions that this package runs on. All are given the same token
+call, and all on axios the same copy of it.
+
+How to read it: contestants are measured in turn, in a new random order in each round. A ratio compares a contestant with the reference in
+the same round; given is the median of all rounds, and in brackets the middle half of them. The row **A/A** is the
+reference a second time: what it differs from 1 is noise, and so is any difference as small. Where there is a token service over HTTP, it is the simulated one
+of \`axios-evergreen/testing\`, in a thread of its own.`
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await writePage()

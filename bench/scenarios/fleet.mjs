@@ -1,0 +1,139 @@
+import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { OUTAGE, SECONDS } from '../lib/fleet/paper-fleet.mjs'
+import { figure, reach, table } from '../lib/table.mjs'
+import { inThreads } from '../lib/threads.mjs'
+
+export const name = 'fleet'
+export const title = 'Fleet on paper: ten thousand processes and one token service'
+
+const WORKER = new URL('../lib/fleet/worker.mjs', import.meta.url)
+const FLEETS = [
+  { fleet: 'each on its own, no jitter', isShared: false, hasJitter: false },
+  { fleet: 'each on its own, jitter', isShared: false, hasJitter: true },
+  { fleet: 'shared store, no jitter', isShared: true, hasJitter: false },
+  { fleet: 'shared store, jitter', isShared: true, hasJitter: true },
+]
+
+export async function run({ quick = false } = {}) {
+  const tasks = FLEETS.map((each) => ({ ...each, processes: quick ? 500 : 10_000 }))
+  const lives = await inThreads(WORKER, tasks)
+  return lives.map(({ calls, steps }, n) => ({ ...tasks[n], calls: packed(calls), steps: packed(steps) }))
+}
+
+/** Six hundred figures on one line of results.json. */
+function packed(counts) {
+  return counts.join(' ')
+}
+
+function unpacked(text) {
+  return text.split(' ').map(Number)
+}
+
+export function ratios(fleets) {
+  const calls = Object.fromEntries(fleets.map(({ fleet, calls }) => [fleet, unpacked(calls)]))
+  const [own, jittered, shared] = FLEETS.map(({ fleet }) => calls[fleet])
+  return {
+    'peak with jitter, of the peak without': {
+      value: most(phases(jittered).usual) / most(phases(own).usual),
+      tolerance: 1.15,
+    },
+    'token calls of all processes on one store': { value: sum(shared), tolerance: 1.1 },
+  }
+}
+
+export function section(fleets) {
+  const [{ processes }] = fleets
+  const rows = fleets.map(({ fleet, isShared, calls, steps }) => {
+    const { start, usual, away, back } = phases(unpacked(calls))
+    const inStore = phases(unpacked(steps))
+    return [
+      fleet,
+      figure(most(start)),
+      figure(most(usual)),
+      figure((sum(usual) / usual.length) * 60),
+      figure(most(away)),
+      figure(most(back)),
+      isShared ? `${figure(most(inStore.start))}, ${figure(most(inStore.usual))}` : undefined,
+    ]
+  })
+  const columns = [
+    'fleet',
+    '>at the start',
+    '>later',
+    '>a minute, on average',
+    '>in the outage',
+    '>after it',
+    '>store: start, later',
+  ]
+  const shared = fleets.filter(({ isShared }) => isShared).map(({ calls }) => phases(unpacked(calls)).away)
+  const [first, later] = [shared.map((away) => sum(away.slice(0, 60))), shared.map((away) => sum(away.slice(60)))].map(
+    most,
+  )
+  return `${figure(processes)} processes in virtual time. All start in the same instant and keep a token of 60 s for
+${SECONDS / 60} minutes; the service takes 50 to 150 ms, and answers 503 from minute ${OUTAGE[0] / 60} to minute ${OUTAGE[1] / 60}. Given are the most token calls in one second; for
+the store, the most commands in one second. Jitter spreads renewals over a fifth of the skew, here 3 s, and a little more with each renewal; without a
+shared store the start itself is spread by nobody.
+
+${table(columns, rows)}
+
+${reach(first <= 10 && later <= 4, `with a shared store the whole fleet makes at most 10 token calls in the first minute of an outage and 4 in each later one (P6): ${first} and ${later}.`)}`
+}
+
+/** The start is the first skew's worth of seconds: nothing is renewed as early. */
+function phases(counts) {
+  return {
+    start: counts.slice(0, 10),
+    usual: counts.slice(10, OUTAGE[0]),
+    away: counts.slice(...OUTAGE),
+    back: counts.slice(OUTAGE[1]),
+  }
+}
+
+function most(counts) {
+  return Math.max(...counts)
+}
+
+function sum(counts) {
+  return counts.reduce((all, count) => all + count, 0)
+}
+
+export function charts(fleets) {
+  const data = fleets.flatMap(({ fleet, calls }) =>
+    unpacked(calls)
+      .map((count, second) => ({ fleet, minute: second / 60, count }))
+      .filter(({ count }) => count > 0),
+  )
+  const [from, to] = OUTAGE.map((second) => second / 60)
+  const away = fleets.map(({ fleet }) => ({ fleet, from, to }))
+  const highest = most(data.map(({ count }) => count))
+  const ticks = [1, 10, 100, 1_000, 10_000].filter((count) => count <= highest)
+  return {
+    'fleet.svg': chart({
+      title: `Token calls per second at the service, ${figure(fleets[0].processes)} processes (grey: it answers 503)`,
+      height: 560,
+      marginRight: 20,
+      x: { label: 'minute', domain: [0, SECONDS / 60] },
+      y: {
+        label: null,
+        type: 'symlog',
+        ticks,
+        domain: [0, highest * 1.5],
+        tickFormat: (count) => figure(count),
+        grid: true,
+      },
+      fy: { label: null, domain: FLEETS.map(({ fleet }) => fleet), axis: null },
+      marks: [
+        Plot.rectX(away, { x1: 'from', x2: 'to', fy: 'fleet', fill: 'currentColor', fillOpacity: 0.1 }),
+        Plot.ruleX(data, {
+          x: 'minute',
+          y2: 'count',
+          fy: 'fleet',
+          stroke: ({ fleet }) => COLORS[FLEETS.findIndex((each) => each.fleet === fleet)],
+          strokeWidth: 1.2,
+        }),
+        Plot.text(FLEETS, { fy: 'fleet', text: 'fleet', frameAnchor: 'top-left', dx: 6, dy: 2, fontWeight: 600 }),
+        Plot.ruleY([0]),
+      ],
+    }),
+  }
+}

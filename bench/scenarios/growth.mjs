@@ -1,0 +1,151 @@
+import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { accounts, idleAccounts } from '../lib/growth/accounts.mjs'
+import { curve, slopeOf } from '../lib/growth/curve.mjs'
+import { instances } from '../lib/growth/instances.mjs'
+import { processes } from '../lib/growth/processes.mjs'
+import { requests } from '../lib/growth/requests.mjs'
+import { waiters } from '../lib/growth/waiters.mjs'
+import { figure, reach, table } from '../lib/table.mjs'
+
+export const name = 'growth'
+export const title = 'Growth: what one more of it costs'
+
+/** 1 is linear; this much more is what caches and the garbage collector make of large numbers. */
+const STEEPEST = 1.1
+
+const CURVES = [
+  { grows: 'callers who wait for one token', sizes: [100, 1_000, 10_000, 100_000], measure: waiters },
+  { grows: 'axios instances on one manager', sizes: [10, 100, 1_000, 10_000], measure: instances },
+  { grows: 'accounts in one process', sizes: [10, 100, 1_000, 10_000], measure: accounts },
+  { grows: 'requests per second', sizes: [10, 100, 1_000, 10_000], measure: requests },
+]
+
+export async function run({ quick = false } = {}) {
+  const curves = []
+  for (const { grows, sizes, measure } of CURVES)
+    curves.push(await curve({ grows, sizes: quick ? sizes.slice(0, 3) : sizes, rounds: quick ? 1 : 3, measure }))
+  const idle = await idleAccounts(quick ? 1_000 : 10_000)
+  const [hosts, seconds] = quick ? [[1, 2], 3] : [[1, 2, 4, 8, 16], 9]
+  const points = await processes({ sizes: hosts, seconds })
+  return { curves, idle, fleet: points ? { points, seconds, slope: slopeOf(points) } : null }
+}
+
+export function ratios({ curves, idle }) {
+  const [waiting, attached, held, sent] = curves.map(({ points }) => points.at(-1))
+  const slopes = curves.map(({ grows, slope }) => [`slope, ${grows}`, { value: Math.max(1, slope), tolerance: 1.25 }])
+  return {
+    ...Object.fromEntries(slopes),
+    'bytes of a waiting caller': { value: waiting.bytes, tolerance: 1.15 },
+    'bytes of an attachment': { value: attached.bytes, tolerance: 1.15 },
+    'bytes of an account': { value: held.bytes, tolerance: 1.15 },
+    'bytes of an idle account': { value: idle.bytes, tolerance: 1.15 },
+    'timers of an idle account': { value: idle.timers, tolerance: 1 },
+    'token calls for many requests': { value: sent.calls, tolerance: 1 },
+  }
+}
+
+export function section({ curves, idle, fleet }) {
+  const rows = curves.map(({ grows, points, slope, lastSlope }) => [
+    grows,
+    points.map(({ n }) => figure(n)).join(', '),
+    points.map(({ n, total }) => figure(total / n, 1)).join(', '),
+    figure(slope, 2),
+    figure(lastSlope, 2),
+  ])
+  const slopes = [...curves.flatMap(({ slope, lastSlope }) => [slope, lastSlope]), ...(fleet ? [fleet.slope] : [])]
+  return `Processor time in µs for each one of so many: to wait and be served, to be attached, to be created and get its token, to be sent. The
+slope is that of the line through the cost of all of them, both axes logarithmic: 1 is linear, less is better.
+
+${table(['what grows', '>how many', '>µs for each', '>slope', '>slope of the last step'], rows)}
+
+${reach(
+  Math.max(...slopes) <= STEEPEST,
+  `nothing grows worse than linear: the steepest slope is ${figure(Math.max(...slopes), 2)} (up to ${STEEPEST} counts as linear).`,
+)}
+
+${table(['beside that', '>seen'], others(curves, idle))}
+
+${fleetSection(fleet)}`
+}
+
+/** What else was seen at the largest size. */
+function others(curves, idle) {
+  const [waiting, attached, held, sent] = curves.map(({ points }) => points)
+  const [one, most] = [(points) => points[0], (points) => points.at(-1)]
+  const bytes = (figures) => `${figure(figures.bytes)} bytes`
+  const range = (points, what, digits) => [one(points)[what], most(points)[what]].map((value) => figure(value, digits))
+  const [fewest, busiest] = range(sent, 'calls')
+  return [
+    [
+      `heap for each of ${figure(most(waiting).n)} waiting callers, its signal's listener included`,
+      bytes(most(waiting)),
+    ],
+    [`heap for each of ${figure(most(attached).n)} attachments`, bytes(most(attached))],
+    [
+      `a request on one of ${figure(one(attached).n)} attached instances, on one of ${figure(most(attached).n)}`,
+      `${range(attached, 'request', 1).join(' µs, ')} µs`,
+    ],
+    [
+      `heap for each of ${figure(most(held).n)} accounts with a live token, its token source included`,
+      bytes(most(held)),
+    ],
+    ['timers for each of them', figure(most(held).timers, 1)],
+    ['heap for each of as many accounts that have been idle for three lifetimes', bytes(idle)],
+    ['timers for each of those', figure(idle.timers, 1)],
+    [
+      `token calls in 10 s with tokens of 4 s, at ${figure(one(sent).n)} and at ${figure(most(sent).n)} requests per second`,
+      `${fewest}, ${busiest}`,
+    ],
+    ['most timers at once in either', range(sent, 'timers').join(', ')],
+  ]
+}
+
+function fleetSection(fleet) {
+  if (!fleet) return 'There was no redis-server on PATH: processes on one Redis were not measured.'
+  const rows = fleet.points.map(({ n, total, calls, failed, medianMs, p99Ms }) => [
+    n,
+    figure(total, 1),
+    figure(total / n, 2),
+    calls,
+    failed,
+    `${figure(medianMs, 1)}, ${figure(p99Ms, 1)}`,
+  ])
+  const columns = ['processes', '>commands per second', '>of each', '>token calls', '>requests failed']
+  const calls = fleet.points.map((point) => point.calls)
+  return `Real processes on one account and one Redis, tokens of 3 s, ten requests a second from each, ${fleet.seconds} s at each size. Commands grow with a
+slope of ${figure(fleet.slope, 2)}. What a request takes grows where there are more processes than cores.
+
+${table([...columns, '>a request: median, 99 %, ms'], rows)}
+
+${reach(Math.max(...calls) <= calls[0] + 1, `token calls do not grow with the processes: ${calls.join(', ')}.`)}`
+}
+
+export function charts({ curves, fleet }) {
+  const all = [...curves, ...(fleet ? [{ grows: 'commands of processes on one Redis', points: fleet.points }] : [])]
+  const data = all.flatMap(({ grows, points }) =>
+    points.map(({ n, total }) => ({ grows, n, relative: total / n / (points[0].total / points[0].n) })),
+  )
+  const legend = Object.fromEntries(all.map(({ grows }, n) => [grows, COLORS[n]]))
+  const stroke = ({ grows }) => legend[grows]
+  return {
+    'growth.svg': chart({
+      title: 'Cost of each one, relative to the smallest size (level: linear; falling: better)',
+      legend,
+      marginRight: 40,
+      x: { label: 'how many', type: 'log', tickFormat: (n) => figure(n), ticks: 5 },
+      y: {
+        label: 'times',
+        type: 'log',
+        domain: [0.1, 10],
+        tickFormat: String,
+        ticks: [0.1, 0.2, 0.5, 1, 2, 5, 10],
+        grid: true,
+      },
+      marks: [
+        Plot.ruleY([1], { stroke: 'currentColor', strokeDasharray: '2 4' }),
+        Plot.lineY(data, { x: 'n', y: 'relative', z: 'grows', stroke, strokeWidth: 2, clip: true }),
+        Plot.dot(data, { x: 'n', y: 'relative', fill: stroke, r: 3 }),
+      ],
+    }),
+  }
+}

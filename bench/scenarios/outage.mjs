@@ -1,0 +1,124 @@
+import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { FAST, summary } from '../lib/outage/summary.mjs'
+import { classes, feltBySecond, Tally } from '../lib/outage/tally.mjs'
+import { figure, reach, table } from '../lib/table.mjs'
+import { cores, inThreads } from '../lib/threads.mjs'
+
+export const name = 'outage'
+export const title = 'Outage: the token service is away for a while'
+
+const WORKER = new URL('../lib/outage/worker.mjs', import.meta.url)
+const RECOVERED_MS = 21_000
+/** Why a recovery may take longer than the pause between two token calls. */
+const WHY = ` A token call that was sent before the service returned is waited for, up to \`exchangeTimeoutMs\`, and only when it has
+failed does the pause begin.`
+
+export async function run({ quick = false } = {}) {
+  const count = quick ? 2_000 : 200_000
+  const tally = new Tally()
+  const tasks = Array.from({ length: cores }, (_, n) => ({ first: n + 1, count, step: cores }))
+  for (const groups of await inThreads(WORKER, tasks)) tally.join(groups)
+  return { count, classes: classes(tally.groups), felt: feltBySecond(tally.groups) }
+}
+
+export function ratios({ classes }) {
+  const { fast7, silent10, all, firstMinute, laterMinute, fastRecoveryMs, otherRecoveryMs } = summary(classes)
+  return {
+    'calls that felt 7 s of failing at once': { value: fast7.failed + fast7.delayed, tolerance: 1 },
+    'calls that failed in 10 s without an answer': { value: silent10.failed, tolerance: 1 },
+    'errors without retryAt': { value: all.mute, tolerance: 1 },
+    'unexplained suspicions': { value: all.alarms, tolerance: 1 },
+    'token calls in the first minute': { value: firstMinute, tolerance: 1 },
+    'token calls in a later minute': { value: laterMinute, tolerance: 1 },
+    // Of virtual time: a machine has no part in it.
+    'recovery from failing at once, ms': { value: fastRecoveryMs, tolerance: 1.02 },
+    'recovery from anything else, ms': { value: otherRecoveryMs, tolerance: 1.02 },
+  }
+}
+
+export function section({ count, classes }) {
+  const columns = ['the service', '>outages', '>of them felt', '>calls failed', '>calls delayed', '>longest wait']
+  const more = ['>token calls, 1st minute: mean, most', '>most in a later minute', '>recovery: median, 99 %, worst']
+  return `${figure(count)} random outages in virtual time, on tokens of 60 s. One to four processes share a store, with or without refresh tokens, and make two to ten
+calls a second (one in one to three seconds where the outage is longer than 20 s). From any moment in the life of a token on the service refuses,
+breaks off or answers 503 (*${FAST}*), does not answer at all, or answers 503 after 1 s to 9 s (*slow*). An outage is felt if a call failed
+or had to wait. Recovery is the time from the return of the service to the end of the last call that failed or had to wait, where there was one.
+
+${table([...columns, ...more], classes.map(row))}
+
+${reaches(classes).join('\n\n')}`
+}
+
+function row({ kind, fromS, toS, ...felt }) {
+  const share = figure((felt.outagesFelt / felt.outages) * 100, 1)
+  return [
+    `${kind}, ${fromS} s to ${toS} s`,
+    figure(felt.outages),
+    `${share} %`,
+    `${figure(felt.failed)} of ${figure(felt.calls)}`,
+    figure(felt.delayed),
+    seconds(felt.longestWaitMs),
+    `${figure(felt.meanFirstMinute, 1)}, ${felt.firstMinute}`,
+    felt.laterMinute,
+    felt.recoveryMs > 0 &&
+      [felt.recoveryMedianMs, felt.recoveryP99Ms, felt.recoveryMs].map((ms) => figure(ms / 1_000, 1)).join(', ') + ' s',
+  ].map((cell) => cell || undefined)
+}
+
+/** P4 and P6 of what is promised, each with what it came to. */
+function reaches(classes) {
+  const { fast7, fast18, silent10, all, longestWaitMs, firstMinute, laterMinute, ...recovery } = summary(classes)
+  const { fastRecoveryMs, otherRecoveryMs } = recovery
+  const felt = ({ failed, delayed, outages }) =>
+    `${figure(failed)} calls failed and ${figure(delayed)} were delayed in ${figure(outages)} outages`
+  return [
+    reach(
+      fast7.failed + fast7.delayed === 0,
+      `an outage of up to 7 s that fails at once is felt by nobody (P4): ${felt(fast7)}.`,
+    ),
+    reach(silent10.failed === 0, `of an outage of up to 10 s without an answer no call fails (P4): ${felt(silent10)}.`),
+    reach(
+      longestWaitMs <= 30_000 && all.mute === 0,
+      `whoever fails is told so within 30 s, and when to come again (P4): the longest wait was ${seconds(longestWaitMs)}, and
+${all.mute} of ${figure(all.failed)} errors were without \`retryAt\`.`,
+    ),
+    reach(
+      firstMinute <= 10 && laterMinute <= 4,
+      `at most 10 token calls in the first minute and 4 in each later one, of all processes together (P6): ${firstMinute} and ${laterMinute}.`,
+    ),
+    reach(
+      fastRecoveryMs <= RECOVERED_MS,
+      `after an outage that fails at once calls succeed again within 21 s (P6): at the latest after ${seconds(fastRecoveryMs)}.`,
+    ),
+    reach(
+      otherRecoveryMs <= RECOVERED_MS,
+      `so they do after any other (P6): at the latest after ${seconds(otherRecoveryMs)}.${otherRecoveryMs > RECOVERED_MS ? WHY : ''}`,
+    ),
+    reach(
+      all.alarms === 0,
+      `nobody is suspected of theft because an answer was lost: ${all.alarms} suspicions without an explanation.`,
+    ),
+    `Between 7 s and 18 s of failing at once ${figure(fast18.outagesFailed)} of ${figure(fast18.outages)} outages had calls that failed: when the old token ends meanwhile,
+callers are told at once instead of being kept waiting ([decided otherwise](faults.md#decided-otherwise)).`,
+  ]
+}
+
+function seconds(ms) {
+  return ms > 0 ? `${figure(ms / 1_000, 1)} s` : '0 s'
+}
+
+export function charts({ felt }) {
+  const kinds = [...new Set(felt.map(({ kind }) => kind))]
+  const legend = Object.fromEntries(kinds.map((kind, n) => [kind, COLORS[n]]))
+  const line = (y, extra) =>
+    Plot.lineY(felt, { x: 'seconds', y, z: 'kind', stroke: ({ kind }) => legend[kind], ...extra })
+  return {
+    'outage.svg': chart({
+      title: 'Outages in which a call failed (line) or at least had to wait (dashes), by length',
+      legend,
+      x: { label: 'length of the outage, s' },
+      y: { label: 'share of outages, %', percent: true, grid: true, domain: [0, 100] },
+      marks: [line('delayed', { strokeDasharray: '4 4' }), line('failed', { strokeWidth: 2.5 }), Plot.ruleY([0])],
+    }),
+  }
+}

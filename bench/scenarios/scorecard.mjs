@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { EVERGREEN, renewing, shownName } from '../lib/contestants.mjs'
+import { rows } from '../lib/scorecard/rows.mjs'
+import { figure, reach, table } from '../lib/table.mjs'
+
+export const name = 'scorecard'
+export const title = 'Scorecard: what goes wrong in production'
+
+/** Nothing here takes as long, not on a busy machine either. */
+const PATIENCE_MS = 180_000
+
+const names = renewing.map((each) => each.name)
+
+export async function run({ quick }) {
+  const outcomes = {}
+  const playAll = async (row) => {
+    outcomes[row] = Object.fromEntries(
+      await Promise.all(names.map(async (contestant) => [contestant, await played({ row, contestant, quick })])),
+    )
+  }
+  // Those that last go on by themselves, while the short ones are played one after the other.
+  const isLong = (row) => rows[row].lasts !== undefined
+  const ids = Object.keys(rows)
+  const long = ids.filter(isLong).map(playAll)
+  for (const row of ids.filter((each) => !isLong(each))) await playAll(row)
+  await Promise.all(long)
+  return { rows: Object.fromEntries(ids.map((row) => [row, outcomes[row]])) }
+}
+
+/** Counts of one row with one contestant. */
+async function played(workerData) {
+  const file = new URL('../lib/scorecard/thread.mjs', import.meta.url)
+  // What a library prints on the way is not for our readers.
+  const thread = new Worker(file, { workerData, stdout: true, stderr: true })
+  const patience = setTimeout(() => void thread.terminate(), PATIENCE_MS)
+  try {
+    const [outcome] = await Promise.race([once(thread, 'message'), exit(thread)])
+    return { ...outcome, right: rows[workerData.row].right(outcome) }
+  } finally {
+    clearTimeout(patience)
+    await thread.terminate()
+  }
+}
+
+async function exit(thread) {
+  await once(thread, 'exit')
+  throw new Error('A contestant ended without an outcome')
+}
+
+export function ratios({ rows: outcomes }) {
+  const wrong = Object.values(outcomes).filter((of) => !of[EVERGREEN].right).length
+  return { 'rows without the right answer': { value: wrong, tolerance: 1 } }
+}
+
+export function section({ rows: outcomes }) {
+  const summary = Object.entries(outcomes).map(([row, of]) => [rows[row].title, ...names.map((each) => mark(of[each]))])
+  const details = Object.entries(outcomes).map(([row, of]) => {
+    const cells = Object.entries(of).map(
+      ([each, { tokenCalls, apiRequests, served, failed, leaked, crashes, right }]) => [
+        shownName(each),
+        mark({ right }),
+        ...[tokenCalls, apiRequests, served, failed, leaked, crashes].map((count) => figure(count)),
+      ],
+    )
+    const columns = [
+      'contestant',
+      'right',
+      '>token calls',
+      '>API requests',
+      '>served',
+      '>failed',
+      '>leaked',
+      '>crashes',
+    ]
+    return `### ${upperFirst(rows[row].title)}\n\nRight: ${rows[row].wanted}.\n\n${table(columns, cells)}`
+  })
+  const wrong = Object.keys(outcomes).filter((row) => !outcomes[row][EVERGREEN].right)
+  return `Each row is played with each contestant in a thread of its own, over real HTTP. Leaked are the places where the token or the secret was
+found; crashes are rejections that nobody handles, which end a Node process.
+
+${table(['', ...names.map(shownName)], summary)}
+
+${reach(wrong.length === 0, `the right answer in every row${wrong.length > 0 ? `, but for: ${wrong.map((row) => rows[row].title).join('; ')}` : ''}.`)}
+
+${details.join('\n\n')}`
+}
+
+function mark({ right }) {
+  return right ? '✓' : '✗'
+}
+
+function upperFirst(text) {
+  return text[0].toUpperCase() + text.slice(1)
+}
