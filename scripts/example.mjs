@@ -20,6 +20,7 @@ const script = join(examples, name, `${name}.mjs`)
 const file = existsSync(script) ? script : await translated(name)
 // In its own process: some set exit codes and signal handlers.
 const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal))
 child.once('exit', (code) => {
   if (file !== script) rmSync(file)
   process.exitCode = code ?? 1

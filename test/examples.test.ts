@@ -64,6 +64,6 @@ describe('given the example of a fleet', () => {
       )
       expect([code, calls.length]).toEqual([0, 2])
       expect(calls[1]).toBeLessThan(calls[0]! / 2)
-    }, 60_000)
+    }, 120_000)
   })
 })

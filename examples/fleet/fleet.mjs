@@ -25,15 +25,14 @@ async function work({ baseUrl, login, password, redisUrl }) {
   })
   const api = axios.create({ baseURL: baseUrl })
   attachBearer(api, tokens)
-  let isOver = false
-  process.once('message', () => (isOver = true))
-  for (; !isOver; await pause(100)) {
+  while (process.connected) {
     const sent = api.get('/wallet').then(() => 'served')
-    process.send(await sent.catch(() => 'failed'))
+    const outcome = await sent.catch(() => 'failed')
+    if (process.connected) process.send(outcome)
+    await pause(100)
   }
   await tokens.close()
   client?.destroy()
-  process.disconnect()
 }
 
 async function run(redisUrl) {
@@ -42,8 +41,9 @@ async function run(redisUrl) {
   const workers = Array.from({ length: WORKERS }, () => cluster.fork({ WORKER }))
   const requests = { served: 0, failed: 0 }
   for (const worker of workers) worker.on('message', (outcome) => (requests[outcome] += 1))
+  await Promise.all(workers.map((worker) => once(worker, 'message'))) // all are up
   await pause(SECONDS * 1_000)
-  await Promise.all(workers.map((worker) => worker.send('end') && once(worker, 'exit')))
+  await Promise.all(workers.map((worker) => worker.disconnect() && once(worker, 'exit')))
   await close()
   return { ...requests, calls: count('obtain') + count('refresh') }
 }

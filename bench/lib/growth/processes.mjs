@@ -6,11 +6,14 @@ import { median, quantile } from '../rounds.mjs'
 
 const LIFETIME_MS = 3_000
 const SETTLED_MS = LIFETIME_MS
+const SIGNALS = ['SIGINT', 'SIGTERM']
 
 /** What growing numbers of real processes on one account and one Redis cost the two services. @returns undefined without a Redis. */
 export async function processes({ sizes, seconds }) {
   const redis = await startRedis().catch(() => undefined)
   if (!redis) return undefined
+  // On exit everybody is ended; without this a signal would leave them behind.
+  for (const signal of SIGNALS) process.once(signal, leave)
   const watched = await startWatchedService({ accessLifetimeMs: LIFETIME_MS, latencyMs: 20 })
   const fleet = new Fleet({ watched, redisUrl: redis.url, everyMs: 100 })
   const points = []
@@ -19,16 +22,22 @@ export async function processes({ sizes, seconds }) {
       await fleet.grow(n - fleet.workers.length)
       await pause(SETTLED_MS)
       await fleet.reports()
-      const callsBefore = watched.calls
+      const [callsBefore, startedAt] = [watched.calls, performance.now()]
       await pause(seconds * 1_000)
-      points.push({ n, ...summed(await fleet.reports(), watched.calls - callsBefore, seconds) })
+      const calls = watched.calls - callsBefore
+      points.push({ n, ...summed(await fleet.reports(), calls, (performance.now() - startedAt) / 1_000) })
     }
     await fleet.end()
   } finally {
     await watched.close()
     await redis.stop()
+    for (const signal of SIGNALS) process.off(signal, leave)
   }
   return points
+}
+
+function leave() {
+  process.exit(1)
 }
 
 function summed(reports, calls, seconds) {
