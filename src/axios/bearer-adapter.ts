@@ -62,7 +62,8 @@ async function call(
 ): Promise<Answer> {
   const { headers, maxRedirects, beforeRedirect } = config
   const fetchOptions = config.fetchOptions as object | undefined
-  headers.set(header, scheme === '' ? token : `${scheme} ${token}`)
+  // `set` would search, on every request, for a header that is known to be absent.
+  headers[header] = scheme === '' ? token : `${scheme} ${token}`
   const name = header.toLowerCase()
   const followsRedirects = name === 'authorization'
   if (followsRedirects) config.beforeRedirect = keepingToOrigin(config, name)

@@ -1,7 +1,15 @@
 import { TokenError } from './errors.ts'
 import type { Events } from './events.ts'
+import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { ManagerSettings } from './manager-options.ts'
+import type { TokenClock } from './token-clock.ts'
 import { checkedGrant, type TokenGrant } from './token-source.ts'
+import type { NewTokens } from './token-store.ts'
+
+export interface ExchangeSettings extends ManagerSettings {
+  readonly events: Events
+  readonly tokenClock: TokenClock
+}
 
 /**
  * One exchange: a refresh where a refresh token is given, else an obtain. Ended by our own deadline, because a source may
@@ -11,9 +19,9 @@ import { checkedGrant, type TokenGrant } from './token-source.ts'
  * a grant that cannot be used.
  */
 export async function exchange(
-  { source, clock, events, exchangeTimeoutMs }: ManagerSettings & { readonly events: Events },
+  { source, clock, tokenClock, events, exchangeTimeoutMs }: ExchangeSettings,
   refreshToken: string | undefined,
-): Promise<Readonly<TokenGrant>> {
+): Promise<NewTokens> {
   const deadline = new AbortController()
   const context = Object.freeze({
     signal: deadline.signal,
@@ -29,11 +37,26 @@ export async function exchange(
       deadline.abort(error)
     }, exchangeTimeoutMs)
   })
+  // Lifetimes count from here: from the answer on they would be too long by the journey.
+  const sentAt = tokenClock.start()
   try {
     const call =
       source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
-    return checkedGrant(await Promise.race([late, call]))
+    const grant = checkedGrant(await Promise.race([late, call]))
+    return aged(grant, tokenClock.now() - sentAt)
   } finally {
     cancel()
+  }
+}
+
+function aged(grant: Readonly<TokenGrant>, ageMs: number): NewTokens {
+  const { accessToken, refreshToken, refreshLifetimeMs } = grant
+  const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
+  return {
+    accessToken,
+    accessLifetimeMs,
+    accessRemainingMs: accessLifetimeMs - ageMs,
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
   }
 }

@@ -4,6 +4,7 @@ import {
   type ClaimAnswer,
   type CoolDown,
   type GrantedClaim,
+  type NewTokens,
   type OpenableStore,
   type RefreshTokenFate,
   type ReleaseAnswer,
@@ -58,7 +59,7 @@ export class MemoryRecord implements TokenRecord {
     return Promise.resolve(this.#claimNow(owner, seenVersion, ttlMs))
   }
 
-  accept(claim: GrantedClaim, tokens: Omit<StoredTokens, 'version'>): Promise<StoredTokens> {
+  accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     const now = this.#clock.now()
     if (this.#claim?.fence === claim.fence) this.#claim = undefined
     // A pair that we were given is stored even by an owner that came late, unless a newer one stands there.
@@ -117,7 +118,7 @@ export class MemoryRecord implements TokenRecord {
     }
   }
 
-  #next({ accessRemainingMs, refreshRemainingMs, ...rest }: Omit<StoredTokens, 'version'>, now: number): Pair {
+  #next({ accessRemainingMs, refreshRemainingMs, ...rest }: NewTokens, now: number): Pair {
     this.#version += 1
     this.#retired = false
     this.#presentations = 0

@@ -1,18 +1,15 @@
 import pRetry from 'p-retry'
 import { exchangeError, outcomeOf, TokenError } from './errors.ts'
-import type { Events } from './events.ts'
-import { exchange } from './exchange.ts'
-import { LONGEST_LIFETIME_MS } from './freshness.ts'
-import type { ManagerSettings } from './manager-options.ts'
+import { exchange, type ExchangeSettings } from './exchange.ts'
+import { GaveUp } from './gave-up.ts'
+import { Halted, Pauses } from './pauses.ts'
 import { type Consequence, consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
 import { uncertaintyOf } from './suspicion.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
-import type { TokenClock } from './token-clock.ts'
-import type { TokenGrant } from './token-source.ts'
 import type {
   ClaimAnswer,
-  CoolDown,
   GrantedClaim,
+  NewTokens,
   RefreshTokenFate,
   ReleaseAnswer,
   StoredTokens,
@@ -24,12 +21,10 @@ const MAX_PRESENTATIONS = 3
 const SHORT_PAUSE_MS = 1_000
 
 /** What all renewals of one manager share. */
-export interface RenewalSettings extends ManagerSettings {
+export interface RenewalSettings extends ExchangeSettings {
   readonly record: TokenRecord
   /** Names this manager in the record. */
   readonly owner: string
-  readonly tokenClock: TokenClock
-  readonly events: Events
   readonly suspicions: SuspicionWatch
   /** What one renewal leaves to the next. */
   readonly memory: RenewalMemory
@@ -66,24 +61,6 @@ export interface Renewed {
   readonly attempts: number
 }
 
-/** Why a renewal gave up, and how long nobody should try again. */
-export class GaveUp extends Error {
-  readonly error: TokenError
-  readonly coolDownMs: number
-  /** Renewals in a row that gave up, this one included. */
-  readonly failures: number
-
-  constructor(error: TokenError, coolDownMs: number, failures: number) {
-    super()
-    this.error = error
-    this.coolDownMs = coolDownMs
-    this.failures = failures
-  }
-}
-
-/** What a halted renewal rejects with; nobody sees it. */
-class Halted extends Error {}
-
 class TryAgain extends Error {
   readonly afterMs: number
 
@@ -106,14 +83,14 @@ export class Renewal {
   #claimedAt = 0
   #signatureFailures = 0
   #halted: 'outdated' | 'closed' | undefined
-  #wake: (() => void) | undefined
-  #hurry: (() => void) | undefined
+  readonly #pauses: Pauses
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
     this.#start = start
     this.#seenVersion = start.seenVersion
     this.#failuresBefore = start.failuresBefore
+    this.#pauses = new Pauses(settings.clock)
   }
 
   /** After a renewal that gave up, one call probes whether the service is back. */
@@ -127,28 +104,28 @@ export class Renewal {
    */
   halt(why: 'outdated' | 'closed'): void {
     this.#halted = why
-    this.#wake?.()
+    this.#pauses.halt()
   }
 
   /** Somebody waits: no longer leaves a renewal to another owner while the old token serves. */
   hurry(): void {
-    this.#hurry?.()
+    this.#pauses.hurry()
   }
 
   /** @throws {GaveUp | Halted} */
   async run(delayMs: number): Promise<Renewed> {
-    await this.#pause(delayMs)
+    await this.#pauses.for(delayMs)
     return pRetry((attempt) => this.#attempt(attempt), {
       retries: this.#settings.retry.maxAttempts - 1,
       // p-retry's own pause would be real time; ours goes through the clock.
       minTimeout: 0,
       shouldRetry: ({ error }) => error instanceof TryAgain,
-      onFailedAttempt: ({ error }) => (error instanceof TryAgain ? this.#pause(error.afterMs) : undefined),
+      onFailedAttempt: ({ error }) => (error instanceof TryAgain ? this.#pauses.for(error.afterMs) : undefined),
     })
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    const { record, tokenClock, counts, suspicions, memory } = this.#settings
+    const { record, counts, suspicions, memory } = this.#settings
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
     if (this.#isHalted()) return this.#withdraw(claim, 'keep')
@@ -158,11 +135,9 @@ export class Renewal {
     counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
     if (by === 'obtain') memory.owesObtain = false
     if (refreshToken !== undefined) void suspicions.note(refreshToken)
-    // A lifetime counts from here: from the answer on it would be too long by the journey.
-    const sentAt = tokenClock.start()
-    let grant: Readonly<TokenGrant>
+    let granted: NewTokens
     try {
-      grant = await exchange(this.#settings, refreshToken)
+      granted = await exchange(this.#settings, refreshToken)
     } catch (thrown) {
       counts.failures += 1
       return this.#failed(claim, by, exchangeError(thrown), attempt)
@@ -170,12 +145,12 @@ export class Renewal {
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     if (by === 'refresh') {
       this.#spent(claim)
-      this.#reportOddRotation(grant, refreshToken)
+      this.#reportOddRotation(granted, refreshToken)
     } else suspicions.settle('accepted')
-    if (grant.refreshToken !== undefined) void suspicions.note(grant.refreshToken)
-    const tokens = await record.accept(claim, remaining(grant, tokenClock.now() - sentAt))
+    if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
+    const tokens = await record.accept(claim, granted)
     if (this.#isHalted()) throw new Halted()
-    const isOurs = tokens.accessToken === grant.accessToken
+    const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
     return this.#arrivedExpired(attempt)
   }
@@ -217,8 +192,8 @@ export class Renewal {
       if (claim.kind === 'busy') {
         const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
         // Somebody else is at it. While our own token serves there is no need to ask how it goes.
-        if (servedMs > 0) await this.#pause(Math.min(claim.remainingMs, servedMs), true)
-        else await this.#pause(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
+        if (servedMs > 0) await this.#pauses.untilHurried(Math.min(claim.remainingMs, servedMs))
+        else await this.#pauses.for(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
         continue
       }
       this.#seenVersion = claim.tokens.version
@@ -252,7 +227,7 @@ export class Renewal {
     if (fate === 'doubtful' || fate === 'dead') this.#spent(claim)
 
     const refusedAt = this.#settings.tokenClock.now()
-    const rest = gaveUp ? restAfter(gaveUp) : ({ kind: 'retry', ms: delayMs } as const)
+    const rest = gaveUp ? gaveUp.coolDown : ({ kind: 'retry', ms: delayMs } as const)
     const answer = await record.release(claim, fate, this.#halted ? undefined : rest).catch(() => undefined)
     const newer = answer?.newer
     if (next === 'obtain' && !newer) memory.owesObtain = true
@@ -291,7 +266,7 @@ export class Renewal {
     const { status, serviceCode } = error
     const stopped = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
     const gaveUp = new GaveUp(stopped, Infinity, this.#failuresBefore + 1)
-    await this.#settings.record.release(claim, 'dead', restAfter(gaveUp)).catch(() => undefined)
+    await this.#settings.record.release(claim, 'dead', gaveUp.coolDown).catch(() => undefined)
     throw gaveUp
   }
 
@@ -299,9 +274,12 @@ export class Renewal {
     // The service is there, only the refresh token was not to its liking: the credentials need not wait long.
     const failures = this.#failuresBefore + 1
     const isShort = next === 'obtain' && outcomeOf(error) === 'rejected'
+    const calledForMs = this.#settings.tokenClock.now() - this.#claimedAt
     return new GaveUp(
       error,
-      isShort ? SHORT_PAUSE_MS : coolDownMs(error, failures, retryAfterMs, this.#start.servedMs()),
+      isShort
+        ? SHORT_PAUSE_MS
+        : coolDownMs(error, failures, { retryAfterMs, calledForMs, servedMs: this.#start.servedMs() }),
       failures,
     )
   }
@@ -316,11 +294,11 @@ export class Renewal {
     return Math.min(askedMs, retry.maxRetryAfterMs)
   }
 
-  #reportOddRotation(grant: TokenGrant, presented: string | undefined): void {
+  #reportOddRotation({ refreshToken }: NewTokens, presented: string | undefined): void {
     const { events } = this.#settings
-    if (grant.refreshToken === undefined)
+    if (refreshToken === undefined)
       events.anomaly('response-odd', 'A refresh answer carried no refresh token: the next renewal obtains')
-    else if (grant.refreshToken === presented)
+    else if (refreshToken === presented)
       events.anomaly('response-odd', 'A refresh answer carried the same refresh token again')
   }
 
@@ -338,47 +316,5 @@ export class Renewal {
     if (fate === 'doubtful') this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
-  }
-
-  #pause(ms: number, hurried = false): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#halted) {
-        reject(new Halted())
-        return
-      }
-      if (ms <= 0) {
-        resolve()
-        return
-      }
-      const cancel = this.#settings.clock.setTimer(resolve, ms)
-      this.#hurry = hurried
-        ? () => {
-            cancel()
-            resolve()
-          }
-        : undefined
-      this.#wake = () => {
-        cancel()
-        reject(new Halted())
-      }
-    })
-  }
-}
-
-function restAfter({ error, coolDownMs: ms, failures }: GaveUp): CoolDown {
-  const { code, status, serviceCode } = error
-  const details = { ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
-  return { kind: 'cool-down', ms, failures, code, ...details }
-}
-
-function remaining(grant: Readonly<TokenGrant>, elapsedMs: number): Omit<StoredTokens, 'version'> {
-  const { accessToken, refreshToken, refreshLifetimeMs } = grant
-  const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
-  return {
-    accessToken,
-    accessLifetimeMs,
-    accessRemainingMs: accessLifetimeMs - elapsedMs,
-    ...(refreshToken !== undefined && { refreshToken }),
-    ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - elapsedMs }),
   }
 }

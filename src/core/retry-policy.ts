@@ -64,16 +64,31 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
+/** What a cool-down depends on besides the failure, ms. */
+export interface CoolDownFacts {
+  /** Believed and clamped, 0 for none. */
+  readonly retryAfterMs: number
+  /** How long the last token call took to fail. */
+  readonly calledForMs: number
+  /** How long the old token still serves without waiting. */
+  readonly servedMs: number
+}
+
 /**
- * How long callers without a token are refused after a renewal that gave up.
+ * How long callers without a token are refused after a renewal that gave up. Steps longer than the first count from when the
+ * service was called: one that lets calls hang is probed as often as one that refuses them.
  *
  * @param failures In a row, at least 1.
- * @param servedMs How long the old token still serves without waiting.
  */
-export function coolDownMs(error: TokenError, failures: number, retryAfterMs: number, servedMs = 0): number {
-  const steppedMs = Math.min(5_000 * 2 ** (failures - 1), 20_000)
+export function coolDownMs(
+  error: TokenError,
+  failures: number,
+  { retryAfterMs, calledForMs, servedMs }: CoolDownFacts,
+): number {
+  // A wrong password costs one call a minute, not one per request: accounts get locked.
+  if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(60_000, retryAfterMs)
+  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - calledForMs)
   // One more probe while nobody waits yet: an outage that is over by then is felt by nobody.
   const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
-  // A wrong password costs one call a minute, not one per request: accounts get locked.
-  return Math.max(error.code === 'ERR_CREDENTIALS_REJECTED' ? 60_000 : backoffMs, retryAfterMs)
+  return Math.max(backoffMs, retryAfterMs)
 }

@@ -36,7 +36,7 @@ export interface TokenRecord {
    * @param tokens Remaining lifetimes as of now.
    * @returns The stored tokens, these or the newer ones.
    */
-  accept(claim: GrantedClaim, tokens: Omit<StoredTokens, 'version'>): Promise<StoredTokens>
+  accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens>
   /**
    * Settles a claim whose exchange failed; from anybody but the owner of the claim it changes nothing.
    *
@@ -57,6 +57,9 @@ export interface StoredTokens {
   readonly refreshToken?: string
   readonly refreshRemainingMs?: number
 }
+
+/** What an exchange brought. */
+export type NewTokens = Omit<StoredTokens, 'version'>
 
 export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }

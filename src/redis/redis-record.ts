@@ -5,6 +5,7 @@ import {
   type ClaimAnswer,
   type CoolDown,
   type GrantedClaim,
+  type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
   RESERVE_MS,
@@ -104,7 +105,7 @@ export class RedisRecord implements TokenRecord {
     }
   }
 
-  async accept(claim: GrantedClaim, tokens: Omit<StoredTokens, 'version'>): Promise<StoredTokens> {
+  async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     const { owner, redisNow, receivedAt } = claim as RedisClaim
     const { accessToken, accessLifetimeMs, accessRemainingMs, refreshToken, refreshRemainingMs } = tokens
     const pid = await fingerprintOf(refreshToken ?? accessToken)

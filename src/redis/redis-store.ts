@@ -10,6 +10,7 @@ import type {
   RefreshTokenFate,
   ReleaseAnswer,
   Retry,
+  NewTokens,
   StoredTokens,
   StoreReports,
   TokenRecord,
@@ -105,7 +106,7 @@ class SharedRecord implements TokenRecord {
     return { ...answer, isPrivate: true, ...(answer.tokens && { tokens: this.#asSeen(answer.tokens) }) }
   }
 
-  async accept(claim: GrantedClaim, tokens: Omit<StoredTokens, 'version'>): Promise<StoredTokens> {
+  async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     if (claim.isPrivate) {
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version

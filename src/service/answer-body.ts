@@ -31,14 +31,20 @@ export async function readBody(data: unknown, headers: AxiosHeaders): Promise<An
 
 /** @returns undefined for too many. */
 async function collected(data: unknown): Promise<Uint8Array | undefined> {
-  const bytes = new Uint8Array(MAX_ANSWER_BYTES)
+  const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunksOf(data)) {
-    if (size + chunk.byteLength > MAX_ANSWER_BYTES) return undefined
-    bytes.set(chunk, size)
     size += chunk.byteLength
+    if (size > MAX_ANSWER_BYTES) return undefined
+    chunks.push(chunk)
   }
-  return bytes.subarray(0, size)
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
 }
 
 /** Adapters answer with a stream; those of tests with text, or with what they have parsed already. */

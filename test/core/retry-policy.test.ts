@@ -92,11 +92,28 @@ describe('given a failed call, when the pause before the next one is drawn', () 
 })
 
 describe('given a renewal that gave up, when its cool-down is asked for', () => {
+  const PLAIN = { retryAfterMs: 0, calledForMs: 0, servedMs: 0 }
+
   it('then it is 5, 10, 20, 20 … s', () => {
-    expect([1, 2, 3, 4, 99].map((failures) => coolDownMs(failure('unknown-5xx'), failures, 0))).toEqual([
+    expect([1, 2, 3, 4, 99].map((failures) => coolDownMs(failure('unknown-5xx'), failures, PLAIN))).toEqual([
       5_000, 10_000, 20_000, 20_000, 20_000,
     ])
   })
+
+  it.each([
+    // the call took, failures, cool-down
+    [10_000, 1, 5_000],
+    [5_000, 2, 5_000],
+    [4_999, 2, 5_001],
+    [10_000, 3, 10_000],
+    [15_001, 3, 5_000],
+    [3_000, 9, 17_000],
+  ])(
+    'when the call hung for %d ms, then renewal %d in a row that failed counts from there: %d ms',
+    (ms, failures, cool) => {
+      expect(coolDownMs(failure('unknown'), failures, { ...PLAIN, calledForMs: ms })).toBe(cool)
+    },
+  )
 
   it.each([
     [0, 5_000],
@@ -108,16 +125,19 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   ])(
     'when the old token serves for %d ms yet, then the next probe comes a second before its end, or at its time',
     (servedMs, ms) => {
-      expect(coolDownMs(failure('unknown-5xx'), 1, 0, servedMs)).toBe(ms)
+      expect(coolDownMs(failure('unknown-5xx'), 1, { ...PLAIN, servedMs })).toBe(ms)
     },
   )
 
-  it('then rejected credentials wait a minute', () => {
+  it('then rejected credentials wait a minute, however long the call took and the old token serves', () => {
     const rejected = failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED')
-    expect([1, 9].map((failures) => coolDownMs(rejected, failures, 0))).toEqual([60_000, 60_000])
+    const facts = { retryAfterMs: 0, calledForMs: 9_000, servedMs: 9_000 }
+    expect([1, 9].map((failures) => coolDownMs(rejected, failures, facts))).toEqual([60_000, 60_000])
+    expect(coolDownMs(rejected, 1, { ...facts, retryAfterMs: 60_001 })).toBe(60_001)
   })
 
   it('then a longer Retry-After rules', () => {
-    expect([4_999, 5_001].map((ms) => coolDownMs(failure('deferred'), 1, ms))).toEqual([5_000, 5_001])
+    const asked = (retryAfterMs: number) => coolDownMs(failure('deferred'), 1, { ...PLAIN, retryAfterMs })
+    expect([4_999, 5_001].map(asked)).toEqual([5_000, 5_001])
   })
 })

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, it } from '@jest/globals'
+import { it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { createClient } from 'redis'
 import { type Behaviour, endings, type Scripts } from '../properties/rotating-service.ts'
 import { patience, runs } from '../properties/runs.ts'
-import { describeRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { describeRedis, redisOfSuite, startRedis } from '../support/redis-server.ts'
 import { type Act, Fleet, PROCESSES } from './fleet.ts'
 
 const RUNS = 150
@@ -45,25 +44,15 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 )
 
 describeRedis('given a fleet on one account, and any deaths, stalls, lost replies and answers', () => {
-  let server: RedisServer
-  let client: ReturnType<typeof createClient>
+  const command = redisOfSuite(startRedis)
   let prefixes = 0
-  beforeAll(async () => {
-    server = await startRedis()
-    client = createClient({ url: server.url })
-    await client.connect()
-  })
-  afterAll(async () => {
-    client.destroy()
-    await server.stop()
-  })
 
   it(
     'then no refresh token is presented twice, none without a grant, no alarm is false, and everybody is served in the end (P20)',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 30 }), scripts, async (acts, scripts) => {
-          const fleet = new Fleet((args) => client.sendCommand(args), `fleet-${(prefixes += 1)}`, scripts)
+          const fleet = new Fleet(command, `fleet-${(prefixes += 1)}`, scripts)
           try {
             for (const one of acts) await fleet.perform(one)
             await fleet.recover()

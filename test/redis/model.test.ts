@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { expect, it } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
-import { createClient } from 'redis'
 import type {
   ClaimAnswer,
   CoolDown,
@@ -14,7 +13,7 @@ import { memoryStore } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { patience, runs } from '../properties/runs.ts'
 import { onClock } from '../support/redis-clock.ts'
-import { describeSharedRedis, findRedis } from '../support/redis-server.ts'
+import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 const RUNS = 200
@@ -127,24 +126,14 @@ function comparable(answer: ClaimAnswer) {
 }
 
 describeSharedRedis('given any commands of any owners (I16)', () => {
-  let server: Awaited<ReturnType<typeof findRedis>>
-  let client: ReturnType<typeof createClient>
-  beforeAll(async () => {
-    server = await findRedis()
-    client = createClient({ url: server.url })
-    await client.connect()
-  })
-  afterAll(async () => {
-    client.destroy()
-    await server.stop()
-  })
+  const redisCommand = redisOfSuite()
 
   it(
     'then the scripts answer as the memory store does, and each settled twice as settled once',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 40 }), async (commands) => {
-          const twins = new Twins((args) => client.sendCommand(args), `model-${randomUUID()}`)
+          const twins = new Twins(redisCommand, `model-${randomUUID()}`)
           for (const one of commands) await twins.perform(one)
         }),
         runs(RUNS),

@@ -1,4 +1,4 @@
-import { describe } from '@jest/globals'
+import { afterAll, beforeAll, describe } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -13,9 +13,25 @@ export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : descr
 export const describeSharedRedis = process.env.TEST_REDIS === 'none' ? describe.skip : describe
 
 /** Where those suites find one. */
-export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'stop'>> {
+async function findRedis(): Promise<Pick<RedisServer, 'url' | 'stop'>> {
   const { TEST_REDIS, REDIS_URL = '' } = process.env
   return TEST_REDIS === 'own' ? startRedis() : { url: REDIS_URL, stop: async () => undefined }
+}
+
+/** Connects the suite around it to a server. @returns What runs one command there. */
+export function redisOfSuite(find: typeof findRedis = findRedis): (args: string[]) => Promise<unknown> {
+  let server: Awaited<ReturnType<typeof findRedis>>
+  let client: ReturnType<typeof createClient>
+  beforeAll(async () => {
+    server = await find()
+    client = createClient({ url: server.url })
+    await client.connect()
+  })
+  afterAll(async () => {
+    client.destroy()
+    await server.stop()
+  })
+  return (args) => client.sendCommand(args)
 }
 
 export interface RedisServer {
