@@ -1,14 +1,17 @@
 import { quantile } from './rounds.mjs'
 
+/** A call that has not ended this long after the last was sent will not end at all. */
+const PATIENCE_MS = 10_000
+
 /**
  * Sends `perSecond` requests a second through each of `worlds`, by the clock, however slow the answers.
  *
  * @param worlds By name, each with `get`.
- * @returns By name: `latencies` in ms in the order of sending, and `failed`.
+ * @returns By name: `latencies` in ms in the order of sending, `failed`, and `endless`, the calls that never ended.
  */
 export async function load(worlds, { seconds, perSecond }) {
   const names = Object.keys(worlds)
-  const taken = Object.fromEntries(names.map((name) => [name, { latencies: [], failed: 0 }]))
+  const taken = Object.fromEntries(names.map((name) => [name, { latencies: [], failed: 0, endless: 0 }]))
   const pending = []
   const send = async (name, at) => {
     const startedAt = performance.now()
@@ -26,7 +29,15 @@ export async function load(worlds, { seconds, perSecond }) {
     // Each of them is the first in turn.
     for (let n = 0; n < names.length; n++) pending.push(send(names[(sent + n) % names.length], sent))
   }
-  await Promise.all(pending)
+  let timer
+  const patience = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)))
+  await Promise.race([Promise.all(pending), patience])
+  clearTimeout(timer)
+  for (const one of Object.values(taken)) {
+    const ended = one.latencies.filter((ms) => ms !== undefined)
+    one.endless = seconds * perSecond - ended.length
+    one.latencies = ended
+  }
   return taken
 }
 

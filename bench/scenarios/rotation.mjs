@@ -43,7 +43,7 @@ async function together(names, seconds) {
   const taken = await load(worlds, { seconds, perSecond: PER_SECOND })
   const results = {}
   for (const [at, each] of names.entries()) {
-    const { latencies, failed } = taken[each]
+    const { latencies, failed, endless } = taken[each]
     const counts = await services[at].counts()
     results[each] = {
       ...quantiles(latencies),
@@ -51,6 +51,7 @@ async function together(names, seconds) {
       requests: latencies.length,
       waited: latencies.filter((ms) => ms >= TOKEN_LATENCY_MS).length,
       failed,
+      endless,
       refusals: counts['resource 401'] ?? 0,
       tokenCalls: counts.obtain,
     }
@@ -79,17 +80,20 @@ function tailSpread({ [STATIC]: limit, [AGAIN]: again, [EVERGREEN]: evergreen })
 }
 
 export function section({ seconds, peerSeconds, contestants: all, tail }) {
-  const rows = Object.entries(all).map(([each, { p50, p99, p999, worst, waited, failed, refusals, tokenCalls }]) => [
-    shownName(each),
-    figure(p50, 2),
-    figure(p99, 2),
-    figure(p999, 1),
-    figure(worst, 1),
-    figure(refusals),
-    figure(waited),
-    figure(failed),
-    figure(tokenCalls),
-  ])
+  const rows = Object.entries(all).map(
+    ([each, { p50, p99, p999, worst, waited, failed, endless, refusals, tokenCalls }]) => [
+      shownName(each),
+      figure(p50, 2),
+      figure(p99, 2),
+      figure(p999, 1),
+      figure(worst, 1),
+      figure(refusals),
+      figure(waited),
+      figure(failed),
+      figure(endless),
+      figure(tokenCalls),
+    ],
+  )
   const ours = all[EVERGREEN]
   const transports = Object.values(contestants).filter(({ transport }) => transport !== 'axios')
   return `${PER_SECOND} requests a second over HTTP, for each contestant, by the clock, for ${seconds} s; a token lives ${LIFETIME_MS / 1_000} s, a token call
@@ -97,7 +101,7 @@ takes ${TOKEN_LATENCY_MS} ms. Static header, A/A and axios-evergreen run side by
 ${peerSeconds} s, two or three at a time.
 ${transports.map((each) => each.name).join(', ')} have transports of their own: compare 401s and waits rather than times.
 
-${table(['contestant', '>p50, ms', '>p99, ms', '>p99.9, ms', '>worst, ms', '>401s at the API', `>${TOKEN_LATENCY_MS} ms or more`, '>failed', '>token calls'], rows)}
+${table(['contestant', '>p50, ms', '>p99, ms', '>p99.9, ms', '>worst, ms', '>401s at the API', `>${TOKEN_LATENCY_MS} ms or more`, '>failed', '>never ended', '>token calls'], rows)}
 
 ${all[STATIC].p50 > BUSY_MS ? 'The machine was too busy to hold the rate, even with the static header: these figures say nothing.\n' : ''}
 ${reach(ours.refusals === 0, `0 answers 401 at the API: ${figure(ours.refusals)}.`)}

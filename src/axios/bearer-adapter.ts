@@ -167,12 +167,14 @@ function within(ms: number, clock: Clock, asked: Promise<string>): Promise<strin
   })
 }
 
+const nothing = (): void => undefined
+
 /** The request's own `signal`, or one that ends with its `cancelToken` too. */
 function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig) {
   // axios takes anything that resembles a signal.
   const own = signal && 'throwIfAborted' in signal ? (signal as AbortSignal) : undefined
   const alike = own ? undefined : signal
-  if (!cancelToken && !alike) return { signal: own, forget: () => undefined }
+  if (!cancelToken && !alike) return { signal: own, forget: nothing }
   const controller = new AbortController()
   const abort = () => controller.abort()
   // Missing in axios' types.

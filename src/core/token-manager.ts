@@ -158,7 +158,7 @@ class Manager implements TokenManager {
 
   async getAccessToken(options: WaitOptions = {}): Promise<string> {
     options.signal?.throwIfAborted()
-    return this.peekAccessToken() ?? this.#wait(this.#current ? 'expired' : 'cold', options, true)
+    return this.peekAccessToken() ?? (await this.#wait(this.#current ? 'expired' : 'cold', options, true))
   }
 
   peekAccessToken(): string | undefined {
@@ -275,8 +275,12 @@ class Manager implements TokenManager {
     return retryableAt(error, retryAt, `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`)
   }
 
-  /** @param mayKeep Whether the old token will do where no new one can be had in time. */
-  async #wait(because: RenewalCause, { signal, maxWaitMs }: WaitOptions, mayKeep: boolean): Promise<string> {
+  /**
+   * Not asynchronous itself: of ten thousand waiters each would hold one promise more.
+   *
+   * @param mayKeep Whether the old token will do where no new one can be had in time.
+   */
+  #wait(because: RenewalCause, { signal, maxWaitMs }: WaitOptions, mayKeep: boolean): Promise<string> | string {
     const most = this.#settings.renewal.maxWaitMs
     const now = this.#now()
     const limit = now + (maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most))
@@ -292,7 +296,7 @@ class Manager implements TokenManager {
     return this.#room.enter({ limit, keepAt: now + patienceMs, signal })
   }
 
-  #replace(current: HeldToken, options: WaitOptions): Promise<string> {
+  #replace(current: HeldToken, options: WaitOptions): Promise<string> | string {
     const expired = current.freshness === 'expired'
     if (!expired && !this.#renewal && !this.#isCoolingDown()) this.#spendForcedGap(current)
     return this.#wait(expired ? 'expired' : 'refused', options, false)

@@ -39,11 +39,12 @@ export class WaitingRoom {
   }
 
   /** @throws `signal.reason` when the caller gives up. */
-  enter(wait: Wait): Promise<string> {
+  enter({ limit, keepAt, signal }: Wait): Promise<string> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { ...wait, keepAt: wait.keepAt, resolve, reject }
+      // Not spread: that alone would double what a waiter costs.
+      const waiter: Waiter = { limit, keepAt, signal, resolve, reject }
       this.#waiters.add(waiter)
-      if (wait.signal) this.#listen(wait.signal, waiter)
+      if (signal) this.#listen(signal, waiter)
       const next = nextOf(waiter)
       if (!this.#timer || next < this.#timer.at) this.#arm(next)
     })
