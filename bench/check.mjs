@@ -1,4 +1,5 @@
 // Holds the ratios of a short run against the committed ones: `npm run bench:check`. Never times: they are the machine's.
+import { alone } from './lib/alone.mjs'
 import { readResults } from './lib/results.mjs'
 import { loadScenarios } from './lib/scenarios.mjs'
 
@@ -8,12 +9,12 @@ const RUNS = 3
 const committed = readResults()
 if (!committed) throw new Error('There is nothing to hold against: npm run bench')
 const regressions = []
-for (const { name, run, ratios } of await loadScenarios(Object.keys(committed.scenarios))) {
+for (const { name, ratios } of await loadScenarios(Object.keys(committed.scenarios))) {
   if (!ratios) continue
   const before = ratios(committed.scenarios[name].results)
   const best = {}
   for (let tries = 0; tries < RUNS; tries++) {
-    for (const [what, { value }] of Object.entries(ratios(await run({ quick: true }))))
+    for (const [what, { value }] of Object.entries(ratios(await alone(name, { quick: true }))))
       best[what] = Math.min(best[what] ?? Infinity, value)
     if (worse(before, best).length === 0) break
   }

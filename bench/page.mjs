@@ -1,13 +1,15 @@
-// Writes docs/benchmarks.md and its pictures from results.json: `node bench/page.mjs`. Every figure comes from there.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// Writes docs/benchmarks.md, its pictures and the README's scorecard from results.json: `node bench/page.mjs`. Every figure comes from there.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { writeFormatted } from './lib/formatted.mjs'
 import { readResults } from './lib/results.mjs'
 import { loadScenarios } from './lib/scenarios.mjs'
 import { table } from './lib/table.mjs'
+import { summary } from './scenarios/scorecard.mjs'
 
 const DOCS = new URL('../docs/', import.meta.url)
 const PAGE = new URL('benchmarks.md', DOCS)
+const README = new URL('../README.md', import.meta.url)
 
 export async function writePage() {
   const committed = readResults()
@@ -23,6 +25,15 @@ export async function writePage() {
     parts.push(`## ${title}`, `\`npm run bench -- --only ${name}\` (${seconds} s)`, section(results), ...shown)
   }
   await writeFormatted(PAGE, parts.join('\n\n'))
+  if (scenarios.scorecard) await writeScorecard(summary(scenarios.scorecard.results))
+}
+
+/** Into the README, between its marks. */
+async function writeScorecard(text) {
+  const readme = readFileSync(README, 'utf8')
+  const [begin, end] = ['<!-- scorecard: npm run bench -->', '<!-- /scorecard -->']
+  const [before, rest] = readme.split(begin)
+  await writeFormatted(README, `${before}${begin}\n\n${text}\n\n${end}${rest.split(end)[1]}`)
 }
 
 function introduction({ versions, ...machine }) {

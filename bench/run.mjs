@@ -1,5 +1,6 @@
 // Runs the scenarios one after the other: `npm run bench`, `npm run bench -- --only hot-path,size`, `npm run bench -- --quick`.
 import { parseArgs } from 'node:util'
+import { alone } from './lib/alone.mjs'
 import { machine, versions } from './lib/machine.mjs'
 import { readResults, writeResults } from './lib/results.mjs'
 import { loadScenarios } from './lib/scenarios.mjs'
@@ -12,22 +13,21 @@ const here = { ...machine(), versions: versions() }
 console.log(`${here.cpu}, ${here.cores} cores, ${here.memoryGiB} GiB, ${here.platform}, Node ${here.node}`)
 for (const [name, version] of Object.entries(here.versions)) console.log(`  ${name} ${version}`)
 
-const scenarios = {}
-for (const { name, title, run, section } of await loadScenarios(only?.split(','))) {
+let results = only && !quick ? readResults() : undefined
+for (const { name, title, section } of await loadScenarios(only?.split(','))) {
   console.log(`\n# ${title}\n`)
   const startedAt = performance.now()
-  const results = await run({ quick })
-  const seconds = Math.round((performance.now() - startedAt) / 1_000)
-  // As they are read back: what JSON can't hold must show at once, not when the page is rebuilt.
-  scenarios[name] = { seconds, results: JSON.parse(JSON.stringify(results)) }
-  console.log(`${section(scenarios[name].results)}\n\n(${seconds} s)`)
+  const measured = await alone(name, { quick })
+  const scenario = { seconds: Math.round((performance.now() - startedAt) / 1_000), results: measured }
+  console.log(`${section(scenario.results)}\n\n(${scenario.seconds} s)`)
+  if (quick) continue
+  // After each, so that an hour is not lost with its last minute.
+  results = merged(results, here, { [name]: scenario })
+  await writeResults(results)
 }
 
 if (quick) console.log('\nA quick run: its figures mean little, and were not written.')
-else {
-  await writeResults(only ? merged(readResults(), here, scenarios) : { machine: here, scenarios })
-  await writePage()
-}
+else await writePage()
 
 /** Scenarios that were run alone join those that were run before, on the same machine. */
 function merged(before, now, ran) {

@@ -14,6 +14,10 @@ const rowsUnder = (heading: string, text: string) => {
   return [...section.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]!)
 }
 
+interface Results {
+  scenarios: { scorecard: { results: { rows: Record<string, Record<string, { right: boolean }>> } } }
+}
+
 const paths = {
   'axios-evergreen': ['./src/index.ts'],
   'axios-evergreen/redis': ['./src/redis/index.ts'],
@@ -122,7 +126,7 @@ describe('given the links of all documents', () => {
 describe('given the tables of events and errors', () => {
   it('when they are read, then the package has what they name, and they name all errors', () => {
     const { tokens } = manage()
-    const events = rowsUnder('Events', readme)
+    const events = rowsUnder('Events', readFileSync('docs/renewal.md', 'utf8'))
     for (const name of events) expect(tokens.on(name as 'renewed', () => undefined)).toBeInstanceOf(Function)
     expect(events.length).toBeGreaterThan(3)
     const codes = new Set(readFileSync('src/core/errors.ts', 'utf8').match(/ERR_\w+/g))
@@ -135,6 +139,15 @@ describe('given the README', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
     expect(fences('sh', readme)).toEqual(['npm ci && npm run demo\nnpm ci && npm test\n'])
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test']))
+  })
+
+  it('when its scorecard is read, then it says what was measured', () => {
+    const { scenarios } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as Results
+    const measured = Object.values(scenarios.scorecard.results.rows).map((row) =>
+      Object.values(row).map(({ right }) => (right ? '✓' : '✗')),
+    )
+    const shown = readme.split('\n').map((line) => line.match(/[✓✗]/g) ?? [])
+    expect(shown.filter((marks) => marks.length > 0)).toEqual(measured)
   })
 
   it('when its lines are counted, then they are at most 150', () => {

@@ -108,7 +108,7 @@ export function charts(fleets) {
   const highest = most(data.map(({ count }) => count))
   const ticks = [1, 10, 100, 1_000, 10_000].filter((count) => count <= highest)
   return {
-    'fleet.svg': chart({
+    'bench-fleet.svg': chart({
       title: `Token calls per second at the service, ${figure(fleets[0].processes)} processes (grey: it answers 503)`,
       height: 560,
       marginRight: 20,

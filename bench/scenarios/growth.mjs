@@ -134,7 +134,7 @@ export function charts({ curves, fleet }) {
   const legend = Object.fromEntries(all.map(({ grows }, n) => [grows, COLORS[n]]))
   const stroke = ({ grows }) => legend[grows]
   return {
-    'growth.svg': chart({
+    'bench-growth.svg': chart({
       title: 'Cost of each one, relative to the smallest size (level: linear; falling: better)',
       legend,
       marginRight: 40,

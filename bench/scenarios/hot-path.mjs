@@ -75,7 +75,7 @@ async function overHttp(quick) {
   const instance = () => axios.create({ baseURL: baseUrl, httpAgent, proxy: false })
   const all = await createAll(() => ({ instance: instance(), baseUrl, obtain, lifetimeMs: LIFETIME_MS }))
   const rounds = await interleaved({
-    rounds: quick ? 3 : 11,
+    rounds: quick ? 3 : 25,
     contestants: Object.keys(all),
     measure: (each) => atOnce(all[each], quick ? 200 : 500),
   })

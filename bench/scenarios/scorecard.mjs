@@ -53,8 +53,13 @@ export function ratios({ rows: outcomes }) {
   return { 'rows without the right answer': { value: wrong, tolerance: 1 } }
 }
 
+/** One line a row, one column a contestant: for the README too. */
+export function summary({ rows: outcomes }) {
+  const lines = Object.entries(outcomes).map(([row, of]) => [rows[row].title, ...names.map((each) => mark(of[each]))])
+  return table(['what happens', ...names.map(shownName)], lines)
+}
+
 export function section({ rows: outcomes }) {
-  const summary = Object.entries(outcomes).map(([row, of]) => [rows[row].title, ...names.map((each) => mark(of[each]))])
   const details = Object.entries(outcomes).map(([row, of]) => {
     const cells = Object.entries(of).map(
       ([each, { tokenCalls, apiRequests, served, failed, leaked, crashes, right }]) => [
@@ -79,7 +84,7 @@ export function section({ rows: outcomes }) {
   return `Each row is played with each contestant in a thread of its own, over real HTTP. Leaked are the places where the token or the secret was
 found; crashes are rejections that nobody handles, which end a Node process.
 
-${table(['', ...names.map(shownName)], summary)}
+${summary({ rows: outcomes })}
 
 ${reach(wrong.length === 0, `the right answer in every row${wrong.length > 0 ? `, but for: ${wrong.map((row) => rows[row].title).join('; ')}` : ''}.`)}
 

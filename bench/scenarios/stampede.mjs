@@ -183,8 +183,8 @@ ${reach(worst <= MOST_TIMES, `at most ${MOST_TIMES} ×: ${worst.toFixed(3)} × a
 ${reach(bytes <= MOST_BYTES, `at most ${figure(MOST_BYTES)} bytes per waiter: ${figure(bytes)}.`)}`
 }
 
-const WHY = ` What it does beyond the others: each caller has a limit of its own and a signal that are watched while it waits, and the token is put on and taken
-off again as on the hot path.`
+const WHY = ` That is the price of a limit and a signal of its own for each caller, which keep about as much memory as the request itself alive
+until the token comes: with very many callers at once, collecting it is what takes the time. Up to a thousand of them, see above.`
 
 const headings = { cold: 'No token yet', expired: 'The token has expired' }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,21 +7,29 @@ import config from '../../jest.config.mjs'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(project, 'coverage', 'mutation')
 
-// The tests of the two rooms in a few files instead of fifty: to load a file takes longer than to run its tests, and each
-// change loads what reaches it. Nock and proxies do not go together with anything.
-const files = ['core', 'service'].flatMap((room) =>
-  readdirSync(join(project, 'test', room))
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => join(project, 'test', room, name)),
-)
+/** Each room's tests, without those that take ten seconds and more: a change that survives costs a run of all of them. */
+const rooms = {
+  core: /./,
+  service: /./,
+  redis: /^(sharing|outage|garbage)\./,
+  faults: /^(callers|connection|lineages|lost-answers|odd-answers|refusals|requests|retry-after|stalls)\./,
+}
+// In a few files instead of eighty: to load a file takes longer than to run its tests, and each change loads what reaches it.
+// Nock and proxies do not go together with anything.
 mkdirSync(folder, { recursive: true })
 const groups = new Map()
-for (const file of files) {
-  const isApart = /'nock'|HTTP_PROXY/.test(readFileSync(file, 'utf8'))
-  const kind = isApart ? basename(file, '.test.ts') : file.includes('core') ? 'core' : 'servers'
-  groups.set(kind, `${groups.get(kind) ?? ''}import ${JSON.stringify(file)}\n`)
+for (const [room, names] of Object.entries(rooms)) {
+  for (const name of readdirSync(join(project, 'test', room))) {
+    if (!name.endsWith('.test.ts') || !names.test(name)) continue
+    const file = join(project, 'test', room, name)
+    const isApart = /'nock'|HTTP_PROXY/.test(readFileSync(file, 'utf8'))
+    const group = isApart ? basename(file, '.test.ts') : room
+    groups.set(group, `${groups.get(group) ?? ''}import ${JSON.stringify(file)}\n`)
+  }
 }
-for (const [kind, imports] of groups) writeFileSync(join(folder, `${kind}.test.ts`), imports)
+for (const [group, imports] of groups) writeFileSync(join(folder, `${group}.test.ts`), imports)
+// The setup that looks for it takes as long as most tests, and would run for every change.
+process.env.TEST_REDIS ??= spawnSync('redis-server', ['--version']).status === 0 ? 'own' : 'none'
 
 export default {
   ...config,
