@@ -7,12 +7,11 @@ import config from '../../jest.config.mjs'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(project, 'coverage', 'mutation')
 
-/** Each room's tests, without those that take ten seconds and more: a change that survives costs a run of all of them. */
+/** The tests of the two rooms, and those of sharing: a change that survives costs a run of all that reach it. */
 const rooms = {
   core: /./,
   service: /./,
   redis: /^(sharing|outage|garbage)\./,
-  faults: /^(callers|connection|lineages|lost-answers|odd-answers|refusals|requests|retry-after|stalls)\./,
 }
 // In a few files instead of eighty: to load a file takes longer than to run its tests, and each change loads what reaches it.
 // Nock and proxies do not go together with anything.

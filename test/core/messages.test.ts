@@ -1,0 +1,184 @@
+import { describe, expect, it } from '@jest/globals'
+import { memoryStore, TokenError } from '../../src/index.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+const PAIRS = () => new ScriptedSource({ pairs: true })
+
+describe('given callers who get no token, when they read the message', () => {
+  it('then it says that their time was up, and what failed meanwhile', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(failing(503))
+    const waiting = outcome(tokens.getAccessToken({ maxWaitMs: 200 }))
+    await clock.advance(200)
+    const message = 'No access token could be had within the time that this caller can wait'
+    expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'answered 503' } })
+  })
+
+  it('then it says when the next attempt may be made', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(failing(404))
+    await outcome(tokens.getAccessToken())
+    await clock.advance(3_500)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ message: 'answered 404; next attempt in 1.5 s' })
+  })
+
+  it('then it says that another owner failed, and how', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens } = manage(undefined, { store })
+    const error = new TokenError('ERR_TOKEN_REQUEST', 'wrong', { outcome: 'rejected', status: 404, serviceCode: '17' })
+    source.script.push(() => Promise.reject(error))
+    await outcome(tokens.getAccessToken())
+    const other = manage(source, { store }, clock)
+    expect(await outcome(other.tokens.getAccessToken())).toEqual(
+      expect.objectContaining({
+        code: 'ERR_TOKEN_REQUEST',
+        message: 'Another owner of this account failed to renew',
+        status: 404,
+        serviceCode: '17',
+      }),
+    )
+    expect(source.calls).toHaveLength(1)
+  })
+
+  it('then that of another owner has no status where the call had none', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens } = manage(undefined, { store, retry: { maxAttempts: 1 } })
+    source.script.push(() => Promise.reject(new Error('no network')))
+    await outcome(tokens.getAccessToken())
+    const error = await outcome(manage(source, { store }, clock).tokens.getAccessToken())
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    expect(Object.keys(error)).not.toEqual(expect.arrayContaining(['status']))
+    expect(Object.keys(error)).not.toEqual(expect.arrayContaining(['serviceCode']))
+  })
+
+  it('then it says that the API refuses tokens too fast, or that it was the same token again', async () => {
+    const { source, tokens } = manage()
+    source.script.push(
+      () => source.grant(),
+      () => source.grant({ accessToken: 'access-1' }),
+    )
+    await tokens.getAccessToken()
+    const again = 'The service issued the refused access token again'
+    expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: again })
+    const tooSoon = 'The API refuses access tokens faster than they may be replaced; next attempt in 6.0 s'
+    expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: tooSoon })
+  })
+
+  it('then it says that the token had expired on its way', async () => {
+    const { clock, source, tokens, told } = manage(new ScriptedSource({ takesMs: 200 }))
+    source.script.push(() => source.grant({ accessLifetimeMs: 200 }))
+    const waiting = tokens.getAccessToken()
+    await clock.advance(200)
+    const error = { code: 'ERR_TOKEN_RESPONSE', message: 'The token had expired before it arrived' }
+    expect(told.retry).toMatchObject([{ attempt: 1, delayMs: 1_000, error }])
+    await clock.advance(1_200)
+    expect(await waiting).toBe('access-2')
+  })
+
+  it('then it says that a suspicion stopped everything, and what the service answered', async () => {
+    const { clock, source, tokens } = manage(PAIRS(), { onSuspicious: 'stop' })
+    await tokens.getAccessToken()
+    const details = { outcome: 'rejected', status: 401, serviceCode: '2007' } as const
+    source.script.push(() => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'no', details)))
+    await clock.advance(45_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
+      message: 'A refresh token was refused before its time: no token until reset()',
+      status: 401,
+      serviceCode: '2007',
+    })
+  })
+})
+
+describe('given what is odd, when the anomaly is read', () => {
+  it.each([
+    [10_000, 'The wall clock jumped 10000 ms ahead (sleep, or a step)'],
+    [-10_000, 'The wall clock jumped 10000 ms back'],
+  ])('then a jump of the clock by %i ms has its length and direction', async (byMs, message) => {
+    const { clock, tokens, told } = manage()
+    await tokens.getAccessToken()
+    clock.jump(byMs)
+    tokens.peekAccessToken()
+    await settle()
+    expect(told.anomaly).toMatchObject([{ kind: 'clock-jumped', message }])
+  })
+
+  it.each([
+    [{ refreshToken: undefined }, 'A refresh answer carried no refresh token: the next renewal obtains', 'obtain'],
+    [{ refreshToken: 'refresh-1' }, 'A refresh answer carried the same refresh token again', 'refresh'],
+  ])('then a refresh that answers with %j is told so', async (changes, message, next) => {
+    const { clock, source, tokens, told } = manage(PAIRS())
+    await tokens.getAccessToken()
+    source.script.push(() => source.grant(changes as { refreshToken: string }))
+    await tokens.renew()
+    expect(told.anomaly).toMatchObject([{ kind: 'response-odd', message }])
+    await clock.advance(2_000)
+    await tokens.renew()
+    expect([source.kinds, told.anomaly.length]).toEqual([`obtain refresh ${next}`, 1])
+  })
+
+  it('then a Retry-After that is not believed has both lengths', async () => {
+    const { source, tokens, told } = manage()
+    source.script.push(failing(429, { retryAfterMs: 1_000_000 }))
+    await outcome(tokens.getAccessToken())
+    expect(told.anomaly).toMatchObject([{ message: 'Retry-After of 1000000 ms is taken as 300000 ms' }])
+  })
+})
+
+describe('given renewals, when their events are read', () => {
+  it('then they say why, and when both tokens end', async () => {
+    const { clock, source, tokens, told } = manage(PAIRS(), { renewal: { keepWarm: 'never' } })
+    const [now, hour] = [() => clock.wallNow(), 3_600_000]
+    const renewed = (by: string, because: string) => ({
+      by,
+      because,
+      attempts: 1,
+      durationMs: 0,
+      accessExpiresAt: now() + 60_000,
+      refreshExpiresAt: now() + hour,
+      at: now(),
+    })
+    await tokens.getAccessToken()
+    const told1 = renewed('obtain', 'cold')
+    await clock.advance(45_000)
+    tokens.peekAccessToken()
+    await settle()
+    const told2 = renewed('refresh', 'due')
+    await clock.advance(58_000)
+    await tokens.getAccessToken()
+    const told3 = renewed('refresh', 'expired')
+    await tokens.replaceAccessToken('access-3')
+    const told4 = renewed('refresh', 'refused')
+    await clock.advance(58_000)
+    await tokens.replaceAccessToken('access-4')
+    const told5 = renewed('refresh', 'expired')
+    await tokens.renew()
+    await settle()
+    const all = [told1, told2, told3, told4, told5, renewed('refresh', 'forced')]
+    expect(told.renewed).toEqual(all.map(({ at, ...rest }) => expect.objectContaining(rest)))
+    expect(source.calls).toHaveLength(6)
+  })
+
+  it('then one without a refresh token has no end of it', async () => {
+    const { tokens, told } = manage()
+    await tokens.getAccessToken()
+    await settle()
+    expect(Object.keys(told.renewed[0]!)).not.toEqual(expect.arrayContaining(['refreshExpiresAt']))
+  })
+})
+
+describe('given a pause that the service asked for', () => {
+  it('when others come meanwhile, then those who can wait longer wait, and not those who can wait as long', async () => {
+    const { clock, source, tokens } = manage()
+    const gate = held(() => source.grant())
+    source.script.push(failing(429, { retryAfterMs: 10_000 }), gate.answer)
+    const first = tokens.getAccessToken()
+    await settle()
+    const longer = tokens.getAccessToken({ maxWaitMs: 10_001 })
+    expect(await outcome(tokens.getAccessToken({ maxWaitMs: 10_000 }))).toMatchObject({ code: 'ERR_THROTTLED' })
+    await clock.advance(10_000)
+    gate.open()
+    expect([await first, await longer]).toEqual(['access-1', 'access-1'])
+  })
+})
