@@ -174,7 +174,8 @@ export class Renewal {
     const { record, owner, tokenClock, exchangeTimeoutMs, random } = this.#settings
     // Longer than the exchange it covers: only an owner that stalled lets it run out.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
-    for (let pollMs = 250; ; pollMs = Math.min(1_000, pollMs * 2)) {
+    let pollMs = 250
+    for (;;) {
       const askedAt = tokenClock.now()
       const claim = await record.claim(owner, this.#seenVersion, ttlMs)
       this.#claimedAt = tokenClock.now()
@@ -193,7 +194,10 @@ export class Renewal {
         const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
         // Somebody else is at it. While our own token serves there is no need to ask how it goes.
         if (servedMs > 0) await this.#pauses.untilHurried(Math.min(claim.remainingMs, servedMs))
-        else await this.#pauses.for(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
+        else {
+          await this.#pauses.for(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
+          pollMs = Math.min(1_000, pollMs * 2)
+        }
         continue
       }
       this.#seenVersion = claim.tokens.version
