@@ -154,6 +154,35 @@ describe('given credentials that are refused', () => {
   )
 })
 
+describe('given answers whose signature is wrong', () => {
+  it('when two come in one renewal, then there is no third call', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(...Array.from({ length: 4 }, () => failingWith('ERR_SIGNATURE', 'unknown')))
+    const waiting = outcome(tokens.getAccessToken())
+    await clock.advance(4_000)
+    expect(await waiting).toMatchObject({ code: 'ERR_SIGNATURE' })
+    expect(source.calls).toHaveLength(2)
+  })
+})
+
+describe('given renewals of a single call', () => {
+  it.each([
+    ['refused', failingWith('ERR_REFRESH_REJECTED', 'rejected'), 1_000],
+    ['lost', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown'), 5_000],
+  ])('when a refresh is %s, then the credentials are used after a pause', async (_, answer, pauseMs) => {
+    const source = new ScriptedSource({ pairs: true })
+    const { clock, tokens } = manage(source, { retry: { maxAttempts: 1 }, renewal: { keepWarm: 'never' } })
+    await tokens.getAccessToken()
+    await clock.advance(45_000)
+    source.script.push(answer)
+    await outcome(tokens.renew())
+    expect(tokens.status().nextAttemptAt).toBe(clock.wallNow() + pauseMs)
+    await clock.advance(pauseMs)
+    await tokens.renew()
+    expect(source.kinds).toBe('obtain refresh obtain')
+  })
+})
+
 describe('given Retry-After', () => {
   it('when it is shorter than a caller can wait, then those who can wait, and the others fail at once (P7)', async () => {
     const { clock, source, tokens } = manage(script(failing(429, { retryAfterMs: 10_000 })))
