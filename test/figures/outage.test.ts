@@ -38,20 +38,13 @@ interface Felt {
 
 const unfelt: Felt = { delayed: 0, failed: 0, longestWaitMs: 0, mute: 0 }
 
-/** A service that is down for a while, `onToken` told of the tokens it issues. */
-function downFor(
-  { startAt, durationMs, kind }: Outage,
-  now: () => number,
-  onToken: (at: number) => void = () => {},
-): TokenSource {
+/** A service that is down for a while; its tokens say when they were issued. */
+function downFor({ startAt, durationMs, kind }: Outage, now: () => number): TokenSource {
   return {
     id: 'a service that is down for a while',
     async obtain() {
       const at = now()
-      if (at < startAt || at >= startAt + durationMs) {
-        onToken(at)
-        return { accessToken: `at-${at}`, accessLifetimeMs: 60_000 }
-      }
+      if (at < startAt || at >= startAt + durationMs) return { accessToken: `at-${at}`, accessLifetimeMs: 60_000 }
       if (kind === 'black hole') return new Promise<never>(() => {})
       throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { outcome: 'unknown-5xx', status: 503 })
     },
@@ -133,21 +126,16 @@ describe.each(DRAWS)('given a service that is down for long, and callers who kee
       for (let durationMs = 60_000; durationMs <= 120_000; durationMs += 1_000) {
         const clock = new VirtualClock()
         const begun = clock.monotonicNow()
-        const tokens: number[] = []
-        const source = downFor(
-          { startAt: 0, durationMs, kind },
-          () => clock.monotonicNow() - begun,
-          (at) => tokens.push(at),
-        )
+        const source = downFor({ startAt: 0, durationMs, kind }, () => clock.monotonicNow() - begun)
         const manager = createTokenManager({ source, clock, random: draws() })
-        const asked: Promise<unknown>[] = []
+        const asked: Promise<string | undefined>[] = []
         for (let ms = 0; ms < durationMs + 40_000; ms += 500) {
           asked.push(manager.getAccessToken().catch(() => undefined))
           await clock.advance(500)
         }
-        await Promise.all(asked)
+        const first = (await Promise.all(asked)).find((token) => token !== undefined)
         await manager.close()
-        waits.push((tokens[0] ?? Infinity) - durationMs)
+        waits.push(Number(first?.slice('at-'.length) ?? Infinity) - durationMs)
       }
       expect(Math.max(...waits)).toBeLessThanOrEqual(21_000)
       // The worst case is met, not just any.
