@@ -182,6 +182,24 @@ describe('given a live refresh token that is refused', () => {
     expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict }])
   })
 
+  it.each([
+    [16_400, 'clock-uncertain'],
+    [16_401, 'unexplained'],
+  ])(
+    'when it is 20 hours old and has %i ms to live, then it is %s: its clocks drifted all that time',
+    async (leftMs, evidence) => {
+      const source = new ScriptedSource({ pairs: true, lifetimeMs: 86_400_000 })
+      const ageMs = 72_000_000
+      source.script.push(() => source.grant({ refreshLifetimeMs: ageMs + leftMs }))
+      const { clock, tokens, told: heard } = manage(source)
+      await tokens.getAccessToken()
+      await clock.advance(ageMs)
+      source.script.push(refused())
+      await tokens.renew()
+      expect(heard.suspicious).toMatchObject([{ evidence }])
+    },
+  )
+
   it('when it ended long before the refusal came, then that is the normal end of its life', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: 46_000 }))
