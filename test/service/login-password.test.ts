@@ -413,6 +413,7 @@ describe('given a refresh answer', () => {
     ['bare, as the specification shows it (F65)', bare],
     ['wrapped in data (F66)', objectText({ data: bare })],
     ['both at once, of which data wins (F66)', pairText().replace('{', `{"data":${bare},`)],
+    ['bare, with a meta of null (F67)', withMeta('null')],
     ['bare, with a right meta (F67)', withMeta(metaText(later, 'refresh-2'))],
     ['wrapped, with a right meta (F67)', objectText({ data: bare, meta: metaText(later, 'refresh-2') })],
   ])('when it is %s, then the next pair comes (F65, F66, F67)', async (_, text) => {

@@ -1,16 +1,24 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseHttpDate, parseRetryAfter } from '../../src/service/http-date.ts'
+import { readElsewhere } from './zones.ts'
 
 /** The instant of the examples in RFC 9110, section 5.6.7. */
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37)
 
 describe('given an HTTP-date', () => {
-  it.each([
+  const FORMS = [
     ['IMF-fixdate', 'Sun, 06 Nov 1994 08:49:37 GMT'],
     ['the obsolete form of RFC 850', 'Sunday, 06-Nov-94 08:49:37 GMT'],
     ['the obsolete form of asctime', 'Sun Nov  6 08:49:37 1994'],
-  ])('when it is %s, then it is that instant', (_, text) => {
+  ] as const
+
+  it.each(FORMS)('when it is %s, then it is that instant', (_, text) => {
     expect(parseHttpDate(text)).toBe(AT)
+  })
+
+  it('when the process lives in another time zone, then it is the same instant', () => {
+    const texts = FORMS.map(([, text]) => text)
+    for (const there of readElsewhere('http-date', 'parseHttpDate', texts)) expect(there).toEqual([AT, AT, AT])
   })
 
   it.each([
