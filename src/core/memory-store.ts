@@ -78,6 +78,7 @@ export class MemoryRecord implements TokenRecord {
       if (next?.kind === 'cool-down') {
         this.#coolDown = next
         this.#coolEnd = now + next.ms
+        if (next.ms === Infinity) this.#pair = undefined
       }
     }
     const isNewer = this.#version > claim.version

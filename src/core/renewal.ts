@@ -224,21 +224,25 @@ export class Renewal {
     const { fate, next } = consequenceOf(by, error, this.#signatureFailures)
     const retryAfterMs = this.#believedRetryAfter(error)
     // Where no caller can wait that long, the cool-down tells everyone at once.
-    const stop =
+    const isLast =
       attempt >= this.#maxAttempts || next === 'stop' || (next === 'retry' && retryAfterMs > renewal.maxWaitMs)
-    const gaveUp = stop ? this.#gaveUp(error, retryAfterMs, next) : undefined
+    let gaveUp = isLast ? this.#gaveUp(error, retryAfterMs, next) : undefined
     const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
     if (fate === 'doubtful' || fate === 'dead') this.#spent(claim)
 
     const refusedAt = this.#settings.tokenClock.now()
-    const rest = gaveUp ? gaveUp.coolDown : ({ kind: 'retry', ms: delayMs } as const)
+    // Whoever had a refresh token refused keeps the claim until it is clear what that means for all owners.
+    const rest = gaveUp && fate !== 'dead' ? gaveUp.coolDown : ({ kind: 'retry', ms: delayMs } as const)
     const answer = await record.release(claim, fate, this.#halted ? undefined : rest).catch(() => undefined)
     const newer = answer?.newer
     if (next === 'obtain' && !newer) memory.owesObtain = true
     if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)
     // A reset goes with a change of credentials, which explains the refusal.
     const explained = newer !== undefined || error.status === 400 || this.#halted === 'outdated'
-    if (fate === 'dead' && !explained) await this.#suspect(claim, error, answer, refusedAt)
+    if (fate === 'dead') {
+      if (!explained && (await this.#mustStop(claim, error, answer, refusedAt))) gaveUp = this.#stopped(error)
+      if (gaveUp) await record.release(claim, fate, gaveUp.coolDown).catch(() => undefined)
+    }
     if (this.#halted) throw new Halted()
     if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle('rejected')
     if (gaveUp) throw gaveUp
@@ -247,15 +251,14 @@ export class Renewal {
     throw new TryAgain(delayMs)
   }
 
-  /** A refresh token was refused. @throws {GaveUp} where `onSuspicious` says stop. */
-  async #suspect(
-    claim: GrantedClaim,
+  /** A refresh token was refused: tells of it if it is suspicious. @returns Whether everything must stop. */
+  async #mustStop(
+    { tokens, presentations }: GrantedClaim,
     error: TokenError,
     answer: ReleaseAnswer | undefined,
     refusedAt: number,
-  ): Promise<void> {
-    const { tokens, presentations } = claim
-    if (tokens?.refreshToken === undefined) return
+  ): Promise<boolean> {
+    if (tokens?.refreshToken === undefined) return false
     const sinceClaimMs = refusedAt - this.#claimedAt
     const { accessLifetimeMs, accessRemainingMs, refreshRemainingMs } = tokens
     const refusal = {
@@ -265,13 +268,13 @@ export class Renewal {
       contested: answer?.contested ?? false,
       storeReachable: answer !== undefined,
     }
-    if (!(await this.#settings.suspicions.refused(tokens.refreshToken, refusal, error))) return
+    return this.#settings.suspicions.refused(tokens.refreshToken, refusal, error)
+  }
+
+  #stopped({ status, serviceCode }: TokenError): GaveUp {
     const message = 'A refresh token was refused before its time: no token until reset()'
-    const { status, serviceCode } = error
-    const stopped = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
-    const gaveUp = new GaveUp(stopped, Infinity, this.#failuresBefore + 1)
-    await this.#settings.record.release(claim, 'dead', gaveUp.coolDown).catch(() => undefined)
-    throw gaveUp
+    const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
+    return new GaveUp(error, Infinity, this.#failuresBefore + 1)
   }
 
   #gaveUp(error: TokenError, retryAfterMs: number, next?: Consequence['next']): GaveUp {

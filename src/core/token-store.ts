@@ -105,7 +105,7 @@ export interface Retry {
 /** Longer than the way of the owner's next claim to the store. */
 export const RESERVE_MS = 1_000
 
-/** A renewal gave up: nobody makes a token call for this long. Endless until `clear`. */
+/** A renewal gave up: nobody makes a token call for this long. An endless one, until `clear`, drops the tokens too. */
 export interface CoolDown {
   readonly kind: 'cool-down'
   readonly ms: number

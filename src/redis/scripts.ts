@@ -126,6 +126,7 @@ local function release(state, mine)
   if retryMs then state.claim.ends, state.claim.settled = now + retryMs, true
   else state.claim = nil end
   if coolMs then
+    if coolMs < 0 then state.tokens = nil end
     state.cool = { ends = coolMs < 0 and -1 or now + coolMs, failures = tonumber(ARGV[8]), what = ARGV[9] }
   end
 end

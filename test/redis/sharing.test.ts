@@ -106,18 +106,25 @@ describeRedis('given processes that share', () => {
     expect(await third.tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when one stops after a suspicion, then all of them stop', async () => {
-    const options = { onSuspicious: 'stop' } as const
-    const [first, second] = [await world.start({}, options), await world.start({}, options)]
-    await first.tokens.getAccessToken()
-    await second.tokens.getAccessToken()
-    world.source.script.push(failing(401))
-    const stopped = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' }
-    expect(await outcome<unknown>(first.tokens.renew())).toMatchObject(stopped)
-    expect(await outcome<unknown>(second.tokens.renew())).toMatchObject(stopped)
-    expect(second.tokens.status().phase).toBe('stopped')
-    expect([first, second].map(({ told }) => told.suspicious.length)).toEqual([1, 0])
-  })
+  it.each([1, 4])(
+    'when one stops after a suspicion, with %i attempts to make, then all of them stop, and those that start later',
+    async (maxAttempts) => {
+      const options = { onSuspicious: 'stop', retry: { maxAttempts } } as const
+      const [first, second] = [await world.start({}, options), await world.start({}, options)]
+      await first.tokens.getAccessToken()
+      await second.tokens.getAccessToken()
+      world.source.script.push(failing(401))
+      const stopped = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' }
+      expect(await outcome<unknown>(first.tokens.renew())).toMatchObject(stopped)
+      const later = await world.start({}, options)
+      expect(await outcome(later.tokens.getAccessToken())).toMatchObject(stopped)
+      await world.clock.advance(45_000)
+      expect(await outcome<unknown>(second.tokens.renew())).toMatchObject(stopped)
+      expect(second.tokens.status().phase).toBe('stopped')
+      expect([first, second, later].map(({ told }) => told.suspicious.length)).toEqual([1, 0, 0])
+      expect(world.source.kinds).toBe('obtain refresh')
+    },
+  )
 
   it('when a store key stands for two accounts, variants or addresses, then nothing is shared between them (F150)', async () => {
     const client = await world.connect()

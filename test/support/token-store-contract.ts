@@ -144,11 +144,12 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
       expect(await granted(record)).toMatchObject({ failures: 0 })
     })
 
-    it('when a claim is released with an endless cool-down, then all owners stop until it is cleared', async () => {
+    it('when a claim is released with an endless cool-down, then nobody has the tokens any more, and all stop until it is cleared', async () => {
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), 'dead', { ...COOL_DOWN, ms: Infinity })
       await clock.advance(10 * 24 * 3_600_000)
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+      expect(await record.claim('new', 0, TTL_MS)).toMatchObject({ kind: 'cooling' })
       await record.clear()
       await granted(record, 'b')
     })
