@@ -89,10 +89,12 @@ describe('given the code of all documents', () => {
 
 /** What documents take for granted. */
 const GIVEN = `
+import { createServer } from 'node:http'
 import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
 import { startTokenService } from 'axios-evergreen/testing'
 export const service = await startTokenService()
+export const server = createServer()
 export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
 // It knows no public paths.
 export const api = axios.create({ baseURL: service.baseUrl, validateStatus: null })

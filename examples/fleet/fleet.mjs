@@ -1,5 +1,5 @@
 // Eight workers of one service, one account: their token calls, each for itself, and then sharing through Redis.
-// npm run build && node examples/fleet/fleet.mjs [seconds]
+// npm run example fleet
 import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
 import { redisStore } from 'axios-evergreen/redis'
@@ -18,7 +18,7 @@ else await work(JSON.parse(process.env.WORKER))
 /** One worker: an API client with a token that it shares, if it is given a Redis. */
 async function work({ baseUrl, login, password, redisUrl }) {
   const client = redisUrl && (await createClient({ url: redisUrl }).on('error', console.warn).connect())
-  const encryptionKeys = [{ id: 'example', key: new Uint8Array(32) }] // in earnest, of a secret manager
+  const encryptionKeys = [{ id: 'example', key: new Uint8Array(32) }] // in production, from a secret manager
   const tokens = createTokenManager({
     source: loginPassword({ baseUrl, login, password }),
     store: client && redisStore({ client, encryptionKeys }),

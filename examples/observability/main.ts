@@ -15,6 +15,8 @@ function watch(tokens: TokenManager, log = pino()): void {
   tokens.on('retry', ({ error, ...event }) => log.warn({ ...event, err: error }, 'token call failed'))
   tokens.on('renewalFailed', ({ error, ...event }) => log.error({ ...event, err: error }, 'no token'))
   tokens.on('suspicious', (event) => log[event.severity === 'high' ? 'fatal' : 'warn'](event, 'refresh token refused'))
+  tokens.on('suspicionSettled', (event) => log.warn(event, 'suspicion settled'))
+  tokens.on('storeUnavailable', (event) => log.warn(event, 'shared store unavailable'))
   tokens.on('anomaly', (event) => log.warn(event, event.message))
 
   const meter = metrics.getMeter('payments')
@@ -25,10 +27,10 @@ function watch(tokens: TokenManager, log = pino()): void {
     meter.createObservableCounter(`token.${what}`).addCallback((result) => result.observe(tokens.status().counts[what]))
 }
 
-/** Ready as long as a token can be sent, whatever the token service is doing; 503 with the reason otherwise. */
+/** Ready unless requests would fail; an idle service, whose token has lapsed, is ready too. */
 function health(tokens: TokenManager): { status: number; body: object } {
   const { phase, lastError, nextAttemptAt } = tokens.status()
-  const isReady = ['empty', 'fresh', 'due'].includes(phase)
+  const isReady = !['cooling-down', 'stopped', 'closed'].includes(phase)
   return { status: isReady ? 200 : 503, body: { phase, lastError, nextAttemptAt } }
 }
 

@@ -20,7 +20,8 @@ async function oauthClientCredentials(issuer: string, clientId: string, clientSe
       } catch (cause) {
         // What is not a TokenError counts as an outage, and is tried again.
         if (!(cause instanceof oauth.ResponseBodyError)) throw cause
-        throw new TokenError('ERR_CREDENTIALS_REJECTED', cause.error, { outcome: 'rejected', status: cause.status })
+        const code = cause.status === 429 ? 'ERR_THROTTLED' : 'ERR_CREDENTIALS_REJECTED'
+        throw new TokenError(code, cause.error, { status: cause.status })
       }
     },
   }

@@ -29,6 +29,7 @@ export function codeBlocks(): CodeBlock[] {
 export function prelude(code: string, { typed }: { typed: boolean }): string {
   const given = {
     axios: ["import axios from 'axios'", "import axios from 'axios'"],
+    server: ["declare const server: import('node:http').Server", "import { server } from './given.mjs'"],
     tokens: ["declare const tokens: import('axios-evergreen').TokenManager", "import { tokens } from './given.mjs'"],
     api: ["declare const api: import('axios').AxiosInstance", "import { api } from './given.mjs'"],
   }
