@@ -92,9 +92,8 @@ export class TokenEndpoint {
   #request(url: URL, data: string, signal: AbortSignal): AxiosRequestConfig {
     const { adapter = ['xhr', 'http', 'fetch'], headers } = this.#transport
     const sent = new AxiosHeaders(headers as never)
-    const kept = PASSED_ON.filter((name) => this.#transport[name] !== undefined)
     return {
-      ...Object.fromEntries(kept.map((name) => [name, this.#transport[name] as unknown])),
+      ...Object.fromEntries(PASSED_ON.map((name) => [name, this.#transport[name] as unknown])),
       adapter,
       url: url.href,
       method: 'post',

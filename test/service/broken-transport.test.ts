@@ -243,6 +243,7 @@ describe.each(ADAPTERS)('given an answer that is encoded, and the %s adapter', (
   ])('when nobody knows its encoding and it holds %s (F35), then it is refused', async (_, body) => {
     const error = await failureOf(obtain(await encoded('evergreen', body)))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
+    expect(error.message).toMatch(/ is of an unknown Content-Encoding$/)
   })
 
   it.each([
@@ -265,6 +266,7 @@ describe.each(ADAPTERS)('given the deadline of an exchange, and the %s adapter',
     const error = await failureOf(obtain(sourceAt(origin, { adapter }), AbortSignal.abort()))
     expect(connections()).toBe(0)
     expect(error).toMatchObject(notSent)
+    expect(error.message).toMatch(/^The deadline had passed before .*\/token\/ was called$/)
   })
 
   it('when it passes while no byte has come (F28), then the call ends and the connection is closed', async () => {

@@ -120,6 +120,7 @@ describe('given a status that HTTP does not know', () => {
   it.each([0, 99, 199, 600, 999])('when the adapter says %i, then nothing is known', async (status) => {
     const error = await failureOf(obtain(sourceBehind(answering(grantText(), status))))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status })
+    expect(error.message).toMatch(/: no status that HTTP knows$/)
   })
 })
 
@@ -155,6 +156,16 @@ describe('given the code in an error answer (F52)', () => {
     const error = await failureOf(obtain(sourceAt(`${HOST}/api`)))
     expect(error).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected', status: 400 })
     expect(error.serviceCode).toBe(serviceCode)
+  })
+
+  it('when it is what was sent, in a header or as a credential, then it is not kept: it may be a secret', async () => {
+    const transport = { headers: { 'X-Api-Key': 'key-of-nobody' } }
+    for (const sent of ['key-of-nobody', client.clientId, client.clientSecret]) {
+      answered(400, `{"code":"${sent}"}`)
+      const error = await failureOf(obtain(sourceAt(`${HOST}/api`, transport)))
+      expect(error).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+      expect(error.serviceCode).toBeUndefined()
+    }
   })
 
   it.each([
