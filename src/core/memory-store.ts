@@ -62,9 +62,9 @@ export class MemoryRecord implements TokenRecord {
   accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     const now = this.#clock.now()
     if (this.#claim?.fence === claim.fence) this.#claim = undefined
-    // A pair that we were given is stored even by an owner that came late, unless a newer one stands there.
-    if (!this.#pair || this.#version === claim.version) this.#pair = this.#next(tokens, now)
-    return Promise.resolve(this.#stored(this.#pair, now))
+    // A pair that we were given is stored even by an owner that came late, unless a newer one came, or `clear`, since.
+    if (this.#version <= claim.version) this.#pair = this.#next(tokens, now)
+    return Promise.resolve(this.#pair ? this.#stored(this.#pair, now) : { ...tokens, version: claim.version })
   }
 
   release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
@@ -86,6 +86,7 @@ export class MemoryRecord implements TokenRecord {
   }
 
   clear(): Promise<void> {
+    this.#version += 1
     this.#pair = this.#claim = this.#coolDown = undefined
     this.#retired = false
     this.#presentations = 0

@@ -233,7 +233,8 @@ export class Renewal {
     const refusedAt = this.#settings.tokenClock.now()
     // Whoever had a refresh token refused keeps the claim until it is clear what that means for all owners.
     const rest = gaveUp && fate !== 'dead' ? gaveUp.coolDown : ({ kind: 'retry', ms: delayMs } as const)
-    const answer = await record.release(claim, fate, this.#halted ? undefined : rest).catch(() => undefined)
+    const isGivenBack = this.#halted && fate !== 'dead'
+    const answer = await record.release(claim, fate, isGivenBack ? undefined : rest).catch(() => undefined)
     const newer = answer?.newer
     if (next === 'obtain' && !newer) memory.owesObtain = true
     if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)

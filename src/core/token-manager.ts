@@ -195,7 +195,8 @@ class Manager implements TokenManager {
     this.#failures = 0
     this.#renewedAt = this.#forcedAt = -Infinity
     this.#settings.suspicions.forget()
-    this.#settings.memory.owesObtain = false
+    // Even where the store cannot be told, the old account's refresh token is not presented again.
+    Object.assign(this.#settings.memory, { owesObtain: false, spentVersion: this.#seenVersion })
     this.#cancelTimer()
     const cleared = this.#settings.record.clear()
     if (this.#room.size > 0) this.#renew('cold')

@@ -31,10 +31,10 @@ export interface TokenRecord {
    */
   claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer>
   /**
-   * Settles a claim with new tokens: stores them, unless a newer version stands there.
+   * Settles a claim with new tokens: stores them, unless newer ones came, or `clear`, since it was granted.
    *
    * @param tokens Remaining lifetimes as of now.
-   * @returns The stored tokens, these or the newer ones.
+   * @returns The newer ones where there are some, else these.
    */
   accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens>
   /**
@@ -44,7 +44,7 @@ export interface TokenRecord {
    * @param next The owner's own next attempt, or a rest for all owners. Without it the next claim of anybody is granted.
    */
   release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer>
-  /** Forgets tokens, claims and cool-downs. Versions go on counting. */
+  /** Forgets tokens, claims and cool-downs, and what is granted now. Versions go on counting. */
   clear(): Promise<void>
 }
 

@@ -108,9 +108,9 @@ local owner, fence, version, how = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local function accept(state, mine)
   if mine then state.claim = nil end
-  -- A pair that we were given is stored even by an owner that came late, unless a newer one stands there.
-  if not state.tokens or state.version == version then
-    state.version = math.max(state.version, version) + 1
+  -- A pair that we were given is stored even by an owner that came late, unless a newer one came, or 'clear', since.
+  if state.version <= version then
+    state.version = version + 1
     state.tokens = {
       pid = ARGV[5], kid = ARGV[6], box = ARGV[7], accessEnd = tonumber(ARGV[8]), refreshEnd = tonumber(ARGV[9])
     }
@@ -137,6 +137,7 @@ return run(function (state)
   if how == 'accept' then accept(state, mine)
   elseif how == 'release' then release(state, mine)
   else
+    state.version = state.version + 1
     state.tokens, state.claim, state.cool = nil, nil, nil
     state.presentations, state.retired = 0, false
   end

@@ -1,18 +1,23 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore } from '../../src/index.ts'
-import { held, manage, ScriptedSource } from '../support/managed.ts'
+import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/virtual-clock.ts'
 
 /** Two managers on one store, both with the token that the first has got; it is due, and the first renews it. */
-async function dueForBoth(random = 0) {
+async function dueForBoth(
+  random = 0,
+  options: Partial<TokenManagerOptions> = {},
+  answer?: ScriptedSource['script'][number],
+) {
   const store = memoryStore()
   const source = new ScriptedSource({ pairs: true })
-  const first = manage(source, { store, renewal: { keepWarm: 'never' } })
-  const second = manage(source, { store, renewal: { keepWarm: 'never', jitter: 0 }, random: () => random }, first.clock)
+  const first = manage(source, { store, renewal: { keepWarm: 'never' }, ...options })
+  const renewal = { keepWarm: 'never', jitter: 0 } as const
+  const second = manage(source, { store, renewal, random: () => random, ...options }, first.clock)
   await first.tokens.getAccessToken()
   await second.tokens.getAccessToken()
   await first.clock.advance(45_000)
-  const gate = held(() => source.grant())
+  const gate = held(answer ?? (() => source.grant()))
   source.script.push(gate.answer)
   first.tokens.peekAccessToken()
   await settle()
@@ -53,6 +58,31 @@ describe('given a token that another owner renews', () => {
       expect(source.kinds).toBe('obtain refresh')
     },
   )
+
+  it('when ours is reset meanwhile, then it does not take what the other gets: that began before (P11)', async () => {
+    const { first, second, source, gate, clock } = await dueForBoth()
+    await second.tokens.reset()
+    gate.open()
+    await settle()
+    expect(first.tokens.peekAccessToken()).toBe('access-2')
+    expect(await second.tokens.getAccessToken()).toBe('access-3')
+    expect(source.kinds).toBe('obtain refresh obtain')
+    await clock.advance(45_000)
+    first.tokens.peekAccessToken()
+    await settle()
+    expect(first.tokens.peekAccessToken()).toBe('access-3')
+  })
+
+  it('when the other is closed meanwhile, and its refresh token refused, then a stop holds for ours too', async () => {
+    const { first, second, gate, clock } = await dueForBoth(0, { onSuspicious: 'stop' }, failing(401))
+    const closed = first.tokens.close()
+    gate.open()
+    await closed
+    await settle()
+    expect(first.told.suspicious).toMatchObject([{ action: 'stop' }])
+    await clock.advance(15_000)
+    expect(await outcome(second.tokens.getAccessToken())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+  })
 
   it('when ours is closed meanwhile, then it asks no more', async () => {
     const { second, gate, clock } = await dueForBoth()

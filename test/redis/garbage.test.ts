@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { held } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { settle } from '../support/virtual-clock.ts'
 import { World } from './world.ts'
@@ -113,6 +114,22 @@ describeRedis('given something else in the place of the record', () => {
     expect(world.source.kinds).toBe('obtain refresh obtain')
     expect((await world.record()).version).toBe(3)
     expect(told.suspicious).toEqual([])
+  })
+
+  it('when an older copy is restored while a renewal is under way, then the new pair is stored over it (F139)', async () => {
+    const { tokens } = await seed()
+    const copy = (await world.stored())[0]![1]
+    await tokens.renew()
+    const answer = held(() => world.source.grant())
+    world.source.script.push(answer.answer)
+    const renewed = tokens.renew()
+    while (world.source.calls.length < 3) await settle()
+    await replaceBy(copy)
+    answer.open()
+    await renewed
+    expect(tokens.peekAccessToken()).toBe('access-3')
+    expect((await world.record()).version).toBe(3)
+    expect(await (await world.start()).tokens.getAccessToken()).toBe('access-3')
   })
 
   describe('given encryption keys', () => {

@@ -142,6 +142,23 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
+  it('when a reset cannot reach it, then it says so, and the refresh token is not presented afterwards', async () => {
+    const proxy = await startProxy(world.server.port)
+    const { tokens, told } = await world.start({ url: proxy.url })
+    await tokens.getAccessToken()
+    const [[key, before]] = (await world.stored()) as [[string, string]]
+    proxy.replies('lose')
+    const reset = outcome(tokens.reset())
+    await world.clock.advance(250)
+    expect(await reset).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    proxy.cut()
+    proxy.replies('pass')
+    await world.server.command('SET', key, before)
+    await tokens.getAccessToken()
+    expect([world.source.kinds, told.suspicious]).toEqual(['obtain obtain', []])
+    await proxy.stop()
+  })
+
   it('when the holder stalls beyond its claim, then another obtains, and the holder adopts (F136)', async () => {
     const [holder, other] = [await world.start(), await world.start()]
     await holder.tokens.getAccessToken()

@@ -197,14 +197,18 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
       await record.clear()
       const claim = await granted(record, 'b')
       expect(claim).not.toHaveProperty('tokens')
-      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 2 })
+      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 3 })
     })
 
-    it('when it is cleared under a claim, then the pair that comes is stored in the empty place', async () => {
+    it('when it is cleared under a claim, then the pair that comes is its owner’s alone', async () => {
       const { record } = await holdingPair()
       const claim = await granted(record)
       await record.clear()
-      expect(await record.accept(claim, NEXT)).toMatchObject({ accessToken: 'access-2' })
+      expect(await record.accept(claim, NEXT)).toMatchObject({ accessToken: 'access-2', version: claim.version })
+      const next = await granted(record, 'b', 0)
+      expect(next).not.toHaveProperty('tokens')
+      expect(await record.accept(next, PAIR)).toMatchObject({ accessToken: 'access-1' })
+      expect(await record.claim('a', claim.version, TTL_MS)).toMatchObject({ kind: 'newer' })
     })
 
     it('when two keys are opened, then they share nothing; one key opened twice shares all', async () => {
