@@ -11,12 +11,14 @@ describe('given options that cannot be, when a manager is created', () => {
     [{ source: { id: 7, obtain: () => 1 } }, /source\.id must be a string/],
     [{ source: { id: 'x' } }, /source\.obtain must be a function/],
     [{ source: { id: 'x', obtain: () => 1, refresh: 'no' } }, /source\.refresh must be a function, got string/],
+    [{ source: { id: 'x', obtain: () => 1, reset: 'no' } }, /source\.reset must be a function, got string/],
     [{ source: { id: 'x', obtain: () => 1, origin: 7 } }, /source\.origin must be a string/],
     [
       { source: { id: 'x', obtain: () => 1, origin: 'api.example' } },
       /source\.origin must be an absolute URL, such as https/,
     ],
     [{ store: {} }, /store must be made by memoryStore/],
+    [{ store: null }, /store must be made by memoryStore/],
     [{ store: 'redis' }, /store must be made by memoryStore/],
     [{ storeKey: 7 }, /storeKey must be a string/],
     [{ onSuspicious: 'panic' }, /onSuspicious must be one of 'obtain', 'stop', got 'panic'/],
@@ -26,6 +28,7 @@ describe('given options that cannot be, when a manager is created', () => {
     [{ renewal: 7 }, /renewal must be an object, got number/],
     [{ renewal: { skewMs: '15s' } }, /renewal\.skewMs must be a number, got '15s'/],
     [{ renewal: { keepWarm: true } }, /renewal\.keepWarm must be one of 'while-used', 'always', 'never', got true/],
+    [{ retry: 7 }, /retry must be an object, got number/],
     [{ retry: { maxAttempts: '4' } }, /retry\.maxAttempts must be a number/],
     [{ exchangeTimeoutMs: null }, /exchangeTimeoutMs must be a number, got null/],
   ])('then %p is a TypeError that says so', (options, message) => {

@@ -65,6 +65,14 @@ describe('given callers who get no token, when they read the message', () => {
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: tooSoon })
   })
 
+  it('then it says that the service gave no answer in time', async () => {
+    const { clock, source, tokens } = manage(undefined, { retry: { maxAttempts: 1 }, exchangeTimeoutMs: 700 })
+    source.script.push(() => new Promise(() => undefined))
+    const waiting = outcome(tokens.getAccessToken())
+    await clock.advance(700)
+    expect(await waiting).toMatchObject({ message: 'The token call had no complete answer within 700 ms' })
+  })
+
   it('then it says that the token had expired on its way', async () => {
     const { clock, source, tokens, told } = manage(new ScriptedSource({ takesMs: 200 }))
     source.script.push(() => source.grant({ accessLifetimeMs: 200 }))
@@ -118,6 +126,18 @@ describe('given what is odd, when the anomaly is read', () => {
     expect([source.kinds, told.anomaly.length]).toEqual([`obtain refresh ${next}`, 1])
   })
 
+  it('then what a source reports is told in its words', async () => {
+    const source = new ScriptedSource()
+    const { tokens, told } = manage(source)
+    const obtain = source.obtain.bind(source)
+    source.obtain = (context) => {
+      context.report?.('response-odd', 'an odd answer')
+      return obtain(context)
+    }
+    await tokens.getAccessToken()
+    expect(told.anomaly).toEqual([{ kind: 'response-odd', message: 'an odd answer' }])
+  })
+
   it('then a Retry-After that is not believed has both lengths', async () => {
     const { source, tokens, told } = manage()
     source.script.push(failing(429, { retryAfterMs: 1_000_000 }))
@@ -127,6 +147,17 @@ describe('given what is odd, when the anomaly is read', () => {
 })
 
 describe('given renewals, when their events are read', () => {
+  it('then both tokens end as if they had been issued when they were asked for', async () => {
+    const { clock, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 5_000 }))
+    const askedAt = clock.wallNow()
+    const waiting = tokens.getAccessToken()
+    await clock.advance(5_000)
+    await waiting
+    expect(told.renewed).toMatchObject([
+      { accessExpiresAt: askedAt + 60_000, refreshExpiresAt: askedAt + 3_600_000, durationMs: 5_000 },
+    ])
+  })
+
   it('then they say why, and when both tokens end', async () => {
     const { clock, source, tokens, told } = manage(PAIRS(), { renewal: { keepWarm: 'never' } })
     const renewed = (by: string, because: string) => ({

@@ -43,6 +43,16 @@ describe('given callers who wait', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('when the limit of one passes, then another waits on until the old token will do for it', async () => {
+    const { clock, room, enter } = world('old')
+    const [short, keeps] = [enter(50), enter(100, undefined, 70)]
+    await clock.advance(69)
+    expect(await short).toMatchObject(late)
+    expect(room.size).toBe(1)
+    await clock.advance(1)
+    expect(await keeps).toBe('old')
+  })
+
   it('when a limit is no whole millisecond, then its timer does not spin', async () => {
     const { clock, enter } = world()
     await clock.advance(1 / 3)

@@ -83,6 +83,7 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
       await clock.advance(TTL_MS)
       const claim = await granted(record, 'b')
       expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
+      expect(await record.claim('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
       expect(await record.release(claim, 'keep')).toMatchObject({
         contested: false,
         newer: { accessToken: 'access-2' },
