@@ -11,6 +11,7 @@ import { checkedSecureUrl, mayCarrySecrets } from '../core/secure-origin.ts'
 import { INTERNALS, type ManagerInternals, type TokenManager } from '../core/token-manager.ts'
 import { type Bearer, sendWithToken } from './bearer-adapter.ts'
 import { OriginScope } from './origin-scope.ts'
+import { tellingRedirects } from './redirects.ts'
 
 export interface AttachOptions {
   /** Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. */
@@ -147,13 +148,13 @@ class Attachments {
     const claims = this.#claims
     const wrapper: AxiosAdapter & { [WRAPPED]?: Adapter } = (final) => {
       final.adapter = adapter
-      const send = resolved(adapter, final)
       const claim = this.#claimOn(final, claims)
-      return claim ? sendWithToken(final, send, claim) : send(final)
+      if (!claim) return resolved(adapter, final)(final)
+      return sendWithToken(final, resolved(adapter, tellingRedirects(final)), claim)
     }
     wrapper[WRAPPED] = adapter
-    config.adapter = wrapper
-    return config
+    // An interceptor may have frozen it.
+    return Reflect.set(config, 'adapter', wrapper) ? config : { ...config, adapter: wrapper }
   }
 
   /** @returns Whose token the request gets, if any. */
@@ -199,8 +200,8 @@ class Attachments {
 }
 
 /** `getAdapter` as axios itself calls it; its second argument is missing in its types. */
-function resolved(adapter: Adapter, config: InternalAxiosRequestConfig): AxiosAdapter {
-  return (getAdapter as (adapters: Adapter, config: InternalAxiosRequestConfig) => AxiosAdapter)(adapter, config)
+function resolved(adapter: Adapter, config: Pick<InternalAxiosRequestConfig, 'env'>): AxiosAdapter {
+  return (getAdapter as (adapters: Adapter, config: object) => AxiosAdapter)(adapter, config)
 }
 
 function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, options: AttachOptions): string[] {

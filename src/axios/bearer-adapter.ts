@@ -2,7 +2,8 @@ import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRe
 import type { Clock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import type { TokenManager, WaitOptions } from '../core/token-manager.ts'
-import { OriginScope } from './origin-scope.ts'
+import { conceal, concealError, concealErrorsOf } from './concealment.ts'
+import { hasStrayed, type Journey, watchingRedirects } from './redirects.ts'
 import { discard, isReplayable } from './replay.ts'
 
 /** What an attachment does to the requests that it is in charge of. */
@@ -17,7 +18,12 @@ export interface Bearer {
   readonly refuses: (response: AxiosResponse) => boolean
 }
 
-type Answer = { readonly response: AxiosResponse } | { readonly error: unknown; readonly response?: AxiosResponse }
+type Answer = (
+  { readonly response: AxiosResponse } | { readonly error: unknown; readonly response?: AxiosResponse }
+) & {
+  /** Whether it says anything of the token. */
+  readonly isOurs: boolean
+}
 
 /**
  * Sends one request with a token, below all interceptors and transforms, and once more when the API refuses the token and
@@ -40,7 +46,8 @@ export async function sendWithToken(
     while (bearer.hasEnded(token))
   }
   const first = await call(config, adapter, bearer, token)
-  if (!first.response || !bearer.refuses(first.response) || !isReplayable(config.data)) return settled(first)
+  const isRefused = first.isOurs && first.response !== undefined && bearer.refuses(first.response)
+  if (!isRefused || !isReplayable(config.data)) return settled(first)
   const refused = token
   let next: string
   try {
@@ -66,7 +73,8 @@ async function call(
   headers[header] = scheme === '' ? token : `${scheme} ${token}`
   const name = header.toLowerCase()
   const followsRedirects = name === 'authorization'
-  if (followsRedirects) config.beforeRedirect = keepingToOrigin(config, name)
+  const journey: Journey = { hasStrayed: false }
+  if (followsRedirects) config.beforeRedirect = watchingRedirects(config, name, journey)
   else {
     // Only `Authorization` is taken off a request that is redirected to another origin.
     Object.assign(config, { maxRedirects: 0, fetchOptions: { ...fetchOptions, redirect: 'manual' } })
@@ -74,12 +82,13 @@ async function call(
   try {
     const response = await adapter(config)
     conceal(response, name, headers)
-    return { response }
+    concealErrorsOf(response.data, name, headers)
+    return { response, isOurs: !hasStrayed(journey, response) }
   } catch (error) {
     const { response } = (error ?? {}) as { response?: AxiosResponse }
-    conceal(error, name, headers)
+    concealError(error, name, headers)
     conceal(response, name, headers)
-    return response ? { error, response } : { error }
+    return response ? { error, response, isOurs: !hasStrayed(journey, response) } : { error, isOurs: false }
   } finally {
     headers.delete(header)
     if (!followsRedirects) Object.assign(config, { maxRedirects, fetchOptions })
@@ -88,43 +97,9 @@ async function call(
   }
 }
 
-/**
- * Takes the token off a request that is redirected to another origin. axios older than 1.21 lets it go on to a sub-domain, and
- * from http to https; any axios lets it go where the caller's `Host` header leads. The fetch adapter has no use for this: fetch
- * keeps to origins.
- */
-function keepingToOrigin(
-  config: InternalAxiosRequestConfig,
-  header: string,
-): NonNullable<InternalAxiosRequestConfig['beforeRedirect']> {
-  const { beforeRedirect } = config
-  return (options, ...details) => {
-    const { href, headers } = options as { href: string; headers: object }
-    if (new URL(href).origin !== new OriginScope().originOf(config)) deleteHeader(headers, header)
-    beforeRedirect?.(options, ...details)
-  }
-}
-
-function deleteHeader(headers: object, header: string): void {
-  for (const name of Object.keys(headers)) if (name.toLowerCase() === header) Reflect.deleteProperty(headers, name)
-}
-
 function settled(answer: Answer): AxiosResponse {
   if ('error' in answer) throw answer.error
   return answer.response
-}
-
-/** Takes the token off what an adapter hands out: `request` holds the raw header text, and `config` may be a copy. */
-function conceal(holder: unknown, header: string, sent: object): void {
-  if (typeof holder !== 'object' || holder === null) return
-  const { request, config } = holder as { request?: unknown; config?: { headers?: object } }
-  // Test doubles hand out configs of any shape, and frozen ones.
-  const headers = config?.headers ?? {}
-  // The caller takes it off the headers that were sent.
-  if (headers !== sent) deleteHeader(headers, header)
-  // Still readable, but not printed.
-  if (request === undefined) return
-  Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
 }
 
 /** The waiting of one request: a single budget for the first token and for the replay's. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { checkObject } from '../core/option-checks.ts'
+import { digestOf } from '../core/suspicion.ts'
 
 /** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
 export type RedisClient =
@@ -88,10 +89,4 @@ export function reasonOf(thrown: unknown): string {
 function messageOf(thrown: unknown): string {
   const { message } = (thrown ?? {}) as { message?: unknown }
   return typeof message === 'string' ? message : ''
-}
-
-/** @returns Lower-case hex. */
-export async function digestOf(algorithm: 'SHA-1' | 'SHA-256', text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest(algorithm, new TextEncoder().encode(text)))
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

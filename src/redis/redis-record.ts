@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { fingerprintOf } from '../core/suspicion.ts'
+import { digestOf, fingerprintOf } from '../core/suspicion.ts'
 import { checkedGrant } from '../core/token-source.ts'
 import {
   type ClaimAnswer,
@@ -14,7 +14,7 @@ import {
   type StoreReports,
   type TokenRecord,
 } from '../core/token-store.ts'
-import { type commandOf, digestOf, Script, within } from './command.ts'
+import { type commandOf, Script, within } from './command.ts'
 import { CLAIM, SCHEMA, SETTLE } from './scripts.ts'
 import type { KeyRing } from './sealed-box.ts'
 

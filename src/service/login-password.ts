@@ -119,9 +119,9 @@ class LoginPassword implements TokenSource {
       if (!(await isAuthentic(signed, login, password))) throw refused('meta.sign is missing or wrong')
       const { lastTime } = this.#serviceClock
       // In one instant the service may sign two, for two refresh tokens; the same one again is a replay.
-      const isSame = lastTime && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
-      if (lastTime && !isAfter(timestamp, lastTime) && !isSame)
-        throw refused('it is an old one: meta.time does not advance')
+      const isNewer = !lastTime || isAfter(timestamp, lastTime)
+      const isTwin = !isNewer && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
+      if (!isNewer && !isTwin) throw refused('it is an old one: meta.time does not advance')
     }
     if (!timestamp?.hasZone) return
     this.#serviceClock.set(timestamp, sent)

@@ -1,4 +1,5 @@
 import { Agent } from 'node:http'
+import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios'
@@ -8,6 +9,7 @@ import { VirtualClock } from '../support/virtual-clock.ts'
 import { refusal, type Script, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
+import { serve } from '../service/world.ts'
 import { failureOf, gate, until } from './support/turns.ts'
 
 const MARKED = 'canary-of-a-token'
@@ -135,6 +137,32 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expectSent(server, server.received.length)
     expect(error?.message).toMatch(/^timeout of/)
     expectConcealed(error!, header)
+  })
+
+  it('when it breaks off while its answer is read as a stream, then the error of that shows none', async () => {
+    const { origin } = await serve((_, reply) => void reply.writeHead(200).write('x'.repeat(2_000)))
+    const { api } = attached(origin, { adapter, responseType: 'stream' }, attach)
+    const controller = new AbortController()
+    for (const options of [{ signal: controller.signal }, { maxContentLength: 1_000 }]) {
+      const read = async () => {
+        const { data } = await api.get<AsyncIterable<Uint8Array>>('/', options)
+        for await (const chunk of data) {
+          expect(chunk.length).toBeGreaterThan(0)
+          controller.abort()
+        }
+      }
+      const error = await failureOf<unknown>(read())
+      expectNoCanary(consoleLogged(error) + inspect(error, { depth: Infinity }))
+    }
+  })
+
+  it('when a stream is too large to be sent, then neither the error nor its cause shows any', async () => {
+    const server = await startApi()
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const body = Readable.from([Buffer.alloc(2_000), Buffer.alloc(2_000)])
+    const error = await failureOf<AxiosError>(api.post('/', body, { maxBodyLength: 1_000 }))
+    expect(error.message).toMatch(/larger than maxBodyLength/)
+    expectNoCanary(consoleLogged(error) + inspect(error, { depth: Infinity }))
   })
 
   it('when redirects never end, then the error shows none', async () => {

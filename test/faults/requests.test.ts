@@ -54,6 +54,15 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
     expect(sent).toEqual(['1', '1', '2'].map((count) => ['/payments?page=2', 'yes', count, '{"amount":1}']))
   })
 
+  it('when an interceptor of the user has frozen it, then it is sent twice all the same (F112)', async () => {
+    const server = await startApi(refusing('token-1'))
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, startTokens().tokens)
+    api.interceptors.request.use((config) => Object.freeze({ ...config }), undefined, { synchronous: true })
+    expect((await api.get('/wallet')).status).toBe(200)
+    expect(authorizations(server)).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+
   it('when it has ended, then its config shows no trace of us, in an answer or in an error (F118)', async () => {
     const server = await startApi((request, index) =>
       request.url === '/refused' ? refusal : refusing('token-1')(request, index),
