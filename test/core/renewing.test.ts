@@ -105,6 +105,17 @@ describe('given tokens that live less than a request takes', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000)
   })
 
+  it('when each has expired by the time it is asked for, then calls stay a second apart', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500 }), {
+      renewal: { keepWarm: 'never' },
+    })
+    for (let call = 0; call < 10; call += 1) {
+      void tokens.getAccessToken()
+      await clock.advance(500)
+    }
+    expect(source.calls.map(({ at }) => at - source.calls[0]!.at)).toEqual([0, 1_000, 2_000, 3_000, 4_000, 5_000])
+  })
+
   it('when each has expired on arrival, then calls stay a second apart, and end in a cool-down', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500, takesMs: 500 }))
     const waiting = expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })

@@ -26,6 +26,7 @@ describe('given a pair', () => {
     expect(told.renewed.at(-1)).toMatchObject({ by: 'refresh', because: 'due', attempts: 1 })
     expect(tokens.status().refreshExpiresAt).toBe(clock.wallNow() - 45_000 + 3_600_000)
     expect(tokens.status().counts).toMatchObject({ obtains: 1, refreshes: 3 })
+    expect(told.anomaly).toEqual([])
   })
 
   it('when its refresh token has ended, then it is not presented', async () => {
