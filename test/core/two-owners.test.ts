@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/virtual-clock.ts'
@@ -91,4 +92,52 @@ describe('given a token that another owner renews', () => {
     await clock.advance(60_000)
     expect(second.tokens.status()).toMatchObject({ phase: 'closed', renewing: false, counts: { adoptions: 1 } })
   })
+})
+
+it('given a renewal that another owner gave up, when ours is the next, then it calls once, and the cool-down is the second one', async () => {
+  const store = memoryStore()
+  const { clock, source, tokens } = manage(undefined, { store })
+  const second = manage(source, { store }, clock)
+  source.script.push(failing(404), failing(503))
+  await outcome(tokens.getAccessToken())
+  await clock.advance(5_000)
+  expect(await outcome(second.tokens.getAccessToken())).toMatchObject({
+    status: 503,
+    retryAt: clock.wallNow() + 10_000,
+  })
+  expect(source.calls).toHaveLength(2)
+})
+
+it('given a manager that is closed as its claim is granted, then the claim is given back, and another owner goes on at once', async () => {
+  const inner = memoryStore() as OpenableStore
+  let granted = (): void => undefined
+  const asked = new Promise<void>((resolve) => (granted = resolve))
+  let open = (): void => undefined
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  const slow: OpenableStore = {
+    kind: 'test',
+    open(...given) {
+      const record = inner.open(...given)
+      return {
+        accept: (...what) => record.accept(...what),
+        release: (...what) => record.release(...what),
+        clear: () => record.clear(),
+        async claim(...what) {
+          const answer = await record.claim(...what)
+          granted()
+          await gate
+          return answer
+        },
+      }
+    },
+  }
+  const { clock, source, tokens } = manage(undefined, { store: slow })
+  const waiting = outcome(tokens.getAccessToken())
+  await asked
+  const closed = tokens.close()
+  open()
+  await closed
+  expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
+  expect(await manage(source, { store: inner }, clock).tokens.getAccessToken()).toBe('access-1')
+  expect(clock.delays.filter((ms) => ms === 250)).toEqual([])
 })

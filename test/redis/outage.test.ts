@@ -180,6 +180,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     answer.open()
     await renewed
     expect(holder.tokens.peekAccessToken()).toBe(other.tokens.peekAccessToken())
+    expect(holder.told.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
     expect(holder.told.suspicious).toEqual([])
   })
 
