@@ -2,8 +2,8 @@ import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRe
 import type { Clock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import type { TokenManager, WaitOptions } from '../core/token-manager.ts'
-import { conceal, concealError, concealErrorsOf } from './concealment.ts'
-import { hasStrayed, type Journey, watchingRedirects } from './redirects.ts'
+import { concealError, concealResponse } from './concealment.ts'
+import { Journey } from './redirects.ts'
 import { discard, isReplayable } from './replay.ts'
 
 /** What an attachment does to the requests that it is in charge of. */
@@ -18,12 +18,7 @@ export interface Bearer {
   readonly refuses: (response: AxiosResponse) => boolean
 }
 
-type Answer = (
-  { readonly response: AxiosResponse } | { readonly error: unknown; readonly response?: AxiosResponse }
-) & {
-  /** Whether it says anything of the token. */
-  readonly isOurs: boolean
-}
+type Answer = { readonly response: AxiosResponse } | { readonly error: unknown; readonly response?: AxiosResponse }
 
 /**
  * Sends one request with a token, below all interceptors and transforms, and once more when the API refuses the token and
@@ -45,9 +40,14 @@ export async function sendWithToken(
     do token = await wait.for((options) => tokens.getAccessToken(options))
     while (bearer.hasEnded(token))
   }
-  const first = await call(config, adapter, bearer, token)
-  const isRefused = first.isOurs && first.response !== undefined && bearer.refuses(first.response)
-  if (!isRefused || !isReplayable(config.data)) return settled(first)
+  const journey = new Journey(config)
+  const first = await call(config, adapter, bearer, token, journey)
+  if (!first.response || journey.hasLeft || !bearer.refuses(first.response)) return settled(first)
+  if (journey.mayHaveActed || !isReplayable(config.data)) {
+    // This one must not go out again; the next one fares better.
+    void tokens.replaceAccessToken(token).catch(nothing)
+    return settled(first)
+  }
   const refused = token
   let next: string
   try {
@@ -58,7 +58,7 @@ export async function sendWithToken(
   }
   if (next === token) return settled(first)
   discard(first.response)
-  return settled(await call(config, adapter, bearer, next))
+  return settled(await call(config, adapter, bearer, next, new Journey(config)))
 }
 
 async function call(
@@ -66,34 +66,39 @@ async function call(
   adapter: AxiosAdapter,
   { header, scheme }: Bearer,
   token: string,
+  journey: Journey,
 ): Promise<Answer> {
-  const { headers, maxRedirects, beforeRedirect } = config
-  const fetchOptions = config.fetchOptions as object | undefined
+  const { headers, beforeRedirect, maxRedirects, fetchOptions } = config
   // `set` would search, on every request, for a header that is known to be absent.
   headers[header] = scheme === '' ? token : `${scheme} ${token}`
   const name = header.toLowerCase()
-  const followsRedirects = name === 'authorization'
-  const journey: Journey = { hasStrayed: false }
-  if (followsRedirects) config.beforeRedirect = watchingRedirects(config, name, journey)
-  else {
-    // Only `Authorization` is taken off a request that is redirected to another origin.
-    Object.assign(config, { maxRedirects: 0, fetchOptions: { ...fetchOptions, redirect: 'manual' } })
-  }
+  Object.assign(
+    config,
+    name === 'authorization'
+      ? { beforeRedirect: journey.beforeRedirect(name), fetchOptions: journey.fetchOptions({}) }
+      : // Only `Authorization` is taken off a request that is redirected to another origin.
+        { maxRedirects: 0, fetchOptions: journey.fetchOptions({ redirect: 'manual' }) },
+  )
   try {
     const response = await adapter(config)
-    conceal(response, name, headers)
-    concealErrorsOf(response.data, name, headers)
-    return { response, isOurs: !hasStrayed(journey, response) }
+    concealResponse(response, name, headers)
+    return { response }
   } catch (error) {
     const { response } = (error ?? {}) as { response?: AxiosResponse }
     concealError(error, name, headers)
-    conceal(response, name, headers)
-    return response ? { error, response, isOurs: !hasStrayed(journey, response) } : { error, isOurs: false }
+    concealResponse(response, name, headers)
+    return response ? { error, response } : { error }
   } finally {
     headers.delete(header)
-    if (!followsRedirects) Object.assign(config, { maxRedirects, fetchOptions })
-    else if (beforeRedirect) config.beforeRedirect = beforeRedirect
-    else delete config.beforeRedirect
+    putBack(config, { beforeRedirect, maxRedirects, fetchOptions })
+  }
+}
+
+/** What was absent is absent again. */
+function putBack(config: InternalAxiosRequestConfig, members: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) Reflect.deleteProperty(config, name)
+    else Object.assign(config, { [name]: value })
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * Takes the token off what an adapter hands out: `request` holds the raw header text, and `config` may be a copy.
  *
+ * @param header In lower case.
  * @param sent The headers that went out; the caller cleans these.
  */
-export function conceal(holder: unknown, header: string, sent: object): void {
+function conceal(holder: unknown, header: string, sent: object): void {
   if (typeof holder !== 'object' || holder === null) return
   const { request, config } = holder as { request?: unknown; config?: { headers?: object } }
   // Test doubles hand out configs of any shape, and frozen ones.
@@ -23,8 +24,10 @@ export function concealError(error: unknown, header: string, sent: object): void
   }
 }
 
-/** The same for what breaks off a body that the user reads as a stream. */
-export function concealErrorsOf(data: unknown, header: string, sent: object): void {
+/** The same for a response, and for what breaks off its body where the user reads that as a stream. */
+export function concealResponse(response: unknown, header: string, sent: object): void {
+  conceal(response, header, sent)
+  const { data } = (response ?? {}) as { data?: unknown }
   if (typeof data !== 'object' || data === null) return
   const { on, constructor } = data as { on?: unknown; constructor?: { errorMonitor?: symbol } }
   if (typeof on !== 'function' || !constructor?.errorMonitor) return
@@ -33,9 +36,11 @@ export function concealErrorsOf(data: unknown, header: string, sent: object): vo
 }
 
 /** A request of fetch shows its headers where it is printed, and no error that holds it can be caught on its way out of a stream. */
-export function concealRequest(request: Request): void {
-  const { method, url } = request
-  Object.defineProperty(request, Symbol.for('nodejs.util.inspect.custom'), { value: () => `Request ${method} ${url}` })
+export function concealRequest(request: object): void {
+  const { method, url } = request as Partial<Request>
+  const print = { value: () => `Request ${method} ${url}`, configurable: true }
+  // It may be frozen.
+  Reflect.defineProperty(request, Symbol.for('nodejs.util.inspect.custom'), print)
 }
 
 export function deleteHeader(headers: object, header: string): void {

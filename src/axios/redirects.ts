@@ -1,72 +1,79 @@
-import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import type { InternalAxiosRequestConfig } from 'axios'
 import { concealRequest, deleteHeader } from './concealment.ts'
 import { OriginScope } from './origin-scope.ts'
 
-/**
- * Where redirects led one request. It has strayed when what is sent next is another request, or has no token: a 401 to that says
- * nothing of the token. An API that answers a POST with 303 has acted, and must not get it again for what the GET that follows is
- * answered.
- */
-export interface Journey {
-  hasStrayed: boolean
-}
+/** Carries a journey to fetch: what stands in `fetchOptions` gets there. */
+const JOURNEY = Symbol('axios-evergreen.journey')
 
-/**
- * Watches the redirects of one request: takes its token off where they leave its origin. axios older than 1.21 lets it go on to a
- * sub-domain, and from http to https; any axios lets it go where the caller's `Host` header leads. The fetch adapter has no use for
- * this: fetch keeps to origins.
- */
-export function watchingRedirects(
-  config: InternalAxiosRequestConfig,
-  header: string,
-  journey: Journey,
-): NonNullable<InternalAxiosRequestConfig['beforeRedirect']> {
-  const { beforeRedirect, method = 'get' } = config
-  return (options, ...details) => {
-    const next = options as { href: string; headers: object; method: string }
-    const leavesOrigin = new URL(next.href).origin !== new OriginScope().originOf(config)
-    if (leavesOrigin) deleteHeader(next.headers, header)
-    if (leavesOrigin || next.method.toUpperCase() !== method.toUpperCase()) journey.hasStrayed = true
-    beforeRedirect?.(options, ...details)
+/** Where redirects lead one request that has a token. */
+export class Journey {
+  readonly #config: InternalAxiosRequestConfig
+  /** To another origin, without the token: a 401 from there says nothing of it. */
+  hasLeft = false
+  /** The API has acted on a POST that it answers with 303: it must not get it again for what the GET that follows is answered. */
+  mayHaveActed = false
+
+  constructor(config: InternalAxiosRequestConfig) {
+    this.#config = config
   }
-}
 
-export function hasStrayed(journey: Journey, { request }: AxiosResponse<unknown>): boolean {
-  return journey.hasStrayed || strayed.has(request as object)
+  /**
+   * For axios' http adapter. Takes the token off where it leaves its origin: axios older than 1.21 lets it go on to a sub-domain, and
+   * from http to https; any axios lets it go where the caller's `Host` header leads. Fetch keeps to origins by itself.
+   */
+  beforeRedirect(header: string): NonNullable<InternalAxiosRequestConfig['beforeRedirect']> {
+    const { beforeRedirect } = this.#config
+    return (options, ...details) => {
+      const { href, headers, method } = options as { href: string; headers: object; method: string }
+      this.#goOn(href, method)
+      if (this.hasLeft) deleteHeader(headers, header)
+      beforeRedirect?.(options, ...details)
+    }
+  }
+
+  /** For axios' fetch adapter, if it was chosen by `tellingRedirects`. */
+  fetchOptions(changes: object): object {
+    return { ...(this.#config.fetchOptions as object | undefined), ...changes, [JOURNEY]: this }
+  }
+
+  /** For what fetch followed: it does not tell whether it made a GET of the request. */
+  endAt({ redirected, url }: Response): void {
+    if (redirected) this.#goOn(url)
+  }
+
+  #goOn(href: string, method?: string): void {
+    const { method: own = 'get' } = this.#config
+    const isSafe = /^(get|head)$/i.test(own)
+    if (method === undefined ? !isSafe : method.toLowerCase() !== own.toLowerCase()) this.mayHaveActed = true
+    // A response that somebody made by hand has no URL.
+    if (href !== '' && new URL(href).origin !== new OriginScope().originOf(this.#config)) this.hasLeft = true
+  }
 }
 
 type Fetch = typeof fetch
 
-/** What fetch was given, where it strayed. */
-const strayed = new WeakSet<object>()
-
 /** What axios chooses its adapter by: the same, but that its fetch tells of redirects, and of no token where it is printed. */
 export function tellingRedirects({ env }: InternalAxiosRequestConfig): Pick<InternalAxiosRequestConfig, 'env'> {
-  return { env: { ...env, fetch: telling(env?.fetch) } }
+  const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
+  return { env: { ...env, fetch: telling(given ?? platformFetch) } }
 }
 
-// One for each fetch: axios makes an adapter of each, and keeps it.
-const tellers = new WeakMap<Fetch, Fetch>()
 /** The platform's, looked up at each call: tools for tests put another in its place. */
 const platformFetch: Fetch = (...given) => fetch(...given)
+// One for each fetch: axios makes an adapter of each, and keeps it.
+const tellers = new WeakMap<Fetch, Fetch>()
 
-function telling(inner: Fetch = platformFetch): Fetch {
+function telling(inner: Fetch): Fetch {
   const known = tellers.get(inner)
   if (known) return known
   const teller: Fetch = async (...given) => {
-    const [request] = given
-    if (typeof request !== 'object' || !('method' in request)) return inner(...given)
-    concealRequest(request)
+    const [request, options] = given
+    if (typeof request === 'object') concealRequest(request)
     const response = await inner(...given)
-    if (leavesRequest(request, response)) strayed.add(request)
+    const { [JOURNEY]: journey } = (options ?? {}) as { [JOURNEY]?: Journey }
+    journey?.endAt(response)
     return response
   }
   tellers.set(inner, teller)
   return teller
-}
-
-/** Fetch does not tell whether it made a GET of the request: one with another method is taken for it. */
-function leavesRequest({ method, url }: Request, response: Response): boolean {
-  if (!response.redirected) return false
-  return !['GET', 'HEAD'].includes(method) || new URL(response.url).origin !== new URL(url).origin
 }

@@ -85,8 +85,8 @@ export class MemoryRecord implements TokenRecord {
     return Promise.resolve({ contested, ...(this.#pair && isNewer && { newer: this.#stored(this.#pair, now) }) })
   }
 
-  clear(): Promise<void> {
-    this.#version += 1
+  clear(seenVersion: number): Promise<void> {
+    this.#version = Math.max(this.#version, seenVersion) + 1
     this.#pair = this.#claim = this.#coolDown = undefined
     this.#retired = false
     this.#presentations = 0

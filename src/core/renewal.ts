@@ -242,7 +242,7 @@ export class Renewal {
     const explained = newer !== undefined || error.status === 400 || this.#halted === 'outdated'
     if (fate === 'dead') {
       if (!explained && (await this.#mustStop(claim, error, answer, refusedAt))) gaveUp = this.#stopped(error)
-      if (gaveUp) await record.release(claim, fate, gaveUp.coolDown).catch(() => undefined)
+      if (gaveUp || this.#halted) await record.release(claim, fate, gaveUp?.coolDown).catch(() => undefined)
     }
     if (this.#halted) throw new Halted()
     if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle('rejected')

@@ -195,10 +195,12 @@ class Manager implements TokenManager {
     this.#failures = 0
     this.#renewedAt = this.#forcedAt = -Infinity
     this.#settings.suspicions.forget()
-    // Even where the store cannot be told, the old account's refresh token is not presented again.
-    Object.assign(this.#settings.memory, { owesObtain: false, spentVersion: this.#seenVersion })
+    const { memory, record } = this.#settings
+    memory.owesObtain = false
+    // Where the store cannot be told, the refresh token that it holds is not presented again all the same.
+    memory.spentVersion = Math.max(memory.spentVersion, this.#seenVersion)
     this.#cancelTimer()
-    const cleared = this.#settings.record.clear()
+    const cleared = record.clear(this.#seenVersion)
     if (this.#room.size > 0) this.#renew('cold')
     try {
       // Last, but before any exchange: what a source throws must not keep waiters from their token.

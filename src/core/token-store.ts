@@ -44,8 +44,12 @@ export interface TokenRecord {
    * @param next The owner's own next attempt, or a rest for all owners. Without it the next claim of anybody is granted.
    */
   release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer>
-  /** Forgets tokens, claims and cool-downs, and what is granted now. Versions go on counting. */
-  clear(): Promise<void>
+  /**
+   * Forgets tokens, claims and cool-downs, and what is granted now. Versions go on counting.
+   *
+   * @param seenVersion The highest version this owner has seen.
+   */
+  clear(seenVersion: number): Promise<void>
 }
 
 /** A stored token set. Lifetimes are what remains by the store's own clock: no two local clocks are ever compared. */

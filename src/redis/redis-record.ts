@@ -68,7 +68,7 @@ interface StoredBox {
 
 /**
  * The record of one account in Redis. Rejects where Redis gives no answer in time; every command may be executed late, or
- * twice, without harm.
+ * twice, without harm: a late `clear` costs one token call.
  */
 export class RedisRecord implements TokenRecord {
   readonly #settings: RedisSettings
@@ -134,8 +134,8 @@ export class RedisRecord implements TokenRecord {
     return { contested: answer.contested ?? true, ...(newer && { newer }) }
   }
 
-  async clear(): Promise<void> {
-    await this.#settle({ owner: '', fence: 0, version: 0 }, ['clear'])
+  async clear(seenVersion: number): Promise<void> {
+    await this.#settle({ owner: '', fence: 0, version: seenVersion }, ['clear'])
   }
 
   #granted(owner: string, answer: Answer, tokens: StoredTokens | undefined): RedisClaim {

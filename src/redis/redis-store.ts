@@ -79,6 +79,8 @@ class SharedRecord implements TokenRecord {
   /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
   #seenVersion = 0
   #privateVersion = 0
+  /** The last `clear`, when it has ended. */
+  #cleared: Promise<unknown> = Promise.resolve()
   #isReadable: boolean
 
   constructor(settings: RedisSettings, key: string, clock: Clock, reports: StoreReports) {
@@ -94,6 +96,8 @@ class SharedRecord implements TokenRecord {
     if (this.#isReadable)
       this.#reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: redisStore has no encryptionKeys')
     this.#isReadable = false
+    // A claim that overtook it would belong to what it forgets.
+    await this.#cleared
     try {
       return await this.#shared.claim(owner, seenVersion, ttlMs)
     } catch (thrown) {
@@ -130,10 +134,12 @@ class SharedRecord implements TokenRecord {
     }
   }
 
-  async clear(): Promise<void> {
-    await this.#private.clear()
+  async clear(seenVersion: number): Promise<void> {
+    await this.#private.clear(this.#privateVersion)
+    const cleared = this.#shared.clear(seenVersion)
+    this.#cleared = cleared.catch(() => undefined)
     try {
-      await this.#shared.clear()
+      await cleared
     } catch (thrown) {
       throw this.#unavailable(thrown)
     }

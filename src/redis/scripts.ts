@@ -137,7 +137,7 @@ return run(function (state)
   if how == 'accept' then accept(state, mine)
   elseif how == 'release' then release(state, mine)
   else
-    state.version = state.version + 1
+    state.version = math.max(state.version, version) + 1
     state.tokens, state.claim, state.cool = nil, nil, nil
     state.presentations, state.retired = 0, false
   end

@@ -5,7 +5,7 @@ import FormDataPackage from 'form-data'
 import { attachBearer } from '../../src/index.ts'
 import { type ApiServer, type Received, refusal, refusing, startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
-import { failureOf } from './support/turns.ts'
+import { failureOf, until } from './support/turns.ts'
 
 const text = 'größe "quoted" 💶\r\n'
 const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
@@ -152,7 +152,9 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
     expect(error.response?.data).toEqual({ error: 'refused' })
     expect(server.bearers).toEqual(['Bearer token-1'])
     expect(server.received[0]!.body.toString()).toContain(name.startsWith('an empty') ? '' : 'onetwo')
-    expect(minted.calls).toBe(1)
+    // The next request fares better.
+    await until(() => tokens.peekAccessToken() === 'token-2')
+    expect([minted.calls, server.received.length]).toEqual([2, 1])
   })
 
   it('when it is accepted under validateStatus, then the 401 is the answer', async () => {

@@ -17,7 +17,7 @@ function forgetful(): OpenableStore {
         },
         accept: (...args) => record.accept(...args),
         release: (...args) => record.release(...args),
-        clear: () => record.clear(),
+        clear: (...given) => record.clear(...given),
       }
     },
   }

@@ -266,7 +266,7 @@ describe('given a store that others use too', () => {
         return {
           claim: (...given) => record.claim(...given),
           accept: (...given) => record.accept(...given),
-          clear: () => record.clear(),
+          clear: (...given) => record.clear(...given),
           release: async (claim, fate, coolDown) => {
             if (fate === 'dead') await around(record, claim, fate)
             return record.release(claim, fate, coolDown)

@@ -85,6 +85,19 @@ describe('given a token that another owner renews', () => {
     expect(await outcome(second.tokens.getAccessToken())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
   })
 
+  it('when the other is closed meanwhile, and its refresh token refused, then ours need not wait for it', async () => {
+    const { first, second, source, gate } = await dueForBoth(0, {}, failing(401))
+    const closed = first.tokens.close()
+    gate.open()
+    await closed
+    await settle()
+    second.tokens.peekAccessToken()
+    const renewed = second.tokens.renew()
+    await settle()
+    expect(source.kinds).toBe('obtain refresh obtain')
+    await renewed
+  })
+
   it('when ours is closed meanwhile, then it asks no more', async () => {
     const { second, gate, clock } = await dueForBoth()
     await second.tokens.close()
@@ -121,7 +134,7 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
       return {
         accept: (...what) => record.accept(...what),
         release: (...what) => record.release(...what),
-        clear: () => record.clear(),
+        clear: (...what) => record.clear(...what),
         async claim(...what) {
           const answer = await record.claim(...what)
           granted()

@@ -5,7 +5,7 @@ import axios, { type AxiosError, type AxiosRequestConfig } from 'axios'
 import { attachBearer } from '../../src/index.ts'
 import { startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
-import { failureOf } from '../axios/support/turns.ts'
+import { failureOf, until } from '../axios/support/turns.ts'
 import { selfSigned } from '../service/certificate.ts'
 import { ADAPTERS, listening, serve } from '../service/world.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
@@ -169,25 +169,29 @@ describe.each(ADAPTERS)(
       const api = axios.create({ adapter, baseURL: server.baseUrl })
       const { tokens, minted } = startTokens()
       attachBearer(api, tokens)
-      return { api, minted, sent: () => server.received.map(({ method, url }) => `${method} ${url}`) }
+      return { api, minted, tokens, sent: () => server.received.map(({ method, url }) => `${method} ${url}`) }
     }
 
     it.each([301, 302, 303])(
-      'when a POST was answered with %i, then it has been acted upon, and is not sent again (F43)',
+      'when a POST was answered with %i, then it has been acted upon and is not sent again, but its token is replaced (F43)',
       async (status) => {
-        const { api, minted, sent } = await startRefusing(status)
+        const { api, minted, tokens, sent } = await startRefusing(status)
         expect(await failureOf<AxiosError>(api.post('/old', 'payment'))).toMatchObject({ status: 401 })
-        expect([sent(), minted.calls]).toEqual([['POST /old', 'GET /new'], 1])
+        await until(() => tokens.peekAccessToken() === 'token-2')
+        expect((await api.get('/new')).status).toBe(200)
+        expect([sent(), minted.calls]).toEqual([['POST /old', 'GET /new', 'GET /new'], 2])
       },
     )
 
     it.each([307, 308])(
       'when a POST was sent on with %i, then it is sent again where the adapter tells that it still was one',
       async (status) => {
-        const { api, sent } = await startRefusing(status)
+        const { api, tokens, sent } = await startRefusing(status)
         const once = ['POST /old', 'POST /new']
         const { status: answered } = await api.post('/old', 'payment', { validateStatus: () => true })
         expect([answered, sent()]).toEqual(adapter === 'http' ? [200, [...once, ...once]] : [401, once])
+        await until(() => tokens.peekAccessToken() === 'token-2')
+        expect((await api.post('/old', 'payment')).status).toBe(200)
       },
     )
 
@@ -216,6 +220,39 @@ describe('given a fetch of the user’s own', () => {
     expect(given).toEqual([`${server.baseUrl}/old`])
     expect(config!.env?.fetch).toBe(own)
   })
+
+  it('when that needs no Request, then it is told of redirects as well (F43)', async () => {
+    const server = await startApi(({ url }) =>
+      url === '/old' ? { status: 303, headers: { Location: '/new' } } : { status: 401 },
+    )
+    const own: typeof fetch = (...what) => fetch(...what)
+    const env = { fetch: own, Request: null, Response: null } as never
+    const api = axios.create({ adapter: 'fetch', baseURL: server.baseUrl, env })
+    attachBearer(api, startTokens().tokens)
+    await failureOf<AxiosError>(api.post('/old', 'payment'))
+    expect(server.received.map(({ method }) => method)).toEqual(['POST', 'GET'])
+  })
+
+  it('when that makes its responses by hand, without an address, then they count as those of the origin', async () => {
+    const own: typeof fetch = async () => Object.defineProperty(new Response('made'), 'redirected', { value: true })
+    const api = axios.create({ adapter: 'fetch', baseURL: 'https://api.example', env: { fetch: own } })
+    attachBearer(api, startTokens().tokens)
+    expect((await api.get<string>('/')).data).toBe('made')
+  })
+
+  it.each(ADAPTERS)(
+    'when that is null, or only inherited, then the platform’s is used (%s adapter)',
+    async (adapter) => {
+      const server = await startApi()
+      const inherited = Object.create({ fetch: () => Promise.reject(new Error('inherited')) }) as object
+      for (const env of [{ fetch: null }, inherited]) {
+        const api = axios.create({ adapter, baseURL: server.baseUrl })
+        api.interceptors.request.use((config) => Object.assign(config, { env }))
+        attachBearer(api, startTokens().tokens)
+        expect((await api.get('/')).status).toBe(200)
+      }
+    },
+  )
 
   it('when there is none, and another takes the platform’s place later, then that one sends them', async () => {
     const server = await startApi()

@@ -54,7 +54,7 @@ const command = fc.oneof(
       next,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const), seen: fc.nat(4) }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 400, 5_000, 15_000, 40_000) }),
@@ -80,7 +80,8 @@ class Twins {
   async perform(what: Command): Promise<void> {
     if (what.do === 'advance') return this.clock.advance(what.ms)
     if (what.do === 'claim') return this.#claim(what.owner, what.ahead)
-    if (what.do === 'clear') return void (await Promise.all([this.#memory.clear(), this.#redis.clear()]))
+    if (what.do === 'clear')
+      return void (await Promise.all([this.#memory.clear(what.seen), this.#redis.clear(what.seen)]))
     const claims = this.#claims.at(-1 - what.which)
     if (!claims) return
     if (what.do === 'release') await this.#release(claims, what.fate, what.next)

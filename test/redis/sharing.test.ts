@@ -106,6 +106,18 @@ describeRedis('given processes that share', () => {
     expect(await third.tokens.getAccessToken()).toBe('access-1')
   })
 
+  it('when one is reset and asked at once, then its new pair is stored, for it was claimed after the reset', async () => {
+    const [first, second] = [await world.start(), await world.start()]
+    await first.tokens.getAccessToken()
+    await second.tokens.getAccessToken() // adopts: it has settled nothing yet
+    const reset = second.tokens.reset()
+    const token = await second.tokens.getAccessToken()
+    await reset
+    expect(token).toBe('access-2')
+    expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
+    expect(world.source.kinds).toBe('obtain obtain')
+  })
+
   it.each([1, 4])(
     'when one stops after a suspicion, with %i attempts to make, then all of them stop, and those that start later',
     async (maxAttempts) => {

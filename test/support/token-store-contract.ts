@@ -151,7 +151,7 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
       await clock.advance(10 * 24 * 3_600_000)
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
       expect(await record.claim('new', 0, TTL_MS)).toMatchObject({ kind: 'cooling' })
-      await record.clear()
+      await record.clear(1)
       await granted(record, 'b')
     })
 
@@ -195,16 +195,25 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
     it('when it is cleared, then tokens, claims and cool-downs are gone and versions go on', async () => {
       const { record } = await holdingPair()
       await record.release(await granted(record), 'keep', COOL_DOWN)
-      await record.clear()
+      await record.clear(1)
       const claim = await granted(record, 'b')
       expect(claim).not.toHaveProperty('tokens')
       expect(await record.accept(claim, NEXT)).toMatchObject({ version: 3 })
     })
 
+    it('when it is cleared by who has seen a newer version, then what began with that is outdated too', async () => {
+      const { record } = await holdingPair()
+      const claim = await granted(record, 'a', 5)
+      const copy = { ...claim, version: 9 }
+      await record.clear(9)
+      await record.accept(copy, NEXT)
+      expect(await granted(record, 'b', 0)).not.toHaveProperty('tokens')
+    })
+
     it('when it is cleared under a claim, then the pair that comes is its owner’s alone', async () => {
       const { record } = await holdingPair()
       const claim = await granted(record)
-      await record.clear()
+      await record.clear(1)
       expect(await record.accept(claim, NEXT)).toMatchObject({ accessToken: 'access-2', version: claim.version })
       const next = await granted(record, 'b', 0)
       expect(next).not.toHaveProperty('tokens')
