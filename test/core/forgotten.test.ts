@@ -17,7 +17,7 @@ function forgetful(): OpenableStore {
         },
         accept: (...args) => record.accept(...args),
         release: (...args) => record.release(...args),
-        clear: (...given) => record.clear(...given),
+        clear: (...args) => record.clear(...args),
       }
     },
   }

@@ -177,7 +177,7 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
           },
           accept: (...settled) => record.accept(...settled),
           release: (...settled) => record.release(...settled),
-          clear: (...given) => record.clear(...given),
+          clear: (...settled) => record.clear(...settled),
         }
       },
     }
