@@ -200,7 +200,7 @@ class Attachments {
 }
 
 /** `getAdapter` as axios itself calls it; its second argument is missing in its types. */
-function resolved(adapter: Adapter, config: Pick<InternalAxiosRequestConfig, 'env'>): AxiosAdapter {
+function resolved(adapter: Adapter, config: object): AxiosAdapter {
   return (getAdapter as (adapters: Adapter, config: object) => AxiosAdapter)(adapter, config)
 }
 

@@ -53,9 +53,11 @@ export class Journey {
 type Fetch = typeof fetch
 
 /** What axios chooses its adapter by: the same, but that its fetch tells of redirects, and of no token where it is printed. */
-export function tellingRedirects({ env }: InternalAxiosRequestConfig): Pick<InternalAxiosRequestConfig, 'env'> {
+export function tellingRedirects({ env }: InternalAxiosRequestConfig): { env: object } {
   const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
-  return { env: { ...env, fetch: telling(given ?? platformFetch) } }
+  // Named, because axios would keep those of the first request, and tools for tests put others in their place for a while.
+  const { Request, Response } = globalThis
+  return { env: { Request, Response, ...env, fetch: telling(given ?? platformFetch) } }
 }
 
 /** The platform's, looked up at each call: tools for tests put another in its place. */
