@@ -72,13 +72,11 @@ async function call(
   // `set` would search, on every request, for a header that is known to be absent.
   headers[header] = scheme === '' ? token : `${scheme} ${token}`
   const name = header.toLowerCase()
-  Object.assign(
-    config,
-    name === 'authorization'
-      ? { beforeRedirect: journey.beforeRedirect(name), fetchOptions: journey.fetchOptions({}) }
-      : // Only `Authorization` is taken off a request that is redirected to another origin.
-        { maxRedirects: 0, fetchOptions: journey.fetchOptions({ redirect: 'manual' }) },
-  )
+  // Only `Authorization` is taken off a request that is redirected to another origin.
+  const followsRedirects = name === 'authorization'
+  if (followsRedirects) config.beforeRedirect = journey.beforeRedirect(name)
+  else config.maxRedirects = 0
+  config.fetchOptions = journey.fetchOptions(followsRedirects ? undefined : 'manual')
   try {
     const response = await adapter(config)
     concealResponse(response, name, headers)
@@ -90,16 +88,20 @@ async function call(
     return response ? { error, response } : { error }
   } finally {
     headers.delete(header)
-    putBack(config, { beforeRedirect, maxRedirects, fetchOptions })
+    putBack(config, 'beforeRedirect', beforeRedirect)
+    putBack(config, 'maxRedirects', maxRedirects)
+    putBack(config, 'fetchOptions', fetchOptions)
   }
 }
 
 /** What was absent is absent again. */
-function putBack(config: InternalAxiosRequestConfig, members: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(members)) {
-    if (value === undefined) Reflect.deleteProperty(config, name)
-    else Object.assign(config, { [name]: value })
-  }
+function putBack<Name extends keyof InternalAxiosRequestConfig>(
+  config: InternalAxiosRequestConfig,
+  name: Name,
+  value: InternalAxiosRequestConfig[Name] | undefined,
+): void {
+  if (value !== undefined) config[name] = value
+  else if (name in config) Reflect.deleteProperty(config, name)
 }
 
 function settled(answer: Answer): AxiosResponse {

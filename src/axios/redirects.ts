@@ -32,8 +32,10 @@ export class Journey {
   }
 
   /** For axios' fetch adapter, if it was chosen by `tellingRedirects`. */
-  fetchOptions(changes: object): object {
-    return { ...(this.#config.fetchOptions as object | undefined), ...changes, [JOURNEY]: this }
+  fetchOptions(redirect: 'manual' | undefined): Record<string, unknown> {
+    const given = this.#config.fetchOptions as object | undefined
+    if (given === undefined && redirect === undefined) return { [JOURNEY]: this }
+    return { ...given, ...(redirect && { redirect }), [JOURNEY]: this }
   }
 
   /** For what fetch followed: it does not tell whether it made a GET of the request. */
@@ -53,7 +55,7 @@ export class Journey {
 type Fetch = typeof fetch
 
 /** What axios chooses its adapter by: the same, but that its fetch tells of redirects, and of no token where it is printed. */
-export function tellingRedirects({ env }: InternalAxiosRequestConfig): { env: object } {
+export function tellingRedirects({ env }: InternalAxiosRequestConfig): { readonly env: object } {
   const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
   // Named, because axios would keep those of the first request, and tools for tests put others in their place for a while.
   const { Request, Response } = globalThis
