@@ -150,7 +150,8 @@ class Attachments {
       final.adapter = adapter
       const claim = this.#claimOn(final, claims)
       if (!claim) return resolved(adapter, final)(final)
-      return sendWithToken(final, resolved(adapter, tellingRedirects(final)), claim)
+      const send = typeof adapter === 'function' ? adapter : resolved(adapter, tellingRedirects(final))
+      return sendWithToken(final, send, claim)
     }
     wrapper[WRAPPED] = adapter
     // An interceptor may have frozen it.
