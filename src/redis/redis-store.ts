@@ -135,9 +135,10 @@ class SharedRecord implements TokenRecord {
   }
 
   async clear(seenVersion: number): Promise<void> {
-    await this.#private.clear(this.#privateVersion)
     const cleared = this.#shared.clear(seenVersion)
+    // Before anything is awaited: from now on claims wait.
     this.#cleared = cleared.catch(() => undefined)
+    await this.#private.clear(this.#privateVersion)
     try {
       await cleared
     } catch (thrown) {
