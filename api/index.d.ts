@@ -18,7 +18,7 @@ interface Clock {
     setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void;
 }
 
-type TokenErrorCode = 'ERR_CREDENTIALS_REJECTED' | 'ERR_REFRESH_REJECTED' | 'ERR_SUSPICIOUS_REFRESH_TOKEN' | 'ERR_THROTTLED' | 'ERR_TOKEN_SERVICE_UNAVAILABLE' | 'ERR_TOKEN_REQUEST' | 'ERR_TOKEN_RESPONSE' | 'ERR_SIGNATURE' | 'ERR_WAIT_TIMEOUT' | 'ERR_REPLACED_TOO_SOON' | 'ERR_STORE_UNAVAILABLE' | 'ERR_CLOSED';
+type TokenErrorCode = 'ERR_CREDENTIALS_REJECTED' | 'ERR_REFRESH_REJECTED' | 'ERR_SUSPICIOUS_REFRESH_TOKEN' | 'ERR_THROTTLED' | 'ERR_TOKEN_SERVICE_UNAVAILABLE' | 'ERR_TOKEN_REQUEST' | 'ERR_TOKEN_RESPONSE' | 'ERR_SIGNATURE' | 'ERR_WAIT_TIMEOUT' | 'ERR_REPLACED_TOO_SOON' | 'ERR_STORE_UNAVAILABLE' | 'ERR_CLOSED' | 'ERR_TOKEN_SOURCE';
 /**
  * What is known of one exchange. accepted: complete, valid 2xx · rejected: complete 4xx but 408, 425, 429, and complete
  * 3xx · deferred: complete 429 · not-sent: no request byte left · unknown-5xx: complete 5xx · unknown: all else (408 and
@@ -29,12 +29,21 @@ interface TokenErrorDetails {
     outcome?: ExchangeOutcome | undefined;
     status?: number | undefined;
     serviceCode?: string | undefined;
-    /** What the service asked for, ms. */
+    /** What the service asked for, ms. Finite and not negative, else ignored. */
     retryAfterMs?: number | undefined;
     /** Earliest instant of another attempt, epoch ms. */
     retryAt?: number | undefined;
-    /** Kept as its name and code only: an axios error carries its whole request, token and credentials included. */
+    /**
+     * Kept as its name, its code and the frames of its stack: an axios error carries its whole request, token and credentials
+     * included.
+     */
     cause?: unknown;
+    /**
+     * What became of the refresh token that was presented: `refused` (it is judged: suspicious unless explained), `unusable`
+     * (never presented again, not judged), `kept` (still good). Default: `refused` with `ERR_REFRESH_REJECTED`, else by the
+     * outcome. The HTTP status decides nothing.
+     */
+    refreshToken?: 'refused' | 'unusable' | 'kept' | undefined;
 }
 /** One class for every failure to get a token; `code` tells them apart, across module formats and copies. */
 declare class TokenError extends Error {
@@ -51,7 +60,11 @@ declare class TokenError extends Error {
     readonly serviceCode?: string;
     /** What is known of the exchange; custom sources set it. */
     readonly outcome?: ExchangeOutcome;
+    /** What became of the refresh token that was presented; custom sources set it. */
+    readonly refreshToken?: 'refused' | 'unusable' | 'kept';
     constructor(code: TokenErrorCode, message: string, details?: TokenErrorDetails);
+    /** For logs and error trackers, which print an error's own members only: the message is none of them. */
+    toJSON(): object;
     /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
@@ -96,18 +109,19 @@ interface TokenEvents {
     };
 }
 type RenewalCause = 'cold' | 'due' | 'expired' | 'refused' | 'forced';
-type AnomalyKind = 'clock-off' | 'clock-jumped' | 'retry-after-clamped' | 'response-odd' | 'origin-not-allowed' | 'header-in-defaults' | 'stored-tokens-unusable' | 'stored-tokens-readable';
+type AnomalyKind = 'clock-off' | 'clock-jumped' | 'retry-after-clamped' | 'response-odd' | 'origin-not-allowed' | 'header-in-defaults' | 'stored-tokens-unusable' | 'stored-tokens-readable' | 'adapter-replaced' | 'new-tokens-refused' | 'lifetime-odd';
 /** A refresh token was refused although it was not known to have expired (specification, section 3). */
 interface SuspicionEvent {
     suspicious: true;
     /** Why it may be innocent, or `unexplained`. */
-    evidence: 'unexplained' | 'own-unknown-outcome' | 'concurrent-use' | 'clock-uncertain' | 'store-unreachable';
+    evidence: 'unexplained' | 'own-unknown-outcome' | 'concurrent-use' | 'clock-uncertain' | 'store-unreachable' | 'expiry-unknown';
     severity: 'high' | 'medium' | 'low';
     /** First 8 hex digits of SHA-256 of the refresh token. */
     fingerprint: string;
     refreshExpiresAt?: number;
     rejectedAt: number;
-    status: number;
+    /** Absent where the source told none. */
+    status?: number;
     serviceCode?: string;
     action: 'obtain' | 'stop';
 }
@@ -297,6 +311,16 @@ declare function attachBearer(instance: Pick<AxiosInstance, 'defaults' | 'interc
 /** Tokens in this process only. Managers that are given the same one, and the same key, share their tokens. */
 declare function memoryStore(): TokenStore;
 
+/**
+ * What a failed call of an own source means: an axios error, an answer of fetch, a network error of undici or Node, or
+ * anything else. Reads status, `Retry-After`, the `error` member of OAuth 2.0 (RFC 6749, section 5.2) and the code of the
+ * network error; keeps no message that may hold a secret. The manager applies it to whatever a source throws that is no
+ * `TokenError`.
+ *
+ * @returns `thrown` itself where it is a `TokenError`.
+ */
+declare function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError;
+
 interface ProvidedCredentials<Credentials> {
     /**
      * Asked once per exchange, e.g. of a secret manager; its answer serves the whole exchange. Of what it throws only name and
@@ -348,5 +372,5 @@ interface Login {
  */
 declare function loginPassword(options: LoginPasswordOptions): TokenSource;
 
-export { TokenError, TokenStore, attachBearer, clientCredentials, createTokenManager, isTokenError, loginPassword, memoryStore };
+export { TokenError, TokenStore, attachBearer, clientCredentials, createTokenManager, isTokenError, loginPassword, memoryStore, toTokenError };
 export type { AnomalyKind, AttachOptions, Attachment, Client, ClientCredentialsOptions, Clock, ExchangeContext, ExchangeOutcome, Login, LoginPasswordOptions, ProvidedCredentials, RenewalCause, RenewalOptions, RetryOptions, SuspicionEvent, TokenErrorCode, TokenErrorDetails, TokenEvents, TokenGrant, TokenManager, TokenManagerOptions, TokenServiceOptions, TokenSource, TokenStatus, WaitOptions };

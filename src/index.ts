@@ -7,6 +7,7 @@ export type { RenewalOptions, RetryOptions, TokenManagerOptions } from './core/m
 export { memoryStore } from './core/memory-store.ts'
 export { createTokenManager } from './core/token-manager.ts'
 export type { TokenManager, TokenStatus, WaitOptions } from './core/token-manager.ts'
+export { toTokenError } from './core/to-token-error.ts'
 export type { ExchangeContext, TokenGrant, TokenSource } from './core/token-source.ts'
 export type { TokenStore } from './core/token-store.ts'
 export { clientCredentials, type Client, type ClientCredentialsOptions } from './service/client-credentials.ts'

@@ -1,5 +1,6 @@
 import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Clock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import type { TokenManager, WaitOptions } from '../core/token-manager.ts'
 import { concealError, concealResponse } from './concealment.ts'
@@ -129,7 +130,10 @@ class Wait {
     try {
       const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - this.#spentMs)
       const asked = ask({ signal: cancelled.signal, maxWaitMs: leftMs })
-      return await (this.#bearer.isHandMade ? within(leftMs, clock, asked) : asked)
+      const token = await (this.#bearer.isHandMade ? within(leftMs, clock, asked) : asked)
+      // The process may have stalled beyond the request's own timeout.
+      if (clock.monotonicNow() - startedAt > timeoutMs - this.#spentMs) throw timeoutError(this.#config)
+      return token
     } catch (error) {
       if (timeoutMs < maxWaitMs && isTokenError(error, 'ERR_WAIT_TIMEOUT')) throw timeoutError(this.#config)
       throw error
@@ -142,11 +146,8 @@ class Wait {
 
 /** A manager that is not ours may know no limit but its signal. */
 function within(ms: number, clock: Clock, asked: Promise<string>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new TokenError('ERR_WAIT_TIMEOUT', `No access token came within ${ms} ms`))
-    const cancel = clock.setTimer(late, ms, true)
-    void asked.finally(cancel).then(resolve, reject)
-  })
+  const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `No access token came within ${ms} ms`)
+  return withinLimit(asked, { clock, ms, holdsProcess: true, atLimit })
 }
 
 const nothing = (): void => undefined

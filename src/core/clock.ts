@@ -14,11 +14,20 @@ export interface Clock {
 /** setTimeout wraps beyond this and then fires at once: a long pause would become a tight loop. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** Missing in browsers. */
+const turns = globalThis as { setImmediate?: typeof setImmediate; clearImmediate: typeof clearImmediate }
+
 /** This machine's clocks, in any runtime. */
 export const systemClock: Clock = Object.freeze({
   wallNow: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimer(callback: () => void, delayMs: number, holdsProcess = false) {
+    // The next turn of the event loop, after it has read its sockets: a timer of 0 ms may come before.
+    if (delayMs <= 0 && turns.setImmediate) {
+      const turn = turns.setImmediate(callback)
+      if (!holdsProcess) turn.unref()
+      return () => turns.clearImmediate(turn)
+    }
     const timer: unknown = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))
     // Browsers and workers hand out numbers, which hold nothing.
     if (!holdsProcess) (timer as { unref?: () => void }).unref?.()

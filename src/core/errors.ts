@@ -1,3 +1,5 @@
+import { member } from './thrown.ts'
+
 export type TokenErrorCode =
   | 'ERR_CREDENTIALS_REJECTED' // obtain refused: 400 (2006), 401, 403
   | 'ERR_REFRESH_REJECTED' // refresh refused: 401 (2007)
@@ -11,6 +13,7 @@ export type TokenErrorCode =
   | 'ERR_REPLACED_TOO_SOON' // the API refuses tokens faster than they may be replaced
   | 'ERR_STORE_UNAVAILABLE' // shared store gone and policy says fail
   | 'ERR_CLOSED'
+  | 'ERR_TOKEN_SOURCE' // an own source, credentials function or random is broken (a TypeError in it, a grant of the wrong shape)
 
 /**
  * What is known of one exchange. accepted: complete, valid 2xx · rejected: complete 4xx but 408, 425, 429, and complete
@@ -23,12 +26,21 @@ export interface TokenErrorDetails {
   outcome?: ExchangeOutcome | undefined
   status?: number | undefined
   serviceCode?: string | undefined
-  /** What the service asked for, ms. */
+  /** What the service asked for, ms. Finite and not negative, else ignored. */
   retryAfterMs?: number | undefined
   /** Earliest instant of another attempt, epoch ms. */
   retryAt?: number | undefined
-  /** Kept as its name and code only: an axios error carries its whole request, token and credentials included. */
+  /**
+   * Kept as its name, its code and the frames of its stack: an axios error carries its whole request, token and credentials
+   * included.
+   */
   cause?: unknown
+  /**
+   * What became of the refresh token that was presented: `refused` (it is judged: suspicious unless explained), `unusable`
+   * (never presented again, not judged), `kept` (still good). Default: `refused` with `ERR_REFRESH_REJECTED`, else by the
+   * outcome. The HTTP status decides nothing.
+   */
+  refreshToken?: 'refused' | 'unusable' | 'kept' | undefined
 }
 
 const BRAND = Symbol.for('axios-evergreen.TokenError')
@@ -66,16 +78,27 @@ export class TokenError extends Error {
   declare readonly serviceCode?: string
   /** What is known of the exchange; custom sources set it. */
   declare readonly outcome?: ExchangeOutcome
+  /** What became of the refresh token that was presented; custom sources set it. */
+  declare readonly refreshToken?: 'refused' | 'unusable' | 'kept'
 
   constructor(code: TokenErrorCode, message: string, details: TokenErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: reduced(details.cause) })
     this.code = code
     this.retryable = RETRYABLE.has(code)
-    if (details.outcome !== undefined) this.outcome = details.outcome
-    if (details.status !== undefined) this.status = details.status
-    if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs
-    if (details.retryAt !== undefined) this.retryAt = details.retryAt
+    const { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken } = details
+    if (outcome !== undefined) this.outcome = outcome
+    if (status !== undefined) this.status = status
+    if (serviceCode !== undefined) this.serviceCode = serviceCode
+    // NaN would be longer and shorter than any pause.
+    if (retryAfterMs !== undefined && retryAfterMs >= 0 && retryAfterMs < Infinity) this.retryAfterMs = retryAfterMs
+    if (retryAt !== undefined) this.retryAt = retryAt
+    if (refreshToken !== undefined) this.refreshToken = refreshToken
+  }
+
+  /** For logs and error trackers, which print an error's own members only: the message is none of them. */
+  toJSON(): object {
+    const { name, code, message } = this
+    return Object.assign({ name, code, message }, this)
   }
 
   /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
@@ -88,14 +111,7 @@ Object.defineProperty(TokenError.prototype, BRAND, { value: true })
 
 /** Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given. */
 export function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError {
-  if (typeof value !== 'object' || value === null || !(BRAND in value)) return false
-  return code === undefined || ('code' in value && value.code === code)
-}
-
-/** What an exchange threw, as a `TokenError`: a source may throw anything. */
-export function exchangeError(thrown: unknown): TokenError {
-  if (isTokenError(thrown)) return thrown
-  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'The token source failed', { cause: thrown })
+  return member(value, BRAND) === true && (code === undefined || member(value, 'code') === code)
 }
 
 /** An outcome that is not stated follows from the code; where nothing is known, the service may have acted. */
@@ -103,20 +119,53 @@ export function outcomeOf(error: TokenError): ExchangeOutcome {
   return error.outcome ?? OUTCOME_OF[error.code] ?? 'unknown'
 }
 
-/** The same failure, told together with when the next attempt may be made. */
-export function retryableAt(error: TokenError, retryAt: number, message = error.message): TokenError {
-  const { code, outcome, status, serviceCode, retryAfterMs, cause } = error
-  return new TokenError(code, message, { outcome, status, serviceCode, retryAfterMs, retryAt, cause })
+/** The same failure told once more, with what has changed. */
+export function toldAgain(
+  error: TokenError,
+  { message = error.message, retryAt = error.retryAt }: { message?: string; retryAt?: number | undefined } = {},
+): TokenError {
+  return new TokenError(error.code, message, { ...detailsOf(error), retryAt })
 }
+
+/** What a TokenError is made of, beside its code and message. */
+export function detailsOf(error: TokenError): TokenErrorDetails {
+  const { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken, cause } = error
+  return { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken, cause }
+}
+
+/** As `toldAgain`, for one caller: its stack begins where `asked`, the function that this caller called, was called. */
+export function toldTo(asked: (...given: never[]) => unknown, error: TokenError): TokenError {
+  const told = toldAgain(error)
+  // Missing outside V8.
+  ;(Error as Partial<typeof Error>).captureStackTrace?.(told, asked)
+  return told
+}
+
+/** Causes that hold no secret any more. */
+const REDUCED = new WeakSet<Error>()
 
 /** Without its message: that of a parser may quote the secret that it could not parse. */
 function reduced(cause: unknown): Error {
-  if (isTokenError(cause)) return cause
-  const { name, message, code } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
-  const error = new Error(
-    typeof message === 'string' ? '(its message is not kept: it might hold a secret)' : `a thrown ${typeof cause}`,
-  )
+  if (isTokenError(cause) || REDUCED.has(cause as Error)) return cause as Error
+  const message = member(cause, 'message')
+  const hasMessage = typeof message === 'string'
+  const error = new Error(hasMessage ? WITHHELD : `a thrown ${typeof cause}`)
+  const name = member(cause, 'name')
   if (typeof name === 'string') error.name = name
+  const code = member(cause, 'code')
   if (typeof code === 'string') Object.assign(error, { code })
+  const frames = framesOf(member(cause, 'stack'), hasMessage ? message : '')
+  Object.defineProperty(error, 'stack', { value: [String(error), ...frames].join('\n') })
+  REDUCED.add(error)
   return error
+}
+
+const WITHHELD = '(its message is not kept: it might hold a secret)'
+
+/** The lines of a stack that name a place in the code. */
+function framesOf(stack: unknown, message: string): string[] {
+  if (typeof stack !== 'string') return []
+  // V8 puts the message before the frames, and a message may look like a frame.
+  const behind = message === '' ? stack : stack.split(message).at(-1)
+  return (behind ?? '').split('\n').filter((line) => /^ {4}at \S.*(:\d+:\d+\)?|<anonymous>\)?|\(native\))$/.test(line))
 }

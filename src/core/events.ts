@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import { checkChoice, checkFunction } from './option-checks.ts'
+import { warnOnce } from './runtime.ts'
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 export interface TokenEvents {
@@ -39,18 +40,28 @@ export type AnomalyKind =
   | 'header-in-defaults' // the instance's own default header silently switches the attachment off
   | 'stored-tokens-unusable' // garbage, newer schema, unknown key
   | 'stored-tokens-readable' // no encryption keys
+  | 'adapter-replaced' // another interceptor put an adapter in the place of ours: the request went out bare
+  | 'new-tokens-refused' // the API refuses tokens that were just issued
+  | 'lifetime-odd' // a lifetime below 5 s: seconds given for milliseconds?
 
 /** A refresh token was refused although it was not known to have expired (specification, section 3). */
 export interface SuspicionEvent {
   suspicious: true
   /** Why it may be innocent, or `unexplained`. */
-  evidence: 'unexplained' | 'own-unknown-outcome' | 'concurrent-use' | 'clock-uncertain' | 'store-unreachable'
+  evidence:
+    | 'unexplained'
+    | 'own-unknown-outcome'
+    | 'concurrent-use'
+    | 'clock-uncertain'
+    | 'store-unreachable'
+    | 'expiry-unknown'
   severity: 'high' | 'medium' | 'low'
   /** First 8 hex digits of SHA-256 of the refresh token. */
   fingerprint: string
   refreshExpiresAt?: number
   rejectedAt: number
-  status: number
+  /** Absent where the source told none. */
+  status?: number
   serviceCode?: string
   action: 'obtain' | 'stop'
 }
@@ -66,6 +77,15 @@ const NAMES: readonly (keyof TokenEvents)[] = [
   'anomaly',
   'storeUnavailable',
 ]
+/** What somebody has to change. These are told as a warning of the process where nobody listens. */
+const MISTAKES: ReadonlySet<AnomalyKind> = new Set<AnomalyKind>([
+  'origin-not-allowed',
+  'header-in-defaults',
+  'adapter-replaced',
+  'new-tokens-refused',
+  'stored-tokens-unusable',
+  'stored-tokens-readable',
+])
 /** Between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
@@ -102,13 +122,20 @@ export class Events {
   /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */
   anomaly(kind: AnomalyKind, message: string): boolean {
     const isDue = this.#isDue(kind)
+    if (isDue && !this.#hasListener('anomaly') && MISTAKES.has(kind)) warnOnce(kind, message)
     if (isDue) this.emit('anomaly', { kind, message })
     return isDue
   }
 
   /** Emits `storeUnavailable` unless it was told within the last minute. */
   storeUnavailable(message: string): void {
-    if (this.#isDue('store')) this.emit('storeUnavailable', { message })
+    if (!this.#isDue('store')) return
+    if (!this.#hasListener('storeUnavailable')) warnOnce('store-unavailable', message)
+    this.emit('storeUnavailable', { message })
+  }
+
+  #hasListener(name: keyof TokenEvents): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0
   }
 
   #isDue(kind: AnomalyKind | 'store'): boolean {

@@ -1,3 +1,4 @@
+import { withinLimit } from './deadline.ts'
 import { TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
@@ -5,6 +6,9 @@ import type { ManagerSettings } from './manager-options.ts'
 import type { TokenClock } from './token-clock.ts'
 import { checkedGrant, type TokenGrant } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
+
+/** No service issues such tokens on purpose: seconds were given for milliseconds. */
+const ODD_LIFETIME_MS = 5_000
 
 export interface ExchangeSettings extends ManagerSettings {
   readonly events: Events
@@ -15,8 +19,8 @@ export interface ExchangeSettings extends ManagerSettings {
  * One exchange: a refresh where a refresh token is given, else an obtain. Ended by our own deadline, because a source may
  * ignore its signal, and axios' timeout lets a body drip.
  *
- * @throws whatever the source throws; {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline, `ERR_TOKEN_RESPONSE` for
- * a grant that cannot be used.
+ * @throws whatever the source throws; {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline, `ERR_TOKEN_RESPONSE` or
+ * `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
 export async function exchange(
   { source, clock, tokenClock, events, exchangeTimeoutMs }: ExchangeSettings,
@@ -28,25 +32,23 @@ export async function exchange(
     clock,
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
   })
-  let cancel = (): void => undefined
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.setTimer(() => {
-      const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms`
-      const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown' })
-      reject(error)
-      deadline.abort(error)
-    }, exchangeTimeoutMs)
-  })
+  const atLimit = () => {
+    const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms`
+    const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown' })
+    deadline.abort(error)
+    return error
+  }
   // Lifetimes count from here: from the answer on they would be too long by the journey.
   const sentAt = tokenClock.start()
-  try {
-    const call =
-      source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
-    const grant = checkedGrant(await Promise.race([late, call]))
-    return aged(grant, tokenClock.now() - sentAt)
-  } finally {
-    cancel()
-  }
+  const call = async () =>
+    source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
+  const grant = checkedGrant(await withinLimit(call(), { clock, ms: exchangeTimeoutMs, atLimit }))
+  if (grant.accessLifetimeMs < ODD_LIFETIME_MS)
+    events.anomaly(
+      'lifetime-odd',
+      `An access token lives ${grant.accessLifetimeMs} ms only: a source must give accessLifetimeMs in milliseconds`,
+    )
+  return aged(grant, tokenClock.now() - sentAt)
 }
 
 function aged(grant: Readonly<TokenGrant>, ageMs: number): NewTokens {

@@ -1,6 +1,16 @@
 import { type Clock, systemClock } from './clock.ts'
+import { TokenError } from './errors.ts'
 import { memoryStore } from './memory-store.ts'
-import { checkChoice, checkedDuration, checkFunction, checkNumber, checkObject, checkText } from './option-checks.ts'
+import {
+  checkChoice,
+  checkedDuration,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkText,
+  ownOptions,
+  shown,
+} from './option-checks.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { TokenSource } from './token-source.ts'
 import type { OpenableStore, TokenStore } from './token-store.ts'
@@ -62,14 +72,26 @@ export interface RetryOptions {
 
 export type ManagerSettings = ReturnType<typeof managerSettings>
 
+const OPTIONS = [
+  'source',
+  'store',
+  'storeKey',
+  'renewal',
+  'retry',
+  'exchangeTimeoutMs',
+  'onSuspicious',
+  'clock',
+  'random',
+] as const satisfies readonly (keyof TokenManagerOptions)[]
+
 /** The options with their defaults, checked. @throws {TypeError | RangeError} naming the option and its value. */
 export function managerSettings(options: TokenManagerOptions) {
-  checkObject('The options of createTokenManager', options)
-  const { source, exchangeTimeoutMs = 10_000, onSuspicious = 'obtain' } = options
-  const { store = memoryStore(), clock = systemClock, random = Math.random } = options
+  const own = ownOptions('The options of createTokenManager', options, OPTIONS)
+  const { source, exchangeTimeoutMs = 10_000, onSuspicious = 'obtain' } = own
+  const { store = memoryStore(), clock = systemClock, random = Math.random } = own
   checkSource(source)
-  const { storeKey = source.id } = options
-  if (options.store && storeKey === '')
+  const { storeKey = source.id } = own
+  if (own.store && storeKey === '')
     throw new TypeError(
       'storeKey must be given with a store (or account beside credentials): two accounts must not meet',
     )
@@ -86,16 +108,16 @@ export function managerSettings(options: TokenManagerOptions) {
     storeKey,
     onSuspicious,
     clock,
-    random,
+    random: checkedRandom(random),
     exchangeTimeoutMs: checkedTimeout(exchangeTimeoutMs),
-    renewal: renewalSettings(options.renewal),
-    retry: retrySettings(options.retry),
+    renewal: renewalSettings(own.renewal),
+    retry: retrySettings(own.retry),
   })
 }
 
 function renewalSettings(renewal: RenewalOptions = {}) {
-  checkObject('renewal', renewal)
-  const { skewMs, hardSkewMs, jitter = 0.2, keepWarm = 'while-used', maxWaitMs = 30_000 } = renewal
+  const own = ownOptions('renewal', renewal, ['skewMs', 'hardSkewMs', 'jitter', 'keepWarm', 'maxWaitMs'])
+  const { skewMs, hardSkewMs, jitter = 0.2, keepWarm = 'while-used', maxWaitMs = 30_000 } = own
   checkNumber('renewal.jitter', jitter, 0, 1)
   checkChoice('renewal.keepWarm', keepWarm, ['while-used', 'always', 'never'])
   return Object.freeze({
@@ -108,8 +130,8 @@ function renewalSettings(renewal: RenewalOptions = {}) {
 }
 
 function retrySettings(retry: RetryOptions = {}): RetryPolicy {
-  checkObject('retry', retry)
-  const { maxAttempts = 4, baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 300_000 } = retry
+  const own = ownOptions('retry', retry, ['maxAttempts', 'baseDelayMs', 'maxDelayMs', 'maxRetryAfterMs'])
+  const { maxAttempts = 4, baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 300_000 } = own
   checkNumber('retry.maxAttempts', maxAttempts, 1)
   if (!Number.isInteger(maxAttempts))
     throw new RangeError(`retry.maxAttempts must be a whole number, got ${maxAttempts}`)
@@ -119,6 +141,26 @@ function retrySettings(retry: RetryOptions = {}): RetryPolicy {
     maxDelayMs: checkedDuration('retry.maxDelayMs', maxDelayMs),
     maxRetryAfterMs: checkedDuration('retry.maxRetryAfterMs', maxRetryAfterMs),
   })
+}
+
+/** A broken generator fails the renewal that draws first; from then on 0 takes the place of what it gives. */
+function checkedRandom(random: () => number): () => number {
+  let isTold = false
+  const broken = (why: string, cause?: unknown): number => {
+    if (isTold) return 0
+    isTold = true
+    const message = `random must give a number from 0 to less than 1, ${why}`
+    throw new TokenError('ERR_TOKEN_SOURCE', message, { cause: cause ?? new RangeError(message) })
+  }
+  return () => {
+    let drawn: unknown
+    try {
+      drawn = random()
+    } catch (cause) {
+      return broken('and it threw', cause)
+    }
+    return typeof drawn === 'number' && drawn >= 0 && drawn < 1 ? drawn : broken(`got ${shown(drawn)}`)
+  }
 }
 
 function checkedTimeout(exchangeTimeoutMs: number): number {

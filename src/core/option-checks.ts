@@ -6,6 +6,21 @@ export function checkObject(name: string, value: unknown): void {
     throw new TypeError(`${name} must be an object, got ${kindOf(value)}`)
 }
 
+/**
+ * Reads the options once, own members only: what somebody put on `Object.prototype` is no option.
+ *
+ * @param names All options that there are.
+ * @returns A copy that inherits nothing.
+ * @throws {TypeError} when they are no object, or naming a member that is no option: a typing error would go unnoticed.
+ */
+export function ownOptions<Options extends object>(what: string, given: Options, names: readonly string[]): Options {
+  checkObject(what, given)
+  const options = Object.assign(Object.create(null) as Options, given)
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  if (unknown === undefined) return options
+  throw new TypeError(`${what} must be among ${names.join(', ')}; there is no '${unknown}'`)
+}
+
 /** @throws {TypeError} naming the option unless it is one of `choices`. */
 export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
   if (!choices.includes(value))

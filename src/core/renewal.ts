@@ -1,11 +1,12 @@
 import pRetry from 'p-retry'
-import { exchangeError, outcomeOf, TokenError } from './errors.ts'
+import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, type ExchangeSettings } from './exchange.ts'
 import { GaveUp } from './gave-up.ts'
 import { Halted, Pauses } from './pauses.ts'
 import { type Consequence, consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
 import { uncertaintyOf } from './suspicion.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
+import { toTokenError } from './to-token-error.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,
@@ -125,7 +126,9 @@ export class Renewal {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    const { record, counts, suspicions, memory } = this.#settings
+    const { record, counts, suspicions, memory, random } = this.#settings
+    // Before the claim: what a broken generator throws must not leave one unsettled.
+    const chance = random()
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
     if (this.#isHalted()) return this.#withdraw(claim, 'keep')
@@ -140,7 +143,7 @@ export class Renewal {
       granted = await exchange(this.#settings, refreshToken)
     } catch (thrown) {
       counts.failures += 1
-      return this.#failed(claim, by, exchangeError(thrown), attempt)
+      return this.#failed(claim, by, toTokenError(thrown, by), attempt, chance)
     }
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     if (by === 'refresh') {
@@ -217,17 +220,23 @@ export class Renewal {
   }
 
   /** Settles a failed exchange: adopts what somebody else got meanwhile, or throws what comes next. */
-  async #failed(claim: GrantedClaim, by: 'obtain' | 'refresh', error: TokenError, attempt: number): Promise<Renewed> {
-    const { record, events, suspicions, memory, retry, renewal, random } = this.#settings
+  async #failed(
+    claim: GrantedClaim,
+    by: 'obtain' | 'refresh',
+    error: TokenError,
+    attempt: number,
+    chance: number,
+  ): Promise<Renewed> {
+    const { record, events, suspicions, memory, retry, renewal } = this.#settings
     this.lastError = error
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
-    const { fate, next } = consequenceOf(by, error, this.#signatureFailures)
+    const { fate, next, judged } = consequenceOf(by, error, this.#signatureFailures)
     const retryAfterMs = this.#believedRetryAfter(error)
     // Where no caller can wait that long, the cool-down tells everyone at once.
     const isLast =
       attempt >= this.#maxAttempts || next === 'stop' || (next === 'retry' && retryAfterMs > renewal.maxWaitMs)
     let gaveUp = isLast ? this.#gaveUp(error, retryAfterMs, next) : undefined
-    const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, random())
+    const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, chance)
     if (fate === 'doubtful' || fate === 'dead') this.#spent(claim)
 
     const refusedAt = this.#settings.tokenClock.now()
@@ -239,9 +248,9 @@ export class Renewal {
     if (next === 'obtain' && !newer) memory.owesObtain = true
     if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)
     // A reset goes with a change of credentials, which explains the refusal.
-    const explained = newer !== undefined || error.status === 400 || this.#halted === 'outdated'
+    const explained = newer !== undefined || this.#halted === 'outdated'
     if (fate === 'dead') {
-      if (!explained && (await this.#mustStop(claim, error, answer, refusedAt))) gaveUp = this.#stopped(error)
+      if (judged && !explained && (await this.#mustStop(claim, error, answer, refusedAt))) gaveUp = this.#stopped(error)
       if (gaveUp || this.#halted) await record.release(claim, fate, gaveUp?.coolDown).catch(() => undefined)
     }
     if (this.#halted) throw new Halted()

@@ -13,28 +13,36 @@ export interface Consequence {
   readonly fate: RefreshTokenFate
   /** `obtain`: at once, with the credentials. */
   readonly next: 'stop' | 'retry' | 'obtain'
+  /** The refresh token was found invalid: suspicious, unless it is explained (specification, section 3). */
+  readonly judged?: boolean
 }
 
-/** The table of outcomes (design: Renewal). @param signatureFailures In this renewal, this one included. */
+/**
+ * The table of outcomes (design: Renewal). The source says what became of the refresh token; where it says nothing, the
+ * outcome does. No HTTP status decides here.
+ *
+ * @param signatureFailures In this renewal, this one included.
+ */
 export function consequenceOf(
   exchange: 'obtain' | 'refresh',
   error: TokenError,
   signatureFailures: number,
 ): Consequence {
   const outcome = outcomeOf(error)
-  if (exchange === 'obtain') {
-    const stop = outcome === 'rejected' || signatureFailures > 1
-    return { fate: 'keep', next: stop ? 'stop' : 'retry' }
-  }
-  switch (outcome) {
+  // Nobody can mend it but a person.
+  const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
+  if (exchange === 'obtain') return { fate: 'keep', next: isFinal || signatureFailures > 1 ? 'stop' : 'retry' }
+  switch (error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)) {
+    case 'refused':
+      return { fate: 'dead', next: 'obtain', judged: true }
+    case 'unusable':
+      return { fate: 'dead', next: 'obtain' }
+    case 'kept':
     case 'rejected':
-      if (error.status === 403) return { fate: 'keep', next: 'obtain' }
-      if (error.status === 401 || error.status === 400 || error.code === 'ERR_REFRESH_REJECTED')
-        return { fate: 'dead', next: 'obtain' }
-      return { fate: 'keep', next: 'stop' }
     case 'deferred':
     case 'not-sent':
-      return { fate: 'keep', next: 'retry' }
+      // Credentials that were refused will be refused again; others may still obtain.
+      return { fate: 'keep', next: !isFinal ? 'retry' : error.retryable ? 'obtain' : 'stop' }
     case 'unknown-5xx':
       return { fate: 'counted', next: 'retry' }
     default:

@@ -30,7 +30,7 @@ export class SuspicionWatch {
   }
 
   /** @returns Whether everything must stop. */
-  async refused(refreshToken: string, refusal: Refusal, { status = 401, serviceCode }: TokenError): Promise<boolean> {
+  async refused(refreshToken: string, refusal: Refusal, { status, serviceCode }: TokenError): Promise<boolean> {
     const suspicion = suspicionOf(refusal)
     if (!suspicion) return false
     this.count += 1
@@ -44,7 +44,7 @@ export class SuspicionWatch {
       fingerprint,
       ...(remainingMs !== undefined && { refreshExpiresAt: Math.round(rejectedAt + remainingMs) }),
       rejectedAt,
-      status,
+      ...(status !== undefined && { status }),
       ...(serviceCode !== undefined && { serviceCode }),
       action: this.#action,
     })

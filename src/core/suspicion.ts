@@ -25,8 +25,8 @@ export function suspicionOf(refusal: Refusal): Suspicion | undefined {
   const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
   if (remainingMs !== undefined && remainingMs <= -uncertaintyMs) return undefined
   if (attemptedBefore) return { evidence: 'own-unknown-outcome', severity: 'low' }
-  if (remainingMs === undefined || remainingMs <= uncertaintyMs)
-    return { evidence: 'clock-uncertain', severity: 'medium' }
+  if (remainingMs === undefined) return { evidence: 'expiry-unknown', severity: 'medium' }
+  if (remainingMs <= uncertaintyMs) return { evidence: 'clock-uncertain', severity: 'medium' }
   if (contested) return { evidence: 'concurrent-use', severity: 'low' }
   if (!storeReachable) return { evidence: 'store-unreachable', severity: 'medium' }
   return { evidence: 'unexplained', severity: 'high' }

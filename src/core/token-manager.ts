@@ -1,13 +1,15 @@
 import { Mutex } from 'async-mutex'
 import type { Clock } from './clock.ts'
-import { exchangeError, retryableAt, TokenError, type TokenErrorCode } from './errors.ts'
+import { isTokenError, toldAgain, toldTo, TokenError, type TokenErrorCode } from './errors.ts'
 import { Events, type RenewalCause, type TokenEvents } from './events.ts'
 import { GaveUp } from './gave-up.ts'
 import { HeldToken } from './held-token.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { checkedDuration } from './option-checks.ts'
 import { Renewal, type Renewed, type RenewalSettings } from './renewal.ts'
+import { type Context, currentContext } from './runtime.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
+import { toTokenError } from './to-token-error.ts'
 import { TokenClock } from './token-clock.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -77,6 +79,8 @@ export interface ManagerInternals {
   readonly anomaly: Events['anomaly']
   /** Whether `token` is the current one and has ended: a stall may lie between its being served and its being sent. */
   readonly hasEnded: (token: string) => boolean
+  /** The API refused `token`: replaces it for later requests, as `replaceAccessToken` does. Nobody waits, and no process is held. */
+  readonly replaceBehind: (token: string) => void
 }
 export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
 
@@ -95,6 +99,8 @@ const LEAST_FORCED_GAP_MS = 2_000
 
 class Manager implements TokenManager {
   readonly #settings: RenewalSettings
+  /** Of the manager's creation. A renewal that a request starts must not run in the context of that request. */
+  readonly #inContext: Context = currentContext()
   readonly #clock: Clock
   readonly #events: Events
   readonly #room: WaitingRoom
@@ -153,12 +159,23 @@ class Manager implements TokenManager {
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),
       hasEnded: (token) => this.#current?.stored.accessToken === token && this.#current.remainingMs <= 0,
+      replaceBehind: (token) => {
+        const current = this.#current
+        if (current?.stored.accessToken !== token || this.#renewal || this.#isCoolingDown()) return
+        if (this.#forcedGapMs(current) > 0) return
+        this.#forcedAt = this.#now()
+        this.#renew('refused')
+      },
     }
   }
 
   async getAccessToken(options: WaitOptions = {}): Promise<string> {
     options.signal?.throwIfAborted()
-    return this.peekAccessToken() ?? (await this.#wait(this.#current ? 'expired' : 'cold', options, true))
+    try {
+      return this.peekAccessToken() ?? (await this.#wait(this.#current ? 'expired' : 'cold', options, true))
+    } catch (error) {
+      throw ownError(this, 'getAccessToken', error)
+    }
   }
 
   peekAccessToken(): string | undefined {
@@ -174,19 +191,26 @@ class Manager implements TokenManager {
   async replaceAccessToken(refused: string, options: WaitOptions = {}): Promise<string> {
     options.signal?.throwIfAborted()
     const current = this.#current
-    // A late 401 for a token that was replaced since costs no token call.
-    const token =
-      current?.stored.accessToken === refused
-        ? await this.#replace(current, options)
-        : await this.getAccessToken(options)
-    if (token === refused)
+    try {
+      // A late 401 for a token that was replaced since costs no token call.
+      const token =
+        current?.stored.accessToken === refused
+          ? await this.#replace(current, options)
+          : await this.getAccessToken(options)
+      if (token !== refused) return token
       throw new TokenError('ERR_TOKEN_RESPONSE', 'The service issued the refused access token again')
-    return token
+    } catch (error) {
+      throw ownError(this, 'replaceAccessToken', error)
+    }
   }
 
   async renew(options: WaitOptions = {}): Promise<void> {
     options.signal?.throwIfAborted()
-    await this.#wait('forced', options, false)
+    try {
+      await this.#wait('forced', options, false)
+    } catch (error) {
+      throw ownError(this, 'renew', error)
+    }
   }
 
   async reset(): Promise<void> {
@@ -275,7 +299,8 @@ class Manager implements TokenManager {
     const pauseMs = until - this.#now()
     if (pauseMs === Infinity) return error
     const retryAt = Math.round(this.#clock.wallNow() + pauseMs)
-    return retryableAt(error, retryAt, `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`)
+    const message = `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`
+    return toldAgain(error, { message, retryAt })
   }
 
   /**
@@ -301,21 +326,18 @@ class Manager implements TokenManager {
 
   #replace(current: HeldToken, options: WaitOptions): Promise<string> | string {
     const expired = current.freshness === 'expired'
-    if (!expired && !this.#renewal && !this.#isCoolingDown()) this.#spendForcedGap(current)
+    if (!expired && !this.#renewal && !this.#isCoolingDown()) {
+      const gapMs = this.#forcedGapMs(current)
+      if (gapMs > 0) throw this.#until({ until: this.#now() + gapMs, error: replacedTooSoon() })
+      this.#forcedAt = this.#now()
+    }
     return this.#wait(expired ? 'expired' : 'refused', options, false)
   }
 
-  #spendForcedGap(current: HeldToken): void {
+  /** Until the next renewal that a refusal may force, ms. */
+  #forcedGapMs(current: HeldToken): number {
     const gapMs = Math.max(LEAST_FORCED_GAP_MS, current.stored.accessLifetimeMs / 10)
-    const now = this.#now()
-    if (now < this.#forcedAt + gapMs) {
-      const error = new TokenError(
-        'ERR_REPLACED_TOO_SOON',
-        'The API refuses access tokens faster than they may be replaced',
-      )
-      throw this.#until({ until: this.#forcedAt + gapMs, error })
-    }
-    this.#forcedAt = now
+    return this.#forcedAt + gapMs - this.#now()
   }
 
   /** Starts the renewal that all callers share; none is in flight, or the one in flight is outdated. */
@@ -333,7 +355,7 @@ class Manager implements TokenManager {
       },
     })
     this.#renewal = renewal
-    void this.#mutex.runExclusive(() => this.#see(renewal, because))
+    void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
   }
 
   /** Sees a renewal through. Never rejects: callers hear of it in the waiting room. */
@@ -348,7 +370,9 @@ class Manager implements TokenManager {
       // One that was halted is no longer the current one.
       if (this.#renewal !== renewal) return
       this.#failed(
-        thrown instanceof GaveUp ? thrown : new GaveUp(exchangeError(thrown), LEAST_RENEWAL_GAP_MS, this.#failures + 1),
+        thrown instanceof GaveUp
+          ? thrown
+          : new GaveUp(toTokenError(thrown, 'obtain'), LEAST_RENEWAL_GAP_MS, this.#failures + 1),
       )
     }
   }
@@ -385,7 +409,7 @@ class Manager implements TokenManager {
     const nextAttemptAt = Math.round(this.#clock.wallNow() + coolDownMs)
     // A stop is final: the token that lives is dropped too.
     if (coolDownMs === Infinity) this.#current = undefined
-    const failure = coolDownMs === Infinity ? error : retryableAt(error, nextAttemptAt)
+    const failure = coolDownMs === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     this.#armTimer(coolDownMs)
     this.#room.turnAway(failure)
     this.#events.emit('renewalFailed', { error: failure, nextAttemptAt })
@@ -413,6 +437,15 @@ class Manager implements TokenManager {
     else if (this.#coolDown && this.#isCoolingDown()) this.#armTimer(this.#coolDown.until - this.#now())
     else this.#renew(freshness)
   }
+}
+
+/** Each caller gets an error of its own, whose stack begins where the caller asked. */
+function ownError(manager: Manager, asked: keyof TokenManager, error: unknown): unknown {
+  return isTokenError(error) ? toldTo(Reflect.get(manager, asked), error) : error
+}
+
+function replacedTooSoon(): TokenError {
+  return new TokenError('ERR_REPLACED_TOO_SOON', 'The API refuses access tokens faster than they may be replaced')
 }
 
 function closedError(): TokenError {

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import { TokenError } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
+import { kindOf } from './option-checks.ts'
 
 /**
  * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
@@ -38,29 +39,48 @@ export interface TokenGrant {
 
 /**
  * @returns A frozen copy with only the members above.
- * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used. Its outcome is unknown: the service
- * may have rotated the refresh token all the same.
+ * @throws {TokenError} `ERR_TOKEN_SOURCE` when a member is missing or of the wrong kind: the source is broken.
+ * `ERR_TOKEN_RESPONSE` when its value cannot be used. The outcome of both is unknown: the service may have rotated the
+ * refresh token all the same.
  */
 export function checkedGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
+  if (typeof grant !== 'object' || (grant as unknown) === null)
+    throw broken(`it gave ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
   const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs }: Partial<Record<keyof TokenGrant, unknown>> =
-    grant ?? {}
+    grant
+  if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'])
+  if (typeof accessToken !== 'string') throw broken(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and a different token would be sent.
-  if (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken))
-    throw unusable('accessToken must be a string of visible ASCII characters')
-  if (!isLifetime(accessLifetimeMs)) throw unusable('accessLifetimeMs must be a positive, finite number')
+  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw unusable('accessToken must be visible ASCII characters')
+  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'])
+  checkLifetime('accessLifetimeMs', accessLifetimeMs)
   if (refreshToken === undefined) return Object.freeze({ accessToken, accessLifetimeMs })
-  if (typeof refreshToken !== 'string' || refreshToken === '') throw unusable('refreshToken must be a non-empty string')
+  if (typeof refreshToken !== 'string') throw broken(`refreshToken must be a string, got ${kindOf(refreshToken)}`)
+  if (refreshToken === '' || /[\p{Cc}\p{Cs}]/u.test(refreshToken))
+    throw unusable('refreshToken must be well-formed text without control characters, and not empty')
   if (refreshLifetimeMs === undefined) return Object.freeze({ accessToken, accessLifetimeMs, refreshToken })
-  if (!isLifetime(refreshLifetimeMs)) throw unusable('refreshLifetimeMs must be a positive, finite number')
+  checkLifetime('refreshLifetimeMs', refreshLifetimeMs)
   return Object.freeze({ accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs })
 }
 
-function isLifetime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0
+function checkLifetime(name: string, value: unknown): asserts value is number {
+  if (typeof value !== 'number') throw broken(`${name} must be a number of milliseconds, got ${kindOf(value)}`)
+  if (Number.isNaN(value)) throw broken(`${name} must be a number of milliseconds, got NaN`)
+  if (value <= 0 || value === Infinity) throw unusable(`${name} must be positive and finite, got ${value}`)
+}
+
+/** @param others What the member is called elsewhere. */
+function missing(name: string, grant: object, others: readonly string[]): TokenError {
+  const found = others.find((other) => other in grant)
+  return broken(found === undefined ? `${name} is missing` : `${name} is missing; did you mean ${found}?`)
+}
+
+function broken(what: string): TokenError {
+  const message = `The token source is broken: ${what}`
+  return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'unknown' })
 }
 
 function unusable(what: string): TokenError {
-  return new TokenError('ERR_TOKEN_RESPONSE', `The token source gave a grant that cannot be used: ${what}`, {
-    outcome: 'unknown',
-  })
+  const message = `The token source gave a grant that cannot be used: ${what}`
+  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown' })
 }

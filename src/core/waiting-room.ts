@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { setDeadline } from './deadline.ts'
 import type { TokenError } from './errors.ts'
 
 /** Until when one caller waits; instants are monotonic. */
@@ -52,8 +53,6 @@ export class WaitingRoom {
 
   /** Everybody leaves with `token`. */
   serve(token: string): void {
-    // A stall may have made their timer late.
-    this.turnAway(this.#atLimit(), this.#clock.monotonicNow())
     for (const waiter of this.#waiters) {
       this.#leave(waiter)
       waiter.resolve(token)
@@ -84,7 +83,7 @@ export class WaitingRoom {
     // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
     const delayMs = Math.ceil(Math.max(0, at - this.#clock.monotonicNow()))
     // It holds the process: a script that waits for its first token must not just end.
-    const cancel = this.#clock.setTimer(() => this.#onTimer(), delayMs, true)
+    const cancel = setDeadline(this.#clock, delayMs, () => this.#onTimer(), true)
     this.#timer = { at, cancel }
   }
 

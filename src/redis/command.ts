@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
 import { checkObject } from '../core/option-checks.ts'
 import { digestOf } from '../core/suspicion.ts'
 
@@ -52,29 +53,17 @@ export class Script {
 export class NoAnswer extends Error {}
 
 /** @param onLate Hears what comes after all. */
-export async function within<Value>(
+export function within<Value>(
   pending: Promise<Value>,
-  limitMs: number,
+  ms: number,
   clock: Clock,
   onLate: (value: Value) => void,
 ): Promise<Value> {
-  let cancel = (): void => undefined
-  let late = false
-  pending.then(
-    (value) => late && onLate(value),
-    () => undefined,
-  )
-  const limit = new Promise<never>((_, reject) => {
-    cancel = clock.setTimer(() => {
-      late = true
-      reject(new NoAnswer(`no answer within ${limitMs} ms`))
-    }, limitMs)
-  })
-  try {
-    return await Promise.race([pending, limit])
-  } finally {
-    cancel()
+  const atLimit = () => {
+    pending.then(onLate, () => undefined)
+    return new NoAnswer(`no answer within ${ms} ms`)
   }
+  return withinLimit(pending, { clock, ms, atLimit })
 }
 
 /** Why a command failed, without what may be secret: messages of clients quote addresses, passwords and arguments. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { MemoryRecord } from '../core/memory-store.ts'
-import { checkChoice, checkedDuration, checkNumber, checkObject, checkText } from '../core/option-checks.ts'
+import { checkChoice, checkedDuration, checkNumber, checkText, ownOptions } from '../core/option-checks.ts'
 import type {
   ClaimAnswer,
   CoolDown,
@@ -45,8 +45,9 @@ export interface RedisStoreOptions {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {
-  checkObject('The options of redisStore', options)
-  const { client, prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' } = options
+  const names = ['client', 'prefix', 'encryptionKeys', 'commandTimeoutMs', 'onUnavailable']
+  const own = ownOptions('The options of redisStore', options, names)
+  const { client, prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' } = own
   checkText('prefix', prefix)
   if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
   checkNumber('commandTimeoutMs', commandTimeoutMs, 1)

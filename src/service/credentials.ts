@@ -1,5 +1,6 @@
-import { TokenError } from '../core/errors.ts'
+import { detailsOf, isTokenError, TokenError } from '../core/errors.ts'
 import { checkFunction, checkText } from '../core/option-checks.ts'
+import { toTokenError } from '../core/to-token-error.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**
@@ -45,20 +46,26 @@ export function credentialSource<Name extends string>(
       let given: unknown
       try {
         given = await (provider as () => unknown)()
-      } catch (cause) {
-        throw unavailable('The credentials function failed: no token call was made', cause)
+      } catch (thrown) {
+        throw noCredentials(thrown)
       }
       try {
         return checkedCredentials((given ?? {}) as Partial<Record<Name, unknown>>, names)
       } catch (error) {
-        throw unavailable(`The credentials function gave what cannot be used: ${(error as TypeError).message}`)
+        const message = `The credentials function gave what cannot be used: ${(error as TypeError).message}`
+        throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
       }
     },
   }
 }
 
-function unavailable(message: string, cause?: unknown): TokenError {
-  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent', cause })
+/** What the credentials function threw, told as what became of the exchange: a vault that refuses is not asked again at once. */
+function noCredentials(thrown: unknown): TokenError {
+  if (isTokenError(thrown)) return thrown
+  const error = toTokenError(thrown, 'obtain')
+  const outcome = error.outcome === 'unknown' ? 'not-sent' : error.outcome
+  const message = 'The credentials function failed: no token call was made'
+  return new TokenError(error.code, message, { ...detailsOf(error), outcome })
 }
 
 function checkedCredentials<Name extends string>(

@@ -1,26 +1,32 @@
-import { type ExchangeOutcome, TokenError, type TokenErrorCode } from '../core/errors.ts'
+import { TokenError } from '../core/errors.ts'
+import { type Exchange, type Failure, failureOfNetwork, failureOfStatus } from '../core/exchange-outcome.ts'
 
-export type Exchange = 'obtain' | 'refresh'
-
-/** What a complete answer outside 2xx means (specification, section 7, and the field notes). */
+/** What a complete answer outside 2xx means (specification, section 7, and the field notes), and what to do about it. */
 export function refusal(
   exchange: Exchange,
   status: number,
   url: URL,
   location: unknown,
-): { code: TokenErrorCode; outcome: ExchangeOutcome; advice: string } {
-  if (status === 429) return { code: 'ERR_THROTTLED', outcome: 'deferred', advice: 'too many token calls' }
-  if (status >= 500 && status <= 599)
-    return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', advice: 'the token service failed' }
-  if (status === 408 || status === 425)
-    return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', advice: 'the token service gave up' }
-  if (status === 400 || status === 401 || status === 403)
-    return exchange === 'obtain'
-      ? { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected', advice: 'check the credentials' }
-      : { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', advice: 'the refresh token was refused' }
-  if (status >= 300 && status <= 499)
-    return { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', advice: misdirected(status, url, location) }
-  return { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', advice: 'no status that HTTP knows' }
+): { failure: Failure; advice: string } {
+  const failure = failureOfStatus(exchange, status)
+  return { failure, advice: adviceFor(failure, status, url, location) }
+}
+
+function adviceFor({ code, outcome }: Failure, status: number, url: URL, location: unknown): string {
+  switch (code) {
+    case 'ERR_THROTTLED':
+      return 'too many token calls'
+    case 'ERR_TOKEN_SERVICE_UNAVAILABLE':
+      return outcome === 'unknown-5xx' ? 'the token service failed' : 'the token service gave up'
+    case 'ERR_CREDENTIALS_REJECTED':
+      return 'check the credentials'
+    case 'ERR_REFRESH_REJECTED':
+      return 'the refresh token was refused'
+    case 'ERR_TOKEN_REQUEST':
+      return misdirected(status, url, location)
+    default:
+      return 'no status that HTTP knows'
+  }
 }
 
 function misdirected(status: number, url: URL, location: unknown): string {
@@ -37,48 +43,21 @@ function misdirected(status: number, url: URL, location: unknown): string {
   return `a redirect to ${target.origin}; token calls follow none, check baseUrl`
 }
 
-/** Failures of which it is certain that no request byte left. */
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ERR_INVALID_URL',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-])
-
 /**
  * What is known when there is no complete answer. Only the code of the failure is kept: an axios error carries the whole
  * request, and messages of mocking libraries do too.
  */
 export function brokenOff(thrown: unknown, address: string, status: number | undefined): TokenError {
-  const chain = causes(thrown)
-  const notSent =
-    status === undefined && chain.some(({ code, syscall }) => NOT_SENT.has(String(code)) || syscall === 'connect')
-  const code = chain.map((link) => link.code).findLast((found) => typeof found === 'string')
+  const { errorCode = 'no error code', ...failure } = failureOfNetwork(thrown)
+  // Once there is a status, the request was sent.
+  const known: Failure = status === undefined ? failure : { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' }
+  const notSent = known.outcome === 'not-sent'
   const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
-  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', `${address} ${what} (${code ?? 'no error code'})`, {
-    outcome: notSent ? 'not-sent' : 'unknown',
-    status,
-  })
+  return new TokenError(known.code, `${address} ${what} (${errorCode})`, { ...known, status })
 }
 
 /** The deadline passed before the call, e.g. in waiting for credentials. */
 export function tooLate(address: string): TokenError {
   const message = `The deadline had passed before ${address} was called`
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })
-}
-
-/** The error and its causes: axios and fetch wrap the one that knows; of several addresses each has its own. */
-function causes(thrown: unknown): { code?: unknown; syscall?: unknown }[] {
-  const chain: object[] = []
-  for (let link = thrown; typeof link === 'object' && link !== null && chain.length < 4; link = (link as Error).cause)
-    chain.push(link, ...((link as { errors?: object[] }).errors ?? []))
-  return chain
 }

@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, checkObject } from '../core/option-checks.ts'
-import { parseHttpDate } from './http-date.ts'
+import { parseHttpDate } from '../core/http-date.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { isAuthentic } from './response-signature.ts'

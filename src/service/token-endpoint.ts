@@ -1,11 +1,12 @@
 import { Axios, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, checkObject } from '../core/option-checks.ts'
-import { parseRetryAfter } from './http-date.ts'
+import type { Exchange } from '../core/exchange-outcome.ts'
+import { parseRetryAfter } from '../core/http-date.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
-import { brokenOff, type Exchange, refusal, tooLate } from './exchange-outcome.ts'
+import { brokenOff, refusal, tooLate } from './exchange-outcome.ts'
 import { requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
 
 export interface TokenServiceOptions {
@@ -78,9 +79,9 @@ export class TokenEndpoint {
       if (flaw === undefined) return { text, date, address, status }
       throw new TokenError('ERR_TOKEN_RESPONSE', `The answer of ${address} is ${flaw}`, { outcome: 'unknown', status })
     }
-    const { code, outcome, advice } = refusal(exchange, status, url, headers.get('location'))
-    throw new TokenError(code, `${address} answered ${status}: ${advice}`, {
-      outcome,
+    const { failure, advice } = refusal(exchange, status, url, headers.get('location'))
+    throw new TokenError(failure.code, `${address} answered ${status}: ${advice}`, {
+      ...failure,
       status,
       serviceCode: serviceCodeOf(text, [attributes, request.headers ?? {}].flatMap(Object.values<unknown>)),
       retryAfterMs: isRepeated(response, 'retry-after')

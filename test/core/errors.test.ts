@@ -2,14 +2,14 @@ import { inspect } from 'node:util'
 import { describe, expect, it, jest } from '@jest/globals'
 import { AxiosError, AxiosHeaders } from 'axios'
 import {
-  exchangeError,
   type ExchangeOutcome,
   isTokenError,
   outcomeOf,
-  retryableAt,
+  toldAgain,
   TokenError,
   type TokenErrorCode,
 } from '../../src/core/errors.ts'
+import { toTokenError } from '../../src/core/to-token-error.ts'
 import type * as Errors from '../../src/core/errors.ts'
 import { logged } from '../support/canary.ts'
 
@@ -26,6 +26,7 @@ const CODES: [TokenErrorCode, boolean, ExchangeOutcome][] = [
   ['ERR_REPLACED_TOO_SOON', true, 'unknown'],
   ['ERR_STORE_UNAVAILABLE', true, 'unknown'],
   ['ERR_CLOSED', false, 'unknown'],
+  ['ERR_TOKEN_SOURCE', false, 'unknown'],
 ]
 
 /** The module once more, as a program has it that loads the package as ESM and as CommonJS. */
@@ -65,6 +66,7 @@ describe('given the details of a TokenError', () => {
     serviceCode: 'throttled',
     retryAfterMs: 5_000,
     retryAt: 7,
+    refreshToken: 'kept',
   } as const
 
   it('when they are given, then each is a member', () => {
@@ -86,18 +88,23 @@ describe('given the details of a TokenError', () => {
     expect('cause' in error).toBe(false)
   })
 
-  it('when it is written as JSON, then program and reader find what they need, and nothing of the chain', () => {
+  it('when it is written as JSON, then program and reader find what they need, and nothing of the chain (F192)', () => {
     const error = new TokenError('ERR_THROTTLED', 'm', { ...details, cause: new Error('inner') })
-    expect(JSON.parse(JSON.stringify(error))).toEqual({ code: 'ERR_THROTTLED', retryable: true, ...details })
+    const described = { name: 'TokenError', message: 'm', code: 'ERR_THROTTLED', retryable: true }
+    expect(JSON.parse(JSON.stringify(error))).toEqual({ ...described, ...details })
+  })
+
+  it.each([NaN, Infinity, -Infinity, -1])('when its Retry-After is %d ms, then it has none (F153)', (retryAfterMs) => {
+    expect(new TokenError('ERR_THROTTLED', 'm', { retryAfterMs })).not.toHaveProperty('retryAfterMs')
   })
 
   it('when it is told again with an instant, then nothing else changes', () => {
     const { retryAt, ...before } = details
     const error = new TokenError('ERR_THROTTLED', 'm', { ...before, cause: new TokenError('ERR_CLOSED', 'inner') })
-    const again = retryableAt(error, retryAt)
+    const again = toldAgain(error, { retryAt })
     expect(again).toMatchObject({ code: 'ERR_THROTTLED', message: 'm', ...details })
     expect(again.cause).toBe(error.cause)
-    expect(retryableAt(error, 8, 'other')).toMatchObject({ message: 'other', retryAt: 8 })
+    expect(toldAgain(error, { message: 'other', retryAt: 8 })).toMatchObject({ message: 'other', retryAt: 8 })
     expect(error.retryAt).toBeUndefined()
   })
 })
@@ -143,7 +150,7 @@ describe('given something that may be a TokenError', () => {
     expect(isTokenError(theirs, 'ERR_CLOSED')).toBe(true)
     expect(other.isTokenError(ours, 'ERR_CLOSED')).toBe(true)
     expect(other.isTokenError(impostor)).toBe(false)
-    expect(exchangeError(theirs)).toBe(theirs)
+    expect(toTokenError(theirs, 'obtain')).toBe(theirs)
   })
 
   it('when it is of a class built on TokenError, then both know it, and another class built so does not', () => {
@@ -254,24 +261,4 @@ describe('given the cause of a TokenError', () => {
   it('when it is printed with the error, then it is not to be enumerated', () => {
     expect(Object.keys(caused(new Error('hidden-value')))).not.toContain('cause')
   })
-})
-
-describe('given whatever a token source threw', () => {
-  it('when it is a TokenError, then it is told as it is', () => {
-    const error = new TokenError('ERR_THROTTLED', 'm')
-    expect(exchangeError(error)).toBe(error)
-  })
-
-  it.each([undefined, null, 'text', 5, {}, new Error('inner'), new AxiosError('inner')])(
-    'when it is %p, then nothing is known of the exchange',
-    (thrown) => {
-      const error = exchangeError(thrown)
-      expect(error).toMatchObject({
-        code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
-        retryable: true,
-        message: 'The token source failed',
-      })
-      expect(outcomeOf(error)).toBe('unknown')
-    },
-  )
 })

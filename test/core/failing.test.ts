@@ -263,7 +263,6 @@ describe('given a source of the user’s own that fails in its own way', () => {
     ['a string', throwing('boom')],
     ['nothing', throwing(undefined)],
     ['a throw', failingWith('ERR_TOKEN_RESPONSE', 'unknown')],
-    ['a TypeError', throwing(new TypeError('undefined is not a function'))],
   ])('when it rejects with %s, then it is retried as unknown', async (_, answer) => {
     const { clock, tokens } = manage(script(answer))
     const waiting = tokens.getAccessToken()

@@ -1,44 +1,49 @@
 import { describe, expect, it } from '@jest/globals'
-import { type ExchangeOutcome, TokenError, type TokenErrorCode } from '../../src/core/errors.ts'
+import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
 import { consequenceOf, coolDownMs, pauseMs } from '../../src/core/retry-policy.ts'
 
 const POLICY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
   new TokenError(code, 'failed', { outcome, status })
 
-describe('given an exchange that failed, when its consequence is asked for', () => {
-  it.each<['obtain' | 'refresh', ExchangeOutcome, number | undefined, string]>([
-    ['obtain', 'rejected', 401, 'keep stop'],
-    ['obtain', 'rejected', 400, 'keep stop'],
-    ['obtain', 'rejected', 403, 'keep stop'],
-    ['obtain', 'rejected', 404, 'keep stop'],
-    ['obtain', 'rejected', 302, 'keep stop'],
-    ['obtain', 'deferred', 429, 'keep retry'],
-    ['obtain', 'not-sent', undefined, 'keep retry'],
-    ['obtain', 'unknown-5xx', 503, 'keep retry'],
-    ['obtain', 'unknown', undefined, 'keep retry'],
-    ['refresh', 'rejected', 401, 'dead obtain'],
-    ['refresh', 'rejected', 400, 'dead obtain'],
-    ['refresh', 'rejected', 403, 'keep obtain'],
-    ['refresh', 'rejected', 404, 'keep stop'],
-    ['refresh', 'rejected', 302, 'keep stop'],
-    ['refresh', 'deferred', 429, 'keep retry'],
-    ['refresh', 'not-sent', undefined, 'keep retry'],
-    ['refresh', 'unknown-5xx', 503, 'counted retry'],
-    ['refresh', 'unknown', undefined, 'doubtful obtain'],
-  ])('then %s, %s (%s): %s', (exchange, outcome, status, expected) => {
-    const { fate, next } = consequenceOf(exchange, failure(outcome, status), 0)
-    expect(`${fate} ${next}`).toBe(expected)
-  })
+type Said = TokenErrorDetails['refreshToken']
 
-  it.each<[TokenErrorCode, string]>([
-    ['ERR_REFRESH_REJECTED', 'dead obtain'],
-    ['ERR_TOKEN_REQUEST', 'keep stop'],
-    ['ERR_THROTTLED', 'keep retry'],
-    ['ERR_TOKEN_RESPONSE', 'doubtful obtain'],
-  ])('then a refresh that a custom source fails with %s alone: %s', (code, expected) => {
-    const { fate, next } = consequenceOf('refresh', new TokenError(code, 'failed'), 0)
-    expect(`${fate} ${next}`).toBe(expected)
+/** The table of outcomes of the design, cell by cell: what is known, what the source says, obtain, refresh. */
+const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string][] = [
+  ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'keep stop', 'keep stop'],
+  ['ERR_CREDENTIALS_REJECTED', undefined, undefined, 'keep stop', 'keep stop'],
+  ['ERR_CREDENTIALS_REJECTED', 'rejected', 'kept', 'keep stop', 'keep stop'],
+  ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'keep stop', 'dead obtain judged'],
+  ['ERR_REFRESH_REJECTED', undefined, undefined, 'keep stop', 'dead obtain judged'],
+  ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'keep stop', 'dead obtain judged'],
+  ['ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'keep stop', 'dead obtain'],
+  ['ERR_REFRESH_REJECTED', 'rejected', 'kept', 'keep stop', 'keep obtain'],
+  ['ERR_TOKEN_REQUEST', 'rejected', undefined, 'keep stop', 'keep stop'],
+  ['ERR_TOKEN_REQUEST', undefined, 'kept', 'keep stop', 'keep stop'],
+  ['ERR_TOKEN_REQUEST', 'not-sent', undefined, 'keep stop', 'keep stop'],
+  ['ERR_THROTTLED', 'deferred', undefined, 'keep retry', 'keep retry'],
+  ['ERR_THROTTLED', undefined, undefined, 'keep retry', 'keep retry'],
+  ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent', undefined, 'keep retry', 'keep retry'],
+  ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx', undefined, 'keep retry', 'counted retry'],
+  ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'keep retry', 'doubtful obtain'],
+  ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', 'kept', 'keep retry', 'keep retry'],
+  ['ERR_TOKEN_SERVICE_UNAVAILABLE', undefined, undefined, 'keep retry', 'doubtful obtain'],
+  ['ERR_TOKEN_RESPONSE', undefined, undefined, 'keep retry', 'doubtful obtain'],
+  ['ERR_SIGNATURE', 'unknown', undefined, 'keep retry', 'doubtful obtain'],
+  ['ERR_TOKEN_SOURCE', 'unknown', undefined, 'keep stop', 'doubtful obtain'],
+]
+
+describe('given an exchange that failed, when its consequence is asked for', () => {
+  const consequence = (exchange: 'obtain' | 'refresh', error: TokenError) => {
+    const { fate, next, judged } = consequenceOf(exchange, error, 0)
+    return judged ? `${fate} ${next} judged` : `${fate} ${next}`
+  }
+
+  it.each(CELLS)('then %s, %s, refresh token %s: obtain %s, refresh %s', (code, outcome, said, obtain, refresh) => {
+    for (const status of [undefined, 200, 400, 401, 403, 404, 429, 503]) {
+      const error = new TokenError(code, 'failed', { outcome, status, refreshToken: said })
+      expect([consequence('obtain', error), consequence('refresh', error)]).toEqual([obtain, refresh])
+    }
   })
 
   it('then a wrong signature is retried once', () => {

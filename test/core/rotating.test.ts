@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError } from '../../src/index.ts'
-import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, failingWith, held, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { settle } from '../support/virtual-clock.ts'
 
 /** A manager that holds a pair, its access token due. */
@@ -11,7 +11,11 @@ async function holdingPair(settings: Partial<ScriptedSource> = {}) {
   return world
 }
 const refused = (status: number) => () => {
-  throw new TokenError('ERR_REFRESH_REJECTED', `answered ${status}`, { status, outcome: 'rejected' })
+  throw new TokenError('ERR_REFRESH_REJECTED', `answered ${status}`, {
+    status,
+    outcome: 'rejected',
+    refreshToken: FATES[status],
+  })
 }
 const presented = (source: ScriptedSource) => source.calls.map((call) => call.refreshToken ?? 'credentials')
 
@@ -134,7 +138,7 @@ describe('given a refresh that fails', () => {
     const { clock, source, tokens } = await holdingPair()
     source.refresh = (refreshToken) => {
       source.calls.push({ kind: 'refresh', at: clock.monotonicNow(), refreshToken, signal: AbortSignal.abort() })
-      return Promise.reject(new TokenError('ERR_REFRESH_REJECTED', '403', { status: 403, outcome: 'rejected' }))
+      return Promise.reject(new TokenError('ERR_REFRESH_REJECTED', '403', { refreshToken: 'kept' }))
     }
     source.script.push(failing(500), failing(500), failing(500))
     for (let second = 0; second < 120 && tokens.status().counts.obtains < 5; second += 1) {
@@ -204,7 +208,11 @@ describe('given a refresh that fails', () => {
       const status = ended === 'rejected' ? 401 : undefined
       source.script.push(
         () => {
-          throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: ended, status })
+          throw new TokenError('ERR_REFRESH_REJECTED', 'refused', {
+            outcome: ended,
+            status,
+            refreshToken: FATES[status ?? 0],
+          })
         },
         ...Array<ScriptedSource['script'][number]>(9).fill(failing(503)),
       )

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { fingerprintOf, type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
 import type { GrantedClaim, OpenableStore, RefreshTokenFate, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
-import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
 const LIVE: Refusal = {
@@ -26,7 +26,7 @@ describe('given a refused refresh token, when the decision table is asked', () =
     ['D7: the store cannot be read', { storeReachable: false }, 'store-unreachable medium'],
     ['D9: it may have expired', { remainingMs: 2_000 }, 'clock-uncertain medium'],
     ['D9: it may still live', { remainingMs: -1_999 }, 'clock-uncertain medium'],
-    ['D9: its expiry is not known', { remainingMs: undefined }, 'clock-uncertain medium'],
+    ['D10: its expiry is not known', { remainingMs: undefined }, 'expiry-unknown medium'],
   ])('then %s', (_, facts, expected) => {
     const suspicion = suspicionOf({ ...LIVE, ...facts })
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
@@ -50,7 +50,12 @@ describe('given a refused refresh token, when the decision table is asked', () =
 const refused =
   (status = 401) =>
   () => {
-    throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', status, serviceCode: '2007' })
+    throw new TokenError('ERR_REFRESH_REJECTED', 'refused', {
+      outcome: 'rejected',
+      status,
+      serviceCode: '2007',
+      refreshToken: FATES[status],
+    })
   }
 const fingerprint = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 
@@ -162,7 +167,7 @@ describe('given a live refresh token that is refused', () => {
     const { tokens, told: heard } = await holdingPair({}, source)
     tokens.peekAccessToken()
     const [event] = await told(heard.suspicious)
-    expect(event).toMatchObject({ evidence: 'clock-uncertain', severity: 'medium', fingerprint: fingerprint('r') })
+    expect(event).toMatchObject({ evidence: 'expiry-unknown', severity: 'medium', fingerprint: fingerprint('r') })
     expect(event).not.toHaveProperty('refreshExpiresAt')
   })
 
@@ -215,13 +220,15 @@ describe('given a live refresh token that is refused', () => {
     ])
   })
 
-  it('when a custom source gives no status, then the event says 401', async () => {
+  it('when a custom source gives no status, then the event has none', async () => {
     const { source, tokens, told: heard } = await holdingPair()
     source.script.push(() => {
       throw new TokenError('ERR_REFRESH_REJECTED', 'refused')
     })
     tokens.peekAccessToken()
-    expect(await told(heard.suspicious)).toMatchObject([{ status: 401 }])
+    const [event] = await told(heard.suspicious)
+    expect(event).toMatchObject({ suspicious: true, evidence: 'unexplained' })
+    expect(event).not.toHaveProperty('status')
   })
 })
 

@@ -119,13 +119,20 @@ describe('given the table of failure paths (P15)', () => {
       ERR_WAIT_TIMEOUT: true,
       ERR_REPLACED_TOO_SOON: true,
       ERR_CLOSED: true,
+      ERR_TOKEN_SOURCE: true,
     }
     const ends = new Set(PATHS.flatMap((path) => (typeof path.ends === 'string' ? [path.ends] : [])))
     expect([...ends].sort()).toEqual(Object.keys(codes).sort())
   })
 
   it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store', () => {
-    const told: Record<Exclude<Told, 'storeUnavailable' | `anomaly stored-${string}`>, true> = {
+    const told: Record<
+      Exclude<
+        Told,
+        'storeUnavailable' | `anomaly stored-${string}` | 'anomaly adapter-replaced' | 'anomaly new-tokens-refused'
+      >,
+      true
+    > = {
       renewed: true,
       retry: true,
       renewalFailed: true,
@@ -137,6 +144,7 @@ describe('given the table of failure paths (P15)', () => {
       'anomaly response-odd': true,
       'anomaly origin-not-allowed': true,
       'anomaly header-in-defaults': true,
+      'anomaly lifetime-odd': true,
     }
     const tells = new Set(PATHS.flatMap((path) => path.tells ?? []))
     expect([...tells].sort()).toEqual(Object.keys(told).sort())

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
@@ -36,7 +37,12 @@ const PLACES: [string, () => Promise<string>][] = [
   ['has a name that does not exist', async () => `http://${'a'.repeat(64)}.invalid`],
   // No connection can be made to everybody: the system itself refuses.
   ['lies where no network leads', async () => 'http://255.255.255.255:9999'],
+]
+
+/** Where no later call can help. @returns An origin. */
+const WRONG_PLACES: [string, () => Promise<string>][] = [
   ['shows a certificate of its own', async () => `https://${await listening(createTlsServer(selfSigned()))}`],
+  ['speaks no TLS', async () => `https://${await listening(createHttpServer())}`],
 ]
 
 /** While `place` is set, requests go there by the real adapter. */
@@ -49,6 +55,26 @@ function detour(adapter: 'http' | 'fetch') {
   }
   return { way, transport: { adapter: detouring } }
 }
+
+describe.each(ADAPTERS)('given a token service at a wrong address, and the %s adapter', (adapter) => {
+  it.each(WRONG_PLACES)(
+    'when it %s, then one call is made, nobody is told to retry, and the refresh token stays good (F195)',
+    async (_, place) => {
+      const { way, transport } = detour(adapter)
+      const setting = { transport, manager: { renewal: { keepWarm: 'never' } } } as const
+      const network = await startWithToken(adapter, [proper], setting)
+      const { tokens, told, service, clock } = network
+      way.place = await place()
+      const error = await outcome(tokens.renew())
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
+      expect([told.retry, tokens.status().counts.refreshes]).toEqual([[], 1])
+      way.place = undefined
+      await clock.advance(60_000)
+      await tokens.getAccessToken()
+      expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
+    },
+  )
+})
 
 describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and the %s adapter', (adapter) => {
   describe.each(PLACES)('because it %s', (_, place) => {

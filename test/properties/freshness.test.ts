@@ -56,14 +56,16 @@ const codes = fc.constantFrom<TokenErrorCode>(
   'ERR_TOKEN_REQUEST',
   'ERR_TOKEN_RESPONSE',
   'ERR_SIGNATURE',
+  'ERR_TOKEN_SOURCE',
 )
 const errors = fc
   .tuple(
     codes,
     fc.option(outcomes, { nil: undefined }),
     fc.option(fc.integer({ min: 100, max: 599 }), { nil: undefined }),
+    fc.constantFrom(undefined, 'refused', 'unusable', 'kept'),
   )
-  .map(([code, outcome, status]) => new TokenError(code, 'failed', { outcome, status }))
+  .map(([code, outcome, status, said]) => new TokenError(code, 'failed', { outcome, status, refreshToken: said }))
 
 describe('given any failed exchange', () => {
   const policies = fc.record({
@@ -115,15 +117,20 @@ describe('given any failed exchange', () => {
   it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
     holds(
       fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
-        const { fate, next } = consequenceOf('refresh', error, signatureFailures)
+        const { fate, next, judged } = consequenceOf('refresh', error, signatureFailures)
         const known = /^(ERR_CREDENTIALS_REJECTED|ERR_REFRESH_REJECTED|ERR_TOKEN_REQUEST)$/.test(error.code)
         const outcome = error.outcome ?? (error.code === 'ERR_THROTTLED' ? 'deferred' : known ? 'rejected' : 'unknown')
-        if (outcome === 'unknown') expect([fate, next]).toEqual(['doubtful', 'obtain'])
+        const said = error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : undefined)
+        if (said === undefined && outcome === 'unknown') expect([fate, next]).toEqual(['doubtful', 'obtain'])
+        if (said === 'refused' || said === 'unusable') expect([fate, next]).toEqual(['dead', 'obtain'])
+        if (said === 'kept') expect(fate).toBe('keep')
+        expect(judged ?? false).toBe(said === 'refused')
         if (outcome === 'rejected') expect(next).not.toBe('retry')
-        if (fate === 'keep') expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
+        if (fate === 'keep' && said === undefined) expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
         const obtain = consequenceOf('obtain', error, signatureFailures)
         expect(obtain.fate).toBe('keep')
-        expect(obtain.next === 'stop').toBe(outcome === 'rejected' || signatureFailures > 1)
+        const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
+        expect(obtain.next === 'stop').toBe(isFinal || signatureFailures > 1)
       }),
     ))
 })

@@ -6,6 +6,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../../src/index.ts'
+import { FATES } from '../support/managed.ts'
 import type { VirtualClock } from '../support/virtual-clock.ts'
 
 /** How the service, or the way to it, treats one exchange. */
@@ -193,6 +194,7 @@ function failure({ number, kind }: Exchange, ends: Ending, retryAfterMs?: number
     outcome,
     status,
     retryAfterMs,
+    refreshToken: FATES[status ?? 0],
     serviceCode: String(number),
   })
 }

@@ -102,14 +102,24 @@ describe('given an adapter of the user', () => {
 
   it.each([
     ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
-    ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
-    ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    'ERR_TLS_CERT_ALTNAME_INVALID',
   ])('when it fails with %s, however deep, then nothing was sent (F22)', async (code) => {
     const known = Object.assign(new Error('known'), { code })
     for (const thrown of [known, new Error('outer', { cause: known }), wrapped(known)]) {
       const error = await failureOf(obtain(sourceBehind(() => Promise.reject(thrown))))
       expect(error).toMatchObject({ code: UNAVAILABLE, outcome: 'not-sent', retryable: true })
       expect(error.message).toMatch(new RegExp(` could not be reached \\(${code}\\)$`))
+    }
+  })
+
+  it.each([
+    ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+    ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  ])('when it fails with %s, however deep, then nothing was sent, and no later call can help (F195)', async (code) => {
+    const known = Object.assign(new Error('known'), { code })
+    for (const thrown of [known, new Error('outer', { cause: known }), wrapped(known)]) {
+      const error = await failureOf(obtain(sourceBehind(() => Promise.reject(thrown))))
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
     }
   })
 

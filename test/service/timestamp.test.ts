@@ -81,7 +81,7 @@ describe('given a timestamp', () => {
   it('when the process lives in another time zone, then everything reads the same (F3, P12)', () => {
     const texts = [...Object.values(ACCEPTED).flat(), ...WITHOUT_ZONE].map(([text]) => text)
     const here = texts.map((text) => parseTimestamp(text) ?? null)
-    for (const there of readElsewhere('timestamp', 'parseTimestamp', texts)) expect(there).toEqual(here)
+    for (const there of readElsewhere('service/timestamp', 'parseTimestamp', texts)) expect(there).toEqual(here)
   })
 })
 

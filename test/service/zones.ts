@@ -5,11 +5,11 @@ import { transformSync } from '@swc/core'
 const ZONES = ['Asia/Tokyo', 'America/St_Johns', 'Pacific/Apia']
 
 /**
- * What a function of a module in `src/service` that imports nothing makes of texts, in a process that lives in one zone after
+ * What a function of a module of `src` that imports nothing makes of texts, in a process that lives in one zone after
  * another.
  */
 export function readElsewhere(module: string, name: string, texts: readonly string[]): unknown[][] {
-  const source = readFileSync(`src/service/${module}.ts`, 'utf8')
+  const source = readFileSync(`src/${module}.ts`, 'utf8')
   const { code } = transformSync(source, { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } })
   const script = `${code}
     const read = ${JSON.stringify(ZONES)}.map((zone) => {

@@ -65,17 +65,25 @@ export class ScriptedSource implements TokenSource {
 
 /** An answer that fails with `status`, classified as the specification says. */
 export function failing(status: number, details: { retryAfterMs?: number } = {}): Answer {
-  const [code, outcome]: [TokenErrorCode, ExchangeOutcome] =
-    status === 429
-      ? ['ERR_THROTTLED', 'deferred']
-      : status >= 500
-        ? ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx']
-        : status === 404
-          ? ['ERR_TOKEN_REQUEST', 'rejected']
-          : ['ERR_CREDENTIALS_REJECTED', 'rejected']
-  return () => {
-    throw new TokenError(code, `answered ${status}`, { status, outcome, ...details })
+  const REJECTED = { obtain: 'ERR_CREDENTIALS_REJECTED', refresh: 'ERR_REFRESH_REJECTED' } as const
+  return ({ kind }) => {
+    const [code, outcome]: [TokenErrorCode, ExchangeOutcome] =
+      status === 429
+        ? ['ERR_THROTTLED', 'deferred']
+        : status >= 500
+          ? ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx']
+          : status === 404
+            ? ['ERR_TOKEN_REQUEST', 'rejected']
+            : [REJECTED[kind], 'rejected']
+    throw new TokenError(code, `answered ${status}`, { status, outcome, refreshToken: FATES[status], ...details })
   }
+}
+
+/** What the bundled sources say of a refresh token that is answered so. */
+export const FATES: Partial<Record<number, 'refused' | 'unusable' | 'kept'>> = {
+  400: 'unusable',
+  401: 'refused',
+  403: 'kept',
 }
 
 export function failingWith(code: TokenErrorCode, outcome: ExchangeOutcome): Answer {

@@ -166,7 +166,18 @@ const thrown = (what: (service: MarkedService) => unknown) =>
 
 /** A token source of the user's. */
 const CUSTOM: FailurePath[] = [
-  { when: 'a source throws an axios error', ends: UNAVAILABLE, tokenCalls: refusing(400), setting: thrown(axiosError) },
+  {
+    when: 'a source throws an axios error',
+    ends: 'ERR_CREDENTIALS_REJECTED',
+    tokenCalls: refusing(400),
+    setting: thrown(axiosError),
+  },
+  {
+    when: 'a source throws a TypeError that tells secrets',
+    ends: 'ERR_TOKEN_SOURCE',
+    setting: thrown(() => new TypeError(`${password} is not a function`)),
+    unsent: true,
+  },
   {
     when: 'a source throws an axios error as the cause of a TokenError',
     ends: 'ERR_CREDENTIALS_REJECTED',
@@ -192,7 +203,6 @@ const CUSTOM: FailurePath[] = [
   ),
   ...(
     [
-      ['a token with a line break', { accessToken: `${access}\r\n`, accessLifetimeMs: 60_000 }],
       ['a token without a lifetime', { accessToken: access }],
       ['a refresh token in a list', { accessToken: access, accessLifetimeMs: 60_000, refreshToken: [refresh] }],
       ['a token alone', access],
@@ -201,11 +211,23 @@ const CUSTOM: FailurePath[] = [
     ([what, grant]) =>
       ({
         when: `a source gives ${what}`,
-        ends: 'ERR_TOKEN_RESPONSE',
+        ends: 'ERR_TOKEN_SOURCE',
         setting: custom(async () => grant),
         unsent: true,
       }) as const,
   ),
+  {
+    when: 'a source gives a token with a line break',
+    ends: 'ERR_TOKEN_RESPONSE',
+    setting: custom(async () => ({ accessToken: `${access}\r\n`, accessLifetimeMs: 60_000 })),
+    unsent: true,
+  },
+  {
+    when: 'a source gives seconds for milliseconds',
+    tells: ['anomaly lifetime-odd', 'renewed'],
+    setting: custom(async () => ({ accessToken: access, accessLifetimeMs: 60 })),
+    unsent: true,
+  },
 ]
 
 /** A function of the user's that is asked for credentials, or for chance. */
@@ -214,6 +236,16 @@ const FUNCTIONS: FailurePath[] = (
     ['throws an error that tells them', () => Promise.reject(Object.assign(new Error(password), { clientSecret }))],
     ['throws an error for a cause that tells them', () => Promise.reject(new Error('sealed', { cause: password }))],
     ['throws what is no error', () => Promise.reject(password as unknown as Error)],
+  ] as const
+).map(([what, credentials]) => ({
+  when: `the credentials function ${what}`,
+  ends: UNAVAILABLE,
+  setting: { credentials },
+  unsent: true,
+}))
+
+const WRONG_CREDENTIALS: FailurePath[] = (
+  [
     ['gives half of them', () => ({ clientId, login })],
     ['gives them under other names', () => ({ client_id: clientId, client_secret: clientSecret, user: login })],
     ['gives them with NUL', () => ({ clientId, login, clientSecret: `${clientSecret}\0`, password: `${password}\0` })],
@@ -221,7 +253,7 @@ const FUNCTIONS: FailurePath[] = (
   ] as const
 ).map(([what, credentials]) => ({
   when: `the credentials function ${what}`,
-  ends: UNAVAILABLE,
+  ends: 'ERR_TOKEN_SOURCE',
   setting: { credentials },
   unsent: true,
 }))
@@ -237,7 +269,8 @@ FUNCTIONS.push(
   },
   {
     when: 'the random function throws',
-    ends: UNAVAILABLE,
+    ends: 'ERR_TOKEN_SOURCE',
+    unsent: true,
     setting: {
       manager: {
         random: () => {
@@ -282,5 +315,6 @@ export const COURSE_FAILURES: readonly FailurePath[] = [
   ...REPLACING,
   ...CUSTOM,
   ...FUNCTIONS,
+  ...WRONG_CREDENTIALS,
   ...ODDITIES,
 ]

@@ -23,7 +23,7 @@ export function parseHttpDate(text: unknown): number | undefined {
  */
 export function parseRetryAfter(retryAfter: unknown, date: unknown, wallNow: number): number | undefined {
   if (typeof retryAfter !== 'string') return undefined
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1_000
+  if (/^\d+$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1_000, Number.MAX_VALUE)
   const at = parseHttpDate(retryAfter)
   return at === undefined ? undefined : Math.max(0, at - (parseHttpDate(date) ?? wallNow))
 }

@@ -1,0 +1,71 @@
+import type { ExchangeOutcome, TokenErrorCode, TokenErrorDetails } from './errors.ts'
+import { causesOf, member } from './thrown.ts'
+
+export type Exchange = 'obtain' | 'refresh'
+
+/** What is known of an exchange that failed. */
+export interface Failure extends Pick<TokenErrorDetails, 'refreshToken'> {
+  readonly code: TokenErrorCode
+  readonly outcome: ExchangeOutcome
+}
+
+/**
+ * What a complete answer outside 2xx means where nothing but its status is known (specification, section 7, and the field
+ * notes). 401 on a refresh: the refresh token is refused. 400: it is of no use. 403: the client may not, and the refresh
+ * token is still good.
+ */
+export function failureOfStatus(exchange: Exchange, status: number): Failure {
+  if (status === 429) return { code: 'ERR_THROTTLED', outcome: 'deferred' }
+  if (status >= 500 && status <= 599) return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' }
+  if (status === 408 || status === 425) return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' }
+  if (status === 400 || status === 401 || status === 403) {
+    if (exchange === 'obtain') return { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected' }
+    const refreshToken = status === 401 ? 'refused' : status === 400 ? 'unusable' : 'kept'
+    return { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', refreshToken }
+  }
+  if (status >= 300 && status <= 499) return { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected' }
+  return { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' }
+}
+
+/** This machine does not trust the certificate, or the port does not speak TLS: no later attempt can help. */
+const MISCONFIGURED = new Set([
+  'CERT_UNTRUSTED',
+  'CERT_REJECTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'EPROTO',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+])
+
+/** No request byte has left. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ERR_INVALID_URL',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+export interface NetworkFailure extends Failure {
+  /** The code of the error that knows most, such as `ECONNREFUSED`; undefined where no error has one. */
+  readonly errorCode: string | undefined
+}
+
+/** What is known where no complete answer came, by the codes of the error and of its causes. */
+export function failureOfNetwork(thrown: unknown): NetworkFailure {
+  const chain = causesOf(thrown)
+  const codes = chain.map((link) => member(link, 'code')).filter((code) => typeof code === 'string')
+  const errorCode = codes.at(-1)
+  if (codes.some((code) => MISCONFIGURED.has(code)))
+    return { code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', errorCode }
+  const notSent =
+    codes.some((code) => NOT_SENT.has(code)) || chain.some((link) => member(link, 'syscall') === 'connect')
+  return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: notSent ? 'not-sent' : 'unknown', errorCode }
+}
