@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createTokenManager } from '../../src/index.ts'
+import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const requests = new AsyncLocalStorage<{ readonly url: string }>()
+/** The context in which each thing ran, or `none`. */
+const where = () => requests.getStore()?.url ?? 'none'
+
+/** A manager that was made in the context `start`, and what ran where. */
+function world() {
+  const ran: string[] = []
+  const source = new ScriptedSource()
+  const obtain = source.obtain.bind(source)
+  source.obtain = (context) => {
+    ran.push(`obtain ${where()}`)
+    return obtain(context)
+  }
+  const made = requests.run({ url: 'start' }, () => manage(source))
+  for (const name of ['renewed', 'retry', 'renewalFailed'] as const)
+    made.tokens.on(name, () => ran.push(`${name} ${where()}`))
+  return { ...made, ran }
+}
+
+describe('given requests with a context of their own (AsyncLocalStorage)', () => {
+  it('when one of them starts a renewal, then it runs in the context of the manager, and so do later ones (F167)', async () => {
+    const { clock, source, tokens, ran } = world()
+    source.script.push(failing(503))
+    const waiting = requests.run({ url: '/first' }, async () => [await tokens.getAccessToken(), where()])
+    await clock.advance(250)
+    // The request goes on in its own.
+    expect(await waiting).toEqual(['access-1', '/first'])
+    await clock.advance(45_000)
+    await requests.run({ url: '/forced' }, () => tokens.renew())
+    const behind = requests.run({ url: '/refused' }, () => outcome(tokens.replaceAccessToken('access-3')))
+    await behind
+    await settle()
+    expect(new Set(ran)).toEqual(new Set(['obtain start', 'retry start', 'renewed start']))
+    expect(ran.filter((what) => what.startsWith('obtain'))).toHaveLength(5)
+  })
+
+  it('when it is over, then nothing keeps its context alive (F167)', async () => {
+    // With timers of this machine: they keep the context in which they were set.
+    const tokens = createTokenManager({ source: new ScriptedSource({ pairs: true }) })
+    const collected: string[] = []
+    const registry = new FinalizationRegistry((context: string) => collected.push(context))
+    await requests.run(registered(registry), () => tokens.getAccessToken())
+    while (collected.length === 0) {
+      collectGarbage()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await tokens.close()
+  })
+})
+
+function registered(registry: FinalizationRegistry<string>): { readonly url: string } {
+  const context = { url: '/first' }
+  registry.register(context, 'context')
+  return context
+}

@@ -1,0 +1,232 @@
+import { describe, expect, it } from '@jest/globals'
+import axios, { AxiosError, AxiosHeaders, type InternalAxiosRequestConfig } from 'axios'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { TokenError, toTokenError } from '../../src/index.ts'
+import { logged } from '../support/canary.ts'
+
+const config = {
+  url: 'https://tokens.example/hidden-value',
+  data: 'client_secret=hidden-value',
+  headers: new AxiosHeaders({ Authorization: 'Basic hidden-value' }),
+} as InternalAxiosRequestConfig
+
+/** What axios rejects with for an answer. */
+function axiosAnswer(status: number, data: unknown = {}, headers: Record<string, string> = {}): AxiosError {
+  const response = { status, statusText: '', data, headers: new AxiosHeaders(headers), config }
+  return new AxiosError('hidden-value', 'ERR_BAD_REQUEST', config, {}, response)
+}
+
+/** What became of the refresh token, and the code. */
+const said = (error: TokenError) => [error.code, error.outcome, error.refreshToken].join(' ')
+
+describe('given an answer that an own source throws (F154)', () => {
+  it.each([
+    [400, 'ERR_CREDENTIALS_REJECTED rejected ', 'ERR_REFRESH_REJECTED rejected unusable'],
+    [401, 'ERR_CREDENTIALS_REJECTED rejected ', 'ERR_REFRESH_REJECTED rejected refused'],
+    [403, 'ERR_CREDENTIALS_REJECTED rejected ', 'ERR_REFRESH_REJECTED rejected kept'],
+    [404, 'ERR_TOKEN_REQUEST rejected ', 'ERR_TOKEN_REQUEST rejected '],
+    [302, 'ERR_TOKEN_REQUEST rejected ', 'ERR_TOKEN_REQUEST rejected '],
+    [408, 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown ', 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown '],
+    [429, 'ERR_THROTTLED deferred ', 'ERR_THROTTLED deferred '],
+    [500, 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx ', 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx '],
+    [503, 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx ', 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx '],
+    [200, 'ERR_TOKEN_RESPONSE unknown ', 'ERR_TOKEN_RESPONSE unknown '],
+  ])('when its status is %i, then an obtain ends in %s, a refresh in %s', (status, obtain, refresh) => {
+    const shapes: unknown[] = [
+      axiosAnswer(status),
+      new Response(null, { status: status === 200 || status >= 300 ? status : 400 }),
+      Object.assign(new Error('hidden-value'), { status }),
+      Object.assign(new Error('hidden-value'), { statusCode: status }),
+      Object.assign(new Error('hidden-value'), { response: { statusCode: status, body: 'hidden-value' } }),
+      new Error('outer', { cause: axiosAnswer(status) }),
+    ]
+    for (const thrown of shapes) {
+      const errors = [toTokenError(thrown, 'obtain'), toTokenError(thrown, 'refresh')]
+      expect(errors.map(said)).toEqual([obtain, refresh])
+      expect(errors.map((error) => error.status)).toEqual([status, status])
+      for (const error of errors) expect(logged(error)).not.toContain('hidden-value')
+    }
+  })
+
+  it.each([
+    ['invalid_grant', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED refused'],
+    ['invalid_client', 'ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED kept'],
+    ['unauthorized_client', 'ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED kept'],
+    ['invalid_request', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
+    ['invalid_scope', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
+    ['unsupported_grant_type', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
+    ['of_its_own', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED unusable'],
+    ['constructor', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED unusable'],
+  ])(
+    'when it names the error %s of RFC 6749, then that says more than its status (F156, F157)',
+    (error, obtain, refresh) => {
+      const shapes: unknown[] = [
+        axiosAnswer(400, { error, error_description: 'hidden-value' }),
+        axiosAnswer(400, JSON.stringify({ error, error_description: 'hidden-value' })),
+        // oauth4webapi and openid-client
+        Object.assign(new Error('hidden-value', { cause: { error } }), { error, status: 400 }),
+        // simple-oauth2, got
+        Object.assign(new Error('hidden-value'), { response: { statusCode: 400, body: { error } } }),
+        // no status at all
+        Object.assign(new Error('hidden-value'), { error }),
+      ]
+      for (const thrown of shapes) {
+        const [cold, warm] = [toTokenError(thrown, 'obtain'), toTokenError(thrown, 'refresh')]
+        expect([cold.code, [warm.code, warm.refreshToken].join(' ')]).toEqual([obtain, refresh])
+        expect(warm.serviceCode).toBe(error)
+        expect(logged(warm)).not.toContain('hidden-value')
+      }
+    },
+  )
+
+  it('when a gateway fails, then its status says more than any word', () => {
+    const thrown = axiosAnswer(503, { error: 'invalid_grant' })
+    expect(said(toTokenError(thrown, 'refresh'))).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx ')
+  })
+
+  it.each<[string, unknown]>([
+    ['axios', axiosAnswer(429, '', { 'Retry-After': '7' })],
+    ['fetch', new Response(null, { status: 429, headers: { 'Retry-After': '7' } })],
+    ['Node', { statusCode: 429, headers: { 'retry-after': '7' } }],
+    ['got', { response: { statusCode: 429, headers: { 'retry-after': '7' } } }],
+  ])('when it is throttled, as %s tells it, then Retry-After counts', (_, thrown) => {
+    expect(toTokenError(thrown, 'obtain')).toMatchObject({ code: 'ERR_THROTTLED', retryAfterMs: 7_000 })
+  })
+
+  it('when Retry-After is a date, then it is measured against the Date of the answer, and else ignored', () => {
+    const later = { 'Retry-After': 'Thu, 01 Jan 2026 00:00:09 GMT' }
+    const dated = axiosAnswer(503, '', { ...later, Date: 'Thu, 01 Jan 2026 00:00:00 GMT' })
+    expect(toTokenError(dated, 'obtain').retryAfterMs).toBe(9_000)
+    expect(toTokenError(axiosAnswer(503, '', later), 'obtain')).not.toHaveProperty('retryAfterMs')
+  })
+})
+
+describe('given a failed connection of an own source (F154)', () => {
+  const closedPort = async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+
+  it.each<[string, (url: string) => Promise<unknown>]>([
+    ['axios', (url) => axios.post(url)],
+    ['axios with fetch', (url) => axios.post(url, undefined, { adapter: 'fetch' })],
+    ['fetch', (url) => fetch(url, { method: 'POST' })],
+  ])('when nobody listens, and %s throws, then nothing was sent', async (_, call) => {
+    const thrown: unknown = await call(`http://127.0.0.1:${await closedPort()}/hidden-value`).catch(
+      (error: unknown) => error,
+    )
+    const error = toTokenError(thrown, 'refresh')
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
+    expect(error.message).toBe('The token source failed (ECONNREFUSED)')
+    expect(logged(error)).not.toContain('hidden-value')
+  })
+
+  it.each<[string, string, unknown]>([
+    ['a reset connection', 'unknown', Object.assign(new Error('m'), { code: 'ECONNRESET' })],
+    ['a reset under fetch', 'unknown', new TypeError('fetch failed', { cause: { code: 'UND_ERR_SOCKET' } })],
+    ['a browser that is offline', 'unknown', new TypeError('Failed to fetch')],
+    ['an abort', 'unknown', new DOMException('m', 'AbortError')],
+    ['a page in place of JSON', 'unknown', new SyntaxError('Unexpected token <')],
+    ['an unknown host', 'not-sent', new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } })],
+    [
+      'several addresses',
+      'not-sent',
+      new AggregateError([Object.assign(new Error('m'), { code: 'ECONNREFUSED' })], 'm'),
+    ],
+  ])('when it is %s, then it is tried again, and the outcome is %s', (_, outcome, thrown) => {
+    expect(toTokenError(thrown, 'refresh')).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome })
+  })
+
+  it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
+    'when its address is wrong, as %s says, then no later call can help (F195)',
+    (code) => {
+      const thrown = new TypeError('fetch failed', { cause: { code } })
+      expect(toTokenError(thrown, 'obtain')).toMatchObject({ code: 'ERR_TOKEN_REQUEST', retryable: false })
+    },
+  )
+})
+
+describe('given a bug in an own source (F155)', () => {
+  function buggy(): unknown {
+    const answer = {} as { token: { access: string } }
+    return answer.token.access
+  }
+  const thrownBy = (run: () => unknown): unknown => {
+    try {
+      return run()
+    } catch (error) {
+      return error
+    }
+  }
+
+  it('when it throws a TypeError, then that is said at once, with the place and without the words', () => {
+    const error = toTokenError(thrownBy(buggy), 'obtain')
+    expect(error).toMatchObject({
+      code: 'ERR_TOKEN_SOURCE',
+      retryable: false,
+      outcome: 'unknown',
+      message: 'The token source is broken: obtain threw a TypeError; see cause.stack for the place',
+    })
+    expect((error.cause as Error).stack).toMatch(
+      /^TypeError: \(its message is not kept[^]*to-token-error\.test\.ts:\d+:\d+/,
+    )
+  })
+
+  it('when its message looks like a place, then it is not kept', () => {
+    const lines = 'x\n    at hidden-value (file:1:1)'
+    const error = toTokenError(Object.assign(new TypeError(lines)), 'refresh')
+    expect((error.cause as Error).stack).toMatch(/\n {4}at /)
+    expect(logged(error)).not.toContain('hidden-value')
+  })
+
+  it('when it is what an engine throws for wrong code, then it is one', () => {
+    for (const thrown of [new ReferenceError('x is not defined'), new TypeError('x'), new TypeError('Invalid URL')])
+      expect(toTokenError(thrown, 'refresh').code).toBe('ERR_TOKEN_SOURCE')
+  })
+})
+
+describe('given what else may be thrown', () => {
+  it('when it is a TokenError, then it is told as it is', () => {
+    const error = new TokenError('ERR_THROTTLED', 'm')
+    expect(toTokenError(error, 'obtain')).toBe(error)
+  })
+
+  const hostile = new Proxy(new Error('m'), {
+    get: () => {
+      throw new Error('hidden-value')
+    },
+    has: () => {
+      throw new Error('hidden-value')
+    },
+    getPrototypeOf: () => {
+      throw new Error('hidden-value')
+    },
+  })
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['text', 'hidden-value'],
+    ['a number', 5],
+    ['a function', () => undefined],
+    ['an empty object', {}],
+    ['an object without a prototype', Object.create(null)],
+    ['an error', new Error('hidden-value')],
+    ['a range error', new RangeError('hidden-value')],
+    ['an error whose members throw when they are read (F171)', hostile],
+    ['its own cause', Object.assign(new Error('m'), { cause: hostile })],
+    ['a status that is no status', { status: 'hidden-value', statusCode: 7 }],
+  ])('when it is %s, then nothing is known of the exchange', (_, thrown) => {
+    const error = toTokenError(thrown, 'refresh')
+    expect(error).toMatchObject({
+      code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
+      outcome: 'unknown',
+      message: 'The token source failed',
+    })
+    expect(logged(error)).not.toContain('hidden-value')
+  })
+})
