@@ -165,9 +165,10 @@ export class RedisRecord implements TokenRecord {
 
   async #run(script: Script, args: readonly string[], onLate: (answer: Answer) => void = () => undefined) {
     const { command, commandTimeoutMs } = this.#settings
-    const key = await this.#key
-    const pending = script.run(command, key, args).then((reply) => JSON.parse(String(reply)) as Answer)
-    return within(pending, commandTimeoutMs, this.#clock, onLate)
+    // Each command by itself: a script that Redis does not know takes two.
+    const limited = (asked: Parameters<typeof command>[0]) =>
+      within(command(asked), commandTimeoutMs, this.#clock, (reply) => onLate(answerIn(reply)))
+    return answerIn(await script.run(limited, await this.#key, args))
   }
 
   /** @returns undefined where nothing usable is stored. */
@@ -200,6 +201,10 @@ export class RedisRecord implements TokenRecord {
   #reportUnusable(why: string): void {
     this.#reports.anomaly('stored-tokens-unusable', `The shared token record counts as absent: ${why}`)
   }
+}
+
+function answerIn(reply: unknown): Answer {
+  return JSON.parse(String(reply)) as Answer
 }
 
 function cooling({ remainingMs = Infinity, coolDown = '' }: Answer): ClaimAnswer {

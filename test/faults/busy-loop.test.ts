@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { clientCredentials, createTokenManager } from '../../src/index.ts'
+import { redisStore, type RedisClient } from '../../src/redis/index.ts'
+import { ADAPTERS } from '../service/world.ts'
+import { listen, outcome, ScriptedSource } from '../support/managed.ts'
+import { BusyClock, startOtherThread } from '../support/other-thread.ts'
+import { describeRedis, startRedis } from '../support/redis-server.ts'
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+const GRANT = JSON.stringify({
+  data: { type: 'auth-token', id: '7', attributes: { access: 'issued-token', expires_in: 60, token_type: 'Bearer' } },
+})
+
+describe.each(ADAPTERS)(
+  'given an answer that lies in its socket while the event loop is busy, and the %s adapter',
+  (adapter) => {
+    it('when the loop goes on after the limits of exchange and callers, then the answer counts (F176)', async () => {
+      const thread = await startOtherThread({ answer: GRANT })
+      ends.push(() => thread.stop())
+      const clock = new BusyClock()
+      const source = clientCredentials({
+        baseUrl: `http://127.0.0.1:${thread.port}`,
+        clientId: 'key',
+        clientSecret: 'secret',
+        transport: { adapter },
+      })
+      const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 1_000, renewal: { maxWaitMs: 1_000 } })
+      const waiting = [outcome(tokens.getAccessToken()), outcome(tokens.getAccessToken({ maxWaitMs: 500 }))]
+      await thread.hold()
+      thread.stallUntilAnswered()
+      clock.stall(1_200)
+      expect(await Promise.all(waiting)).toEqual(['issued-token', 'issued-token'])
+      expect(tokens.status().counts).toMatchObject({ obtains: 1, failures: 0 })
+      await tokens.close()
+    })
+
+    it('when no answer came at all, then the limits count (F176)', async () => {
+      const thread = await startOtherThread({ answer: GRANT })
+      ends.push(() => thread.stop())
+      const clock = new BusyClock()
+      const source = clientCredentials({
+        baseUrl: `http://127.0.0.1:${thread.port}`,
+        clientId: 'key',
+        clientSecret: 'secret',
+        transport: { adapter },
+      })
+      const retry = { maxAttempts: 1 }
+      const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 1_000, retry })
+      const waiting = [outcome(tokens.getAccessToken()), outcome(tokens.getAccessToken({ maxWaitMs: 500 }))]
+      await thread.hold()
+      clock.stall(1_200)
+      const codes = [{ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' }, { code: 'ERR_WAIT_TIMEOUT' }]
+      expect(await Promise.all(waiting)).toMatchObject(codes)
+      await tokens.close()
+    })
+  },
+)
+
+describeRedis('given a reply of Redis that lies in its socket while the event loop is busy', () => {
+  const clients: [string, (url: string) => Promise<RedisClient>][] = [
+    [
+      'node-redis',
+      async (url) => {
+        const client = createClient({ url })
+        await client.connect()
+        ends.push(() => client.destroy())
+        return client
+      },
+    ],
+    [
+      'ioredis',
+      async (url) => {
+        const client = new Redis(url)
+        await client.ping()
+        ends.push(() => client.disconnect())
+        return client
+      },
+    ],
+  ]
+
+  it.each(clients)(
+    'when the loop goes on after the limit of the command of %s, then the reply counts (F176)',
+    async (_, connect) => {
+      const redis = await startRedis()
+      ends.push(() => redis.stop())
+      const thread = await startOtherThread({ handOnTo: redis.port })
+      ends.push(() => thread.stop())
+      const clock = new BusyClock()
+      const store = redisStore({ client: await connect(`redis://127.0.0.1:${thread.port}`), onUnavailable: 'fail' })
+      const tokens = createTokenManager({ source: new ScriptedSource(), store, clock })
+      const told = listen(tokens)
+      // Of a server that does not know the script yet, and of one that does.
+      for (const token of ['access-1', 'access-2']) {
+        const waiting = outcome(tokens.renew())
+        await thread.hold()
+        thread.stallUntilAnswered()
+        clock.stall(400)
+        expect(await waiting).toBeUndefined()
+        expect(tokens.peekAccessToken()).toBe(token)
+      }
+      expect(told.storeUnavailable).toEqual([])
+      await tokens.close()
+    },
+  )
+})
