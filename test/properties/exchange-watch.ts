@@ -14,6 +14,8 @@ interface Mark {
   endedIn?: number
 }
 
+type HeldAccess = IssuedAccess & { readonly token: string; readonly turn: number }
+
 const LEAST_PAUSE_MS = 250
 const LONGEST_RETRY_AFTER_MS = 300_000
 const FORCED_GAP_MS = 2_000
@@ -33,7 +35,9 @@ export class ExchangeWatch {
   /** Nothing more until reset. */
   stopped = false
   /** Accepted in this generation, and alive when it arrived. */
-  held: (IssuedAccess & { readonly token: string; readonly turn: number }) | undefined
+  held: HeldAccess | undefined
+  /** The token before, where a step of the wall clock may have ended the newer one on its way: the manager may hold either. */
+  #heldBefore: HeldAccess | undefined
   inFlight: Exchange | undefined
   readonly #time: TrueTime
   readonly #promises: Promises
@@ -101,8 +105,8 @@ export class ExchangeWatch {
     const untouched = ends.filter((end) => /^(deferred|not-sent|rejected 40[34])/.test(end)).length
     must(failed + untouched === ends.length, `a refresh token is not presented after ${ends.join()}`)
     must(failed <= 2, 'a refresh token is presented after two 5xx at most')
-    const serves = this.held && this.leftOf(this.held) > hardSkewOf(this.held)
-    must(failed === 0 || serves === true, 'a refresh token is presented after a 5xx only while the old token serves')
+    const serves = [this.held, this.#heldBefore].some((held) => held && this.leftOf(held) > hardSkewOf(held))
+    must(failed === 0 || serves, 'a refresh token is presented after a 5xx only while the old token serves')
   }
 
   ended(exchange: Exchange): void {
@@ -115,7 +119,9 @@ export class ExchangeWatch {
       const token = `access-${exchange.number}`
       const issued = this.#service.access.get(token)!
       this.#refreshToken = `refresh-${exchange.number}`
-      if (this.leftOf(issued) > 0) this.held = { ...issued, token, turn: this.#turn }
+      if (this.leftOf(issued) <= 0) return
+      this.#heldBefore = this.#surely(issued.sentAt + issued.lifetimeMs, exchange) > 0 ? undefined : this.held
+      this.held = { ...issued, token, turn: this.#turn }
       return
     }
     const isFinal = outcome === 'unknown' || (outcome === 'rejected' && status !== 404)
@@ -189,7 +195,7 @@ export class ExchangeWatch {
     this.#notBefore = this.#forcedAt = this.#renewedAt = -Infinity
     this.#attempts = 0
     this.#hasGivenUp = this.#owesObtain = this.stopped = false
-    this.held = this.#refreshToken = undefined
+    this.held = this.#heldBefore = this.#refreshToken = undefined
   }
 
   turned(): void {

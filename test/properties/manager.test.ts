@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, it, jest } from '@jest/globals'
 import * as fc from 'fast-check'
 import { createHash } from 'node:crypto'
-import { courses } from './course.ts'
+import { type Act, courses } from './course.ts'
+import type { Behaviour } from './rotating-service.ts'
 import { patience, runs } from './runs.ts'
 import { travel } from './voyage.ts'
 
@@ -36,4 +37,31 @@ describe.each([
     },
     patience(usual),
   )
+})
+
+describe('given a course that was once taken for a broken promise', () => {
+  // A step of more than 2 s is taken for sleep, so the manager drops the new token and holds on to the one before, which
+  // serves: its refresh token may be presented again after a 503. The watcher held the new one against it.
+  it('when a step of the wall clock ends a token on its way, then the one before it serves on (P22)', async () => {
+    const refusals = Array<Behaviour>(8).fill({ ends: '503', takesMs: 0 })
+    const ask = { maxWaitMs: undefined, slot: undefined }
+    const acts: Act[] = [
+      { act: 'ask', times: 1, ...ask },
+      { act: 'replace', which: 'the last', ...ask },
+      { act: 'step', ms: 2_001 },
+      { act: 'approach', edge: 'its hard skew', offMs: -1 },
+      { act: 'reset' },
+    ]
+    await travel(
+      {
+        pairs: true,
+        lifetimes: { accessMs: 600_000, refreshMs: 5_000 },
+        scripts: { obtain: [], refresh: [{ ends: 'accepted', takesMs: 1, leftMs: 1 }, ...refusals] },
+        options: {},
+        draws: [0],
+        commands: acts.map((what) => ({ what, turns: undefined })),
+      },
+      unhandled,
+    )
+  })
 })

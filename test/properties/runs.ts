@@ -2,17 +2,23 @@ import type { Parameters } from 'fast-check'
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env
 
+/** The same cases on every machine and each day: a gate that draws its own would fail for changes that are not at fault. */
+const SEED = 20_260_101
+
+const seed = Number(PROPERTY_SEED ?? (PROPERTY_RUNS === undefined ? SEED : Math.floor(Math.random() * 2 ** 31)))
+if (seed !== SEED) process.stderr.write(`PROPERTY_SEED=${seed}\n`)
+
 /**
- * How often a property is tried. `PROPERTY_RUNS` raises it; `PROPERTY_SEED` and `PROPERTY_PATH`, as a failure prints them,
- * repeat that failure.
+ * How often a property is tried, and from which seed. `PROPERTY_RUNS` asks for more cases than usual, which are other ones
+ * each time; `PROPERTY_SEED` and `PROPERTY_PATH`, as a failure prints them, repeat that failure.
  */
 export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path'> {
   return {
     numRuns: PROPERTY_RUNS === undefined ? usual : Math.max(usual, Number(PROPERTY_RUNS)),
-    ...(PROPERTY_SEED !== undefined && { seed: Number(PROPERTY_SEED) }),
+    seed,
     ...(PROPERTY_PATH !== undefined && { path: PROPERTY_PATH }),
   }
 }
 
 /** A limit against hanging, for as many runs as were asked for. */
-export const patience = (usual: number): number => Math.max(30_000, 200 * (runs(usual).numRuns ?? 0))
+export const patience = (usual: number): number => Math.max(120_000, 2_000 * (runs(usual).numRuns ?? 0))
