@@ -12,8 +12,14 @@ export class Fleet {
   #workers = new Set()
   #names = 0
   #onFallen = () => undefined
+  #isEnding = false
+  /** Processes that ended although nobody told them to. */
+  crashes = []
 
-  /** @param settings `{ watched, redisUrl, everyMs, exchangeTimeoutMs }`: `everyMs` between two requests of a process. */
+  /**
+   * @param settings `{ watched, redisUrl, everyMs, exchangeTimeoutMs, commandTimeoutMs }`: `everyMs` between two requests of
+   * a process.
+   */
   constructor({ watched, ...settings }) {
     const { service, tokenUrl } = watched
     const prefix = `soak-${process.pid}-${(fleets += 1)}`
@@ -26,16 +32,17 @@ export class Fleet {
     return [...this.#workers]
   }
 
+  get awake() {
+    return this.workers.filter(({ isFrozen }) => !isFrozen)
+  }
+
   async grow(count) {
     await Promise.all(Array.from({ length: count }, () => this.#start()))
   }
 
   /** The next process that is granted a claim, and any that is as quick, gets `signal` at `step`. @returns the first. */
-  async nextFalls(order, withinMs) {
-    const fallen = new Promise((resolve, reject) => {
-      this.#onFallen = resolve
-      setTimeout(() => reject(new Error(`Nobody came to '${order.step}' in ${withinMs} ms`)), withinMs).unref()
-    })
+  async nextFalls(order) {
+    const fallen = new Promise((resolve) => (this.#onFallen = resolve))
     this.tell({ order })
     const worker = await fallen
     this.#onFallen = () => undefined
@@ -51,29 +58,37 @@ export class Fleet {
   /** Lets go on whoever has been frozen. */
   thaw() {
     for (const worker of this.workers) {
-      worker.isFrozen = false
+      if (worker.isFrozen) awaken(worker)
       worker.child.kill('SIGCONT')
     }
   }
 
-  /** What every process that is not frozen has met since its last report. */
-  reports() {
-    const awake = this.workers.filter(({ isFrozen }) => !isFrozen)
-    return Promise.all(
-      awake.map(async ({ child, name }) => {
-        const told = reply(child, 'report')
-        child.send({ report: true }, () => undefined)
-        return { name, ...(await told).report }
-      }),
-    )
+  /** What every process that is not frozen has met since its last report; of one that falls meanwhile nothing is waited for. */
+  async reports() {
+    const reports = this.awake.map(async (worker) => {
+      worker.asked ??= this.#ask(worker)
+      const report = await Promise.race([worker.asked, worker.fallen])
+      if (report === undefined) return []
+      worker.asked = undefined
+      return [{ name: worker.name, ...report }]
+    })
+    return (await Promise.all(reports)).flat()
   }
 
   async end() {
+    this.#isEnding = true
     const ended = this.workers.map(({ child }) => once(child, 'exit'))
     this.tell({ end: true })
     const late = setTimeout(() => this.workers.forEach(({ child }) => child.kill('SIGKILL')), 15_000)
     await Promise.all(ended)
     clearTimeout(late)
+  }
+
+  async #ask({ child }) {
+    const told = reply(child, 'report')
+    child.send({ report: true }, () => undefined)
+    // Of one that was killed.
+    return told.then(({ report }) => report).catch(() => undefined)
   }
 
   async #start() {
@@ -82,15 +97,26 @@ export class Fleet {
       env: { ...process.env, WORKER: JSON.stringify({ ...this.#settings, name }) },
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     })
-    const worker = { name, child, isFrozen: false }
+    const worker = awaken({ name, child })
     this.#workers.add(worker)
     child.stdout.on('data', (signal) => {
       worker.isFrozen = String(signal).includes('STOP')
+      worker.falls()
       this.#onFallen(worker)
     })
-    child.once('exit', () => this.#workers.delete(worker))
+    child.once('exit', (code, signal) => {
+      this.#workers.delete(worker)
+      if (!this.#isEnding && signal !== 'SIGKILL') this.crashes.push(`${name}: ${signal ?? code}`)
+    })
     await reply(child, 'ready')
   }
+}
+
+/** Until it `falls`. */
+function awaken(worker) {
+  worker.isFrozen = false
+  worker.fallen = new Promise((resolve) => (worker.falls = resolve))
+  return worker
 }
 
 function reply(child, what) {

@@ -5,7 +5,8 @@ const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env
 /** The same cases on every machine and each day: a gate that draws its own would fail for changes that are not at fault. */
 const SEED = 20_260_101
 
-const seed = Number(PROPERTY_SEED ?? (PROPERTY_RUNS === undefined ? SEED : Math.floor(Math.random() * 2 ** 31)))
+/** Of all draws. */
+export const seed = Number(PROPERTY_SEED ?? (PROPERTY_RUNS === undefined ? SEED : Math.floor(Math.random() * 2 ** 31)))
 if (seed !== SEED) process.stderr.write(`PROPERTY_SEED=${seed}\n`)
 
 /**
