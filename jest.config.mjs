@@ -1,8 +1,11 @@
+/** Tests that start a process for each of many programs, or processes by the dozen: `npm run test:slow`, beside `npm test`. */
+export const slowTests = ['documents', 'examples', 'redis/processes'].map((name) => `<rootDir>/test/${name}.test.ts`)
+
 export default {
   testEnvironment: 'node',
   restoreMocks: true,
-  // A limit against hanging, not a measure: the machine may be busy.
-  testTimeout: 30_000,
+  // A limit against hanging, not a measure: the machine may be busy with forty other things.
+  testTimeout: 600_000,
   // jest would leave one core idle.
   maxWorkers: '100%',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
@@ -15,7 +18,7 @@ export default {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(p-retry|is-network-error)/)'],
-  setupFilesAfterEnv: ['<rootDir>/test/support/tripwires.ts'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/storages.ts', '<rootDir>/test/support/tripwires.ts'],
   collectCoverageFrom: ['src/**/*.ts'],
   coverageThreshold: { global: { lines: 95, functions: 95, branches: 90, statements: 95 } },
 }
