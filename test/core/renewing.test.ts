@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { seeded } from '../support/seeded.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
 describe('given tokens of 60 s', () => {
   it('200 calls spread evenly over 40 s, tokens of 60 s', async () => {
-    const { clock, source, tokens } = manage(new ScriptedSource(), { random: Math.random })
+    const { clock, source, tokens } = manage(new ScriptedSource(), { random: seeded(1) })
     for (let call = 0; call < 200; call += 1) {
       await tokens.getAccessToken()
       await clock.advance(200)

@@ -8,11 +8,11 @@ let service: SimulatedService
 afterEach(() => service.close())
 
 describe('given a script with a fresh token (P18)', () => {
-  // Under the fetch adapter Node itself takes about as long as the promise allows, on a busy machine, with or without us.
+  // Not by time, which is that of the machine: with nothing left that holds it, a process ends in the same turn.
   it.each([
     ['A', 'clientCredentials'],
     ['B', 'loginPassword'],
-  ])('when its last response has come (Variant %s), then it ends within 200 ms', async (variant, source) => {
+  ])('when its last response has come (Variant %s), then nothing holds it', async (variant, source) => {
     service = await startTokenService()
     const { baseUrl, client, login } = service
     const options = { baseUrl, ...(variant === 'A' ? client : login) }
@@ -24,12 +24,10 @@ describe('given a script with a fresh token (P18)', () => {
       await Promise.all(Array.from({ length: 20 }, (_, n) => api.get('/orders/' + n)))
       await tokens.renew()
       await api.get('/wallet', { signal: new AbortController().signal, timeout: 60_000 })
-      const last = performance.now()
-      process.on('exit', () => say(tokens.status().phase + ' ' + (performance.now() - last)))
+      say('held by ' + await holders())
+      process.on('exit', () => say('ended ' + tokens.status().phase))
     `)
     expect([await child.ended, child.complaints]).toEqual([0, ''])
-    const [phase, ms] = child.lines[0]!.split(' ')
-    expect(phase).toBe('fresh')
-    expect(Number(ms)).toBeLessThanOrEqual(200)
+    expect(child.lines).toEqual(['held by ', 'ended fresh'])
   })
 })

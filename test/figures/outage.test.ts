@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
+import { seeded } from '../support/seeded.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 const MAX_WAIT_MS = 30_000
@@ -9,13 +10,7 @@ const DUE_MS = 45_000
 const DRAWS: [string, () => () => number][] = [
   ['the lowest draws', () => () => 0],
   ['the highest draws', () => () => 1 - Number.EPSILON],
-  [
-    'mixed draws',
-    () => {
-      let state = 7
-      return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
-    },
-  ],
+  ['mixed draws', () => seeded(7)],
 ]
 /** Instants of a token's life, in ms, at which outages begin; later ones belong to the life of the next token. */
 const SPARSE = [1, 10_000, 20_000, 30_000, 41_999, DUE_MS]

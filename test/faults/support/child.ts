@@ -40,7 +40,10 @@ export function withChildren(): void {
 /** Where a program that is not run by `run` finds the library. */
 export const libraryUrl = () => bundle?.url
 
-/** @param program ESM; finds the names of the library, axios, `say(line)` and `heard(line)` in place. */
+/**
+ * @param program ESM; finds the names of the library, axios, `say(line)` and `heard(line)` in place, and `holders()`: what
+ * keeps the process alive, its pipes aside, after as many turns of the event loop as sockets need that are done.
+ */
 export function run(program: string, flags: readonly string[] = []): Child {
   const preamble = `
     import { createInterface } from 'node:readline'
@@ -54,6 +57,11 @@ export function run(program: string, flags: readonly string[] = []): Child {
       process.stdin.ref()
       await new Promise((resolve) => process.once('heard ' + line, resolve))
       process.stdin.unref()
+    }
+    const holders = async () => {
+      const left = () => process.getActiveResourcesInfo().filter((kind) => kind !== 'PipeWrap').join()
+      for (let turn = 0; left() !== '' && turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      return left()
     }
   `
   const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', preamble + program], {
