@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { beforeAll, expect, it } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { seed } from '../properties/runs.ts'
-import { type Bundle, bundleSource } from '../support/bundle.ts'
+import { bundleSource } from '../support/bundle.ts'
 import { describeRedis } from '../support/redis-server.ts'
 
 const ROUNDS = 10
@@ -9,17 +9,16 @@ const ROUNDS = 10
 const LIMIT_MS = 1_200_000
 
 describeRedis('given twenty processes that share one token', () => {
-  let bundle: Bundle
+  let library: string
   beforeAll(async () => {
-    bundle = await bundleSource()
+    library = await bundleSource()
   })
-  afterAll(() => bundle.remove())
 
   it(
     'when the one that renews is killed or frozen at ten random steps, then nobody else notices (F136, P19, P20)',
     async () => {
       const args = ['--rounds', String(ROUNDS), '--seconds', '0', '--seed', String(seed)]
-      const env = { ...process.env, EVERGREEN: bundle.url }
+      const env = { ...process.env, EVERGREEN: library }
       const [error, printed] = await new Promise<[Error | null, string]>((resolve) => {
         execFile(
           process.execPath,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import { type Bundle, bundleSource } from '../../support/bundle.ts'
+import { afterEach, beforeAll } from '@jest/globals'
+import { bundleSource } from '../../support/bundle.ts'
 
 /** A program that runs in a process of its own, and talks by lines. */
 export interface Child {
@@ -18,14 +18,14 @@ export interface Child {
   signal(name: NodeJS.Signals): void
 }
 
-let bundle: Bundle | undefined
+let library: string | undefined
 const running = new Set<ChildProcess>()
 
 /** Builds the library for the programs of this file, and leaves none of them behind. */
 export function withChildren(): void {
   beforeAll(async () => {
-    bundle = await bundleSource()
-  }, 60_000)
+    library = await bundleSource()
+  })
   afterEach(async () => {
     await Promise.all(
       [...running].map((child) => {
@@ -34,11 +34,10 @@ export function withChildren(): void {
       }),
     )
   })
-  afterAll(() => bundle?.remove())
 }
 
 /** Where a program that is not run by `run` finds the library. */
-export const libraryUrl = () => bundle?.url
+export const libraryUrl = () => library
 
 /**
  * @param program ESM; finds the names of the library, axios, `say(line)` and `heard(line)` in place, and `holders()`: what
@@ -48,7 +47,7 @@ export function run(program: string, flags: readonly string[] = []): Child {
   const preamble = `
     import { createInterface } from 'node:readline'
     import axios from 'axios'
-    import * as evergreen from ${JSON.stringify(bundle?.url)}
+    import * as evergreen from ${JSON.stringify(library)}
     const { attachBearer, clientCredentials, createTokenManager, loginPassword, memoryStore } = evergreen
     const say = (line) => process.stdout.write(line + '\\n')
     createInterface({ input: process.stdin }).on('line', (line) => process.emit('heard ' + line))
