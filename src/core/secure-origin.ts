@@ -1,6 +1,7 @@
 import { kindOf } from './option-checks.ts'
 
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
+/** Not `tenant.localhost`: DNS may say that such a name is another machine. */
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Whether a secret may travel to `url`: over https, or over http to this machine or where the user says so. */
 export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {

@@ -156,7 +156,7 @@ describe('given names that lead to one machine', () => {
         url === '/away' ? { status: 302, headers: { Location: `http://${host}:${server.port}/there` } } : {},
       )
       const api = axios.create({ adapter: 'http', baseURL: `http://api.localhost:${server.port}`, lookup })
-      attachBearer(api, startTokens().tokens)
+      attachBearer(api, startTokens().tokens, { allowInsecureHttp: true })
       await api.get('/away')
       expect(server.received.map(({ url, headers }) => [url, headers.host, headers.authorization])).toEqual([
         ['/away', `api.localhost:${server.port}`, 'Bearer token-1'],

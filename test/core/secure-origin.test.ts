@@ -6,7 +6,7 @@ const may = (url: string, allowInsecureHttp = false) => mayCarrySecrets(new URL(
 describe('given an address that secrets may travel to', () => {
   it.each([
     ...['https://api.example', 'https://10.0.0.1', 'https://localhost.evil.com', 'HTTPS://API.EXAMPLE'],
-    ...['http://localhost', 'http://LocalHost:3000', 'http://api.localhost', 'http://a.b.c.localhost'],
+    ...['http://localhost', 'http://LocalHost:3000'],
     ...['http://127.0.0.1', 'http://127.0.0.1:65535', 'http://127.0.0.0', 'http://127.255.255.255'],
     ...['http://127.1', 'http://0177.0.0.1', 'http://0x7f000001', 'http://2130706433', 'http://127.0.0.1.'],
     ...['http://[::1]', 'http://[::1]:80', 'http://[0::0:1]', 'http://user@localhost'],
@@ -48,6 +48,16 @@ describe('given an address that is neither https nor this machine', () => {
     ],
     ...['http://[::]', 'http://[::2]', 'http://[1::1]', 'http://[::ffff:127.0.0.1]', 'http://[fe80::1]'],
   ]
+
+  it.each([
+    'http://tenant.localhost',
+    'http://a.b.c.localhost:3000',
+    'http://127.0.0.1.localhost',
+    'http://localhost.',
+  ])('when it is %s, then DNS decides where it leads, and only the user may allow it (F164)', (url) => {
+    expect(may(url)).toBe(false)
+    expect(may(url, true)).toBe(true)
+  })
 
   it.each(elsewhere)('when it is %s, then only the user may allow it', (url) => {
     expect(may(url)).toBe(false)

@@ -194,7 +194,7 @@ describe('given transport settings', () => {
       return ['127.0.0.1', 4]
     }
     const baseUrl = origin.replace('127.0.0.1', 'tokens.localhost')
-    await obtain(sourceAt(baseUrl, { lookup }))
+    await obtain(clientCredentials({ ...client, baseUrl, transport: { lookup }, allowInsecureHttp: true }))
     expect(asked).toEqual(['tokens.localhost'])
     expect(seen[0]!.headers.host).toBe(new URL(baseUrl).host)
   })
@@ -242,7 +242,9 @@ describe('given a proxy in the environment (F38)', () => {
   it('when transport.proxy names one, then the call passes that one', async () => {
     const proxy = await issuing()
     const { hostname, port } = new URL(proxy.origin)
-    await obtain(sourceAt('http://tokens.localhost/api', { proxy: { host: hostname, port: Number(port) } }))
+    const transport = { proxy: { host: hostname, port: Number(port) } }
+    const baseUrl = 'http://tokens.localhost/api'
+    await obtain(clientCredentials({ ...client, baseUrl, transport, allowInsecureHttp: true }))
     expect(proxy.seen.map(({ url }) => url)).toEqual(['http://tokens.localhost/api/token/'])
   })
 })

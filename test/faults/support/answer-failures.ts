@@ -78,7 +78,7 @@ const LOST: FailurePath[] = [
     unsent: true,
     adapter: 'http',
     setting: {
-      baseUrl: `http://tokens.localhost:1/api?key=${query}`,
+      baseUrl: `http://localhost:1/api?key=${query}`,
       transport: { lookup: (_name: string, _options: object, done: (error: Error) => void) => done(new Error(body)) },
     },
   },
