@@ -126,7 +126,7 @@ class LoginPassword implements TokenSource {
     if (!timestamp?.hasZone) return
     this.#serviceClock.set(timestamp, sent)
     this.#lastRefresh = refresh
-    const others = [sent.wall, parseHttpDate(date) ?? timestamp.at]
+    const others = [sent.wall, parseHttpDate(date, sent.wall) ?? timestamp.at]
     if (others.some((other) => Math.abs(timestamp.at - other) > CLOCK_OFF_MS))
       report?.(
         'clock-off',

@@ -33,7 +33,7 @@ export class ServiceClock {
     const carried = anchor && anchor.time.at + sent.monotonic - anchor.monotonic
     const jumped = anchor && Math.abs(sent.wall - sent.monotonic - anchor.lead) > JUMP_MS
     if (carried !== undefined && !jumped) return carried
-    const dated = parseHttpDate(date)
+    const dated = parseHttpDate(date, sent.wall)
     // Whole seconds, cut: it may be almost the next one.
     return dated === undefined ? carried : dated + 1_000
   }

@@ -136,8 +136,7 @@ describe('given any second', () => {
       2_000,
       fc.property(mutated(dates), (text) => {
         const at = parseHttpDate(text)
-        // JavaScript takes the years 0 to 99 for those of a century of its own; no service dates an answer so.
-        if (at === undefined || / 00\d\d\b/.test(text)) return
+        if (at === undefined) return
         expect(forms.map(([, written]) => essence(written(new Date(at))))).toContain(essence(text))
       }),
     ))

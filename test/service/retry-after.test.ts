@@ -1,9 +1,11 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { parseHttpDate, parseRetryAfter } from '../../src/core/http-date.ts'
 import { readElsewhere } from './zones.ts'
 
 /** The instant of the examples in RFC 9110, section 5.6.7. */
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37)
+
+const utc = (at: number) => new Date(at).toUTCString()
 
 describe('given an HTTP-date', () => {
   const FORMS = [
@@ -96,6 +98,47 @@ describe('given an HTTP-date', () => {
     expect(parseHttpDate(text)).toBeUndefined()
   })
 
+  it.each([
+    'Sun, 06 Nov 0000 08:49:37 GMT',
+    'Sun, 06 Nov 0094 08:49:37 GMT',
+    'Sun, 06 Nov 0999 08:49:37 GMT',
+    'Sun Nov  6 08:49:37 0094',
+    'Sun Nov  6 08:49:37 0999',
+  ])('when it is %s, whose year lies below 1000, then it is none (F175)', (text) => {
+    expect(parseHttpDate(text)).toBeUndefined()
+    expect(parseRetryAfter(text, undefined, AT)).toBeUndefined()
+    expect(parseRetryAfter(utc(AT + 60_000), text, AT)).toBe(60_000)
+  })
+
+  it.each(['Nox', 'Mai', 'Okt', 'jan', 'JAN', 'GMT', 'Sun', 'Now'])(
+    'when its month is %s, which does not exist, then it is none, whatever the engine makes of it (F175)',
+    (month) => {
+      jest.spyOn(Date, 'parse').mockReturnValue(AT)
+      const texts = [`Sun, 06 ${month} 1994 08:49:37 GMT`, `Sunday, 06-${month}-94 08:49:37 GMT`]
+      expect([...texts, `Sun ${month}  6 08:49:37 1994`].map((text) => parseHttpDate(text))).toEqual(
+        Array(3).fill(undefined),
+      )
+    },
+  )
+
+  it.each([
+    [2026, 76, 2076],
+    [2026, 77, 1977],
+    [2026, 26, 2026],
+    [2026, 99, 1999],
+    [2026, 0, 2000],
+    [2049, 50, 2050],
+    [2070, 0, 2100],
+    [2070, 20, 2120],
+    [2070, 21, 2021],
+  ])(
+    'when it is %d and the year is %d, then that is %d: the nearest within 50 years ahead (F175)',
+    (now, two, year) => {
+      const text = `Sunday, 06-Nov-${String(two).padStart(2, '0')} 08:49:37 GMT`
+      expect(parseHttpDate(text, Date.UTC(now, 5))).toBe(Date.UTC(year, 10, 6, 8, 49, 37))
+    },
+  )
+
   it.each(['Sun, 06 Nov 1994 08:49:60 GMT', 'Sunday, 06-Nov-94 08:49:60 GMT', 'Sun Nov  6 08:49:60 1994'])(
     'when it is %s, a leap second, then it is read as no earlier instant, or not at all',
     (text) => {
@@ -163,7 +206,6 @@ describe('given Retry-After in seconds, or in what looks like it (F47, P7)', () 
 })
 
 describe('given Retry-After as a date', () => {
-  const utc = (at: number) => new Date(at).toUTCString()
   const HOUR = 3_600_000
 
   it.each([
