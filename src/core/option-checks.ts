@@ -21,6 +21,14 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   throw new TypeError(`${what} must be among ${names.join(', ')}; there is no '${unknown}'`)
 }
 
+/** @returns An option of one call, undefined where the given object has none of its own. */
+export function ownOption<Options extends object, Name extends keyof Options>(
+  given: Options | undefined,
+  name: Name,
+): Options[Name] | undefined {
+  return given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
+}
+
 /** @throws {TypeError} naming the option unless it is one of `choices`. */
 export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
   if (!choices.includes(value))

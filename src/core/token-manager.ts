@@ -5,7 +5,7 @@ import { Events, type RenewalCause, type TokenEvents } from './events.ts'
 import { GaveUp } from './gave-up.ts'
 import { HeldToken } from './held-token.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
-import { checkedDuration } from './option-checks.ts'
+import { checkedDuration, ownOption } from './option-checks.ts'
 import { Renewal, type Renewed, type RenewalSettings } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
@@ -169,8 +169,8 @@ class Manager implements TokenManager {
     }
   }
 
-  async getAccessToken(options: WaitOptions = {}): Promise<string> {
-    options.signal?.throwIfAborted()
+  async getAccessToken(options?: WaitOptions): Promise<string> {
+    ownOption(options, 'signal')?.throwIfAborted()
     try {
       return this.peekAccessToken() ?? (await this.#wait(this.#current ? 'expired' : 'cold', options, true))
     } catch (error) {
@@ -188,8 +188,8 @@ class Manager implements TokenManager {
     return current.stored.accessToken
   }
 
-  async replaceAccessToken(refused: string, options: WaitOptions = {}): Promise<string> {
-    options.signal?.throwIfAborted()
+  async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
+    ownOption(options, 'signal')?.throwIfAborted()
     const current = this.#current
     try {
       // A late 401 for a token that was replaced since costs no token call.
@@ -204,8 +204,8 @@ class Manager implements TokenManager {
     }
   }
 
-  async renew(options: WaitOptions = {}): Promise<void> {
-    options.signal?.throwIfAborted()
+  async renew(options?: WaitOptions): Promise<void> {
+    ownOption(options, 'signal')?.throwIfAborted()
     try {
       await this.#wait('forced', options, false)
     } catch (error) {
@@ -308,7 +308,9 @@ class Manager implements TokenManager {
    *
    * @param mayKeep Whether the old token will do where no new one can be had in time.
    */
-  #wait(because: RenewalCause, { signal, maxWaitMs }: WaitOptions, mayKeep: boolean): Promise<string> | string {
+  #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
+    const signal = ownOption(options, 'signal')
+    const maxWaitMs = ownOption(options, 'maxWaitMs')
     const most = this.#settings.renewal.maxWaitMs
     const now = this.#now()
     const limit = now + (maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most))
@@ -324,7 +326,7 @@ class Manager implements TokenManager {
     return this.#room.enter({ limit, keepAt: now + patienceMs, signal })
   }
 
-  #replace(current: HeldToken, options: WaitOptions): Promise<string> | string {
+  #replace(current: HeldToken, options?: WaitOptions): Promise<string> | string {
     const expired = current.freshness === 'expired'
     if (!expired && !this.#renewal && !this.#isCoolingDown()) {
       const gapMs = this.#forcedGapMs(current)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, it, jest } from '@jest/globals'
 import * as fc from 'fast-check'
 import { createHash } from 'node:crypto'
+import { realProcess } from '../support/real-process.ts'
 import { type Act, courses } from './course.ts'
 import type { Behaviour } from './rotating-service.ts'
 import { patience, runs } from './runs.ts'
@@ -8,8 +9,8 @@ import { travel } from './voyage.ts'
 
 const unhandled: unknown[] = []
 const record = (reason: unknown) => void unhandled.push(reason)
-beforeAll(() => void process.on('unhandledRejection', record))
-afterAll(() => void process.off('unhandledRejection', record))
+beforeAll(() => void realProcess.on('unhandledRejection', record))
+afterAll(() => void realProcess.off('unhandledRejection', record))
 
 // Hashing on other threads would let the same course take another turn each time.
 beforeEach(() => {

@@ -737,15 +737,12 @@ describe('given a function that provides credentials', () => {
 
   it('when it fails before an obtain, then nothing is sent', async () => {
     const scope = answer('obtain', obtainText())
-    for (const credentials of [
-      () => Promise.reject(new Error('vault sealed')),
-      () => ({ login: 'a', password: '' }),
-      () => undefined,
-    ])
-      expect(await failureOf(openDesk({ credentials }).obtain())).toMatchObject({
-        code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
-        outcome: 'not-sent',
-      })
+    for (const [credentials, code] of [
+      [() => Promise.reject(new Error('vault sealed')), 'ERR_TOKEN_SERVICE_UNAVAILABLE'],
+      [() => ({ login: 'a', password: '' }), 'ERR_TOKEN_SOURCE'],
+      [() => undefined, 'ERR_TOKEN_SOURCE'],
+    ] as const)
+      expect(await failureOf(openDesk({ credentials }).obtain())).toMatchObject({ code, outcome: 'not-sent' })
     expect(scope.isDone()).toBe(false)
   })
 

@@ -109,28 +109,30 @@ export interface Managed {
   readonly told: Told
 }
 
-/** A manager over a scripted source in virtual time; jitter and backoff take the lowest draw. */
+/** A manager over a scripted source in virtual time; jitter and backoff take the lowest draw. @param unheard Nobody listens. */
 export function manage(
   source = new ScriptedSource(),
   options: Partial<TokenManagerOptions> = {},
   clock = new VirtualClock(),
+  { unheard = false } = {},
 ): Managed {
   const tokens = createTokenManager({ source, clock, random: () => 0, ...options })
-  return { clock, source, tokens, told: listen(tokens) }
+  return { clock, source, tokens, told: listen(tokens, unheard ? [] : NAMES) }
 }
 
-export function listen(tokens: TokenManager): Told {
-  const told: Told = {
-    renewed: [],
-    retry: [],
-    renewalFailed: [],
-    suspicious: [],
-    suspicionSettled: [],
-    anomaly: [],
-    storeUnavailable: [],
-  }
-  for (const name of Object.keys(told) as (keyof TokenEvents)[])
-    tokens.on(name, (event) => told[name].push(event as never))
+const NAMES = [
+  'renewed',
+  'retry',
+  'renewalFailed',
+  'suspicious',
+  'suspicionSettled',
+  'anomaly',
+  'storeUnavailable',
+] as const
+
+export function listen(tokens: TokenManager, names: readonly (keyof TokenEvents)[] = NAMES): Told {
+  const told = Object.fromEntries(NAMES.map((name) => [name, []])) as unknown as Told
+  for (const name of names) tokens.on(name, (event) => told[name].push(event as never))
   return told
 }
 

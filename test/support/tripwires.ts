@@ -3,6 +3,7 @@
  * timer that is left open fails the file.
  */
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
+import { realProcess } from './real-process.ts'
 
 // axios would send what goes to loopback by way of a proxy.
 for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.deleteProperty(process.env, name)
@@ -16,8 +17,8 @@ const record = (what: unknown) => {
 let before: string[] = []
 
 beforeAll(() => {
-  process.on('unhandledRejection', record)
-  process.on('warning', record)
+  realProcess.on('unhandledRejection', record)
+  realProcess.on('warning', record)
   before = left()
 })
 
@@ -28,8 +29,8 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
-  process.off('unhandledRejection', record)
-  process.off('warning', record)
+  realProcess.off('unhandledRejection', record)
+  realProcess.off('warning', record)
   // Sockets close a turn or two after their servers, and nothing ends the 10 ms after which a Redis client connects again.
   // Turns are counted, of a ms or more each: a machine that is busy elsewhere has as many as one that is not.
   for (let turn = 0; added().length > 0 && turn < 500; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1))

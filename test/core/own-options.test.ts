@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+
+const polluted: string[] = []
+/** What an attacker may reach through a careless merge of JSON. */
+function pollute(members: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(members)) {
+    polluted.push(name)
+    Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true, enumerable: false })
+  }
+}
+afterEach(() => {
+  for (const name of polluted.splice(0)) Reflect.deleteProperty(Object.prototype, name)
+})
+
+/** Each is refused where it is read. */
+const MANAGER = {
+  ...{ store: {}, storeKey: 5, exchangeTimeoutMs: -1, onSuspicious: 'never', clock: {}, random: 5 },
+  ...{ renewal: 5, skewMs: -1, hardSkewMs: -1, jitter: 2, keepWarm: 5, maxWaitMs: -1 },
+  ...{ retry: 5, maxAttempts: 0, baseDelayMs: -1, maxDelayMs: -1, maxRetryAfterMs: -1 },
+}
+const REDIS = { prefix: '{', encryptionKeys: [], commandTimeoutMs: -1, onUnavailable: 5 }
+const client = { command: () => Promise.reject(new Error('gone')) }
+
+describe('given options, and a polluted Object.prototype (F163)', () => {
+  it('when it was polluted before they are read, then only their own members count', async () => {
+    pollute(MANAGER)
+    for (const options of [{}, { renewal: {}, retry: {} }]) {
+      const tokens = createTokenManager({ source: new ScriptedSource(), ...options })
+      expect(await tokens.getAccessToken()).toBe('access-1')
+      await tokens.close()
+    }
+  })
+
+  it('when it is polluted between construction and the first call, then that changes nothing', async () => {
+    const { clock, source, tokens } = manage()
+    pollute(MANAGER)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    pollute({ keepWarm: 'never', skewMs: 60_000 })
+    await clock.advance(44_999)
+    expect(source.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect(source.calls).toHaveLength(2)
+  })
+
+  it('when a store is made, then only its own members count', () => {
+    pollute(REDIS)
+    expect(redisStore({ client }).kind).toBe('redis')
+  })
+
+  it('when the only client is that of a polluted prototype, then it is none', () => {
+    pollute({ client })
+    expect(() => redisStore({} as never)).toThrow('client must be an object, got undefined')
+  })
+})
+
+describe('given options that are read (F163, F174)', () => {
+  it('when they have getters, then each is read once', () => {
+    const reads: string[] = []
+    const options = { source: new ScriptedSource() } as TokenManagerOptions
+    for (const [name, value] of Object.entries({ store: memoryStore(), exchangeTimeoutMs: 5_000, renewal: {} }))
+      Object.defineProperty(options, name, {
+        enumerable: true,
+        get: () => {
+          reads.push(name)
+          return value
+        },
+      })
+    createTokenManager(options)
+    expect(reads).toEqual(['store', 'exchangeTimeoutMs', 'renewal'])
+  })
+
+  it('when they change later, then that changes nothing', async () => {
+    const renewal = { keepWarm: 'always' as 'always' | 'never' }
+    const { clock, source, tokens } = manage(undefined, { renewal })
+    renewal.keepWarm = 'never'
+    await outcome(tokens.getAccessToken())
+    await clock.advance(100_000)
+    expect(source.calls.length).toBeGreaterThan(2)
+  })
+
+  it.each<[string, Partial<TokenManagerOptions>, RegExp]>([
+    [
+      'createTokenManager',
+      { exchangeTimeout: 5 } as never,
+      /^The options of createTokenManager .*no 'exchangeTimeout'$/,
+    ],
+    ['renewal', { renewal: { skew: 5 } as never }, /^renewal must be among skewMs, .*; there is no 'skew'$/],
+    ['retry', { retry: { retries: 5 } as never }, /^retry must be among maxAttempts, .*; there is no 'retries'$/],
+  ])('when %s has a name that is no option, then the TypeError names those that are', (_, options, message) => {
+    const make = () => createTokenManager({ source: new ScriptedSource(), ...options })
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(message)
+  })
+
+  it('when redisStore has one, then so too', () => {
+    const make = () => redisStore({ client, keyPrefix: 'a' } as RedisStoreOptions)
+    expect(make).toThrow(/^The options of redisStore must be among client, prefix, .*; there is no 'keyPrefix'$/)
+  })
+})

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import axios from 'axios'
+import { attachBearer, type TokenManager } from '../../src/index.ts'
+import { redisStore } from '../../src/redis/index.ts'
+import { manage, ScriptedSource } from '../support/managed.ts'
+import { realProcess } from '../support/real-process.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+const warnings: (Error & { code?: string; detail?: string })[] = []
+const record = (warning: Error) => void (warning.name === 'AxiosEvergreenWarning' && warnings.push(warning))
+beforeEach(() => void realProcess.on('warning', record))
+afterEach(() => {
+  realProcess.off('warning', record)
+  warnings.splice(0)
+})
+
+const ok = axios.create({ baseURL: 'https://api.example', adapter: async (config) => ({ ...OK, config }) })
+const OK = { status: 200, statusText: '', headers: {}, data: '' }
+
+/** Sends a request that nobody claims. */
+async function sendElsewhere(tokens: TokenManager): Promise<void> {
+  const attachment = attachBearer(ok, tokens)
+  await ok.get('https://elsewhere.example/wallet')
+  attachment.detach()
+  await settle()
+}
+
+/** Nothing can be stored: every command fails. */
+const lost = () => redisStore({ client: { command: () => Promise.reject(new Error('hidden-value')) } })
+
+// The order matters: each kind is told once in a process, and jest gives each file a process of its own.
+describe('given a mistake that a manager tells of (F191)', () => {
+  it('when somebody listens to anomalies, then there is no warning', async () => {
+    const { tokens, told } = manage()
+    await sendElsewhere(tokens)
+    expect([told.anomaly.length, warnings]).toEqual([1, []])
+  })
+
+  it('when nobody listens, then the process is warned once, with what to do', async () => {
+    for (let n = 0; n < 3; n += 1) {
+      const { tokens, clock } = manage(undefined, {}, undefined, { unheard: true })
+      await sendElsewhere(tokens)
+      await clock.advance(60_001)
+      await sendElsewhere(tokens)
+    }
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        code: 'origin-not-allowed',
+        message:
+          'A request to https://elsewhere.example went out without a token: only https://api.example may have it',
+        detail: expect.stringMatching(/^Listen to the events of the token manager.* https:\/\//),
+      }),
+    ])
+  })
+
+  it('when the store is without keys, or out of reach, and nobody listens, then each is told once, without a secret', async () => {
+    for (let n = 0; n < 2; n += 1) {
+      const { tokens } = manage(undefined, { store: lost() }, undefined, { unheard: true })
+      await tokens.getAccessToken()
+    }
+    await settle()
+    expect(warnings.map(({ code, message }) => [code, message])).toEqual([
+      ['stored-tokens-readable', 'Tokens are stored readable: redisStore has no encryptionKeys'],
+      ['store-unavailable', 'The shared token store is unavailable (the client failed)'],
+    ])
+  })
+
+  it('when it is nobody’s mistake, then an event is enough', async () => {
+    const { clock, tokens } = manage(new ScriptedSource(), {}, undefined, { unheard: true })
+    await tokens.getAccessToken()
+    clock.jump(10_000)
+    tokens.peekAccessToken()
+    await settle()
+    expect(warnings).toEqual([])
+  })
+})
