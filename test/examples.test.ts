@@ -26,7 +26,10 @@ describe('given an example', () => {
     ['several', [/^payments: 3 requests, 1 token call$/m, /: 200 and 200$/m]],
     ['accounts', [/^bakery: 3 requests, 1 token call$/m, /^garage: 3 requests, 1 token call$/m]],
     ['rotating-credentials', [/^refused; no token call for 60 s$/m, /with 200; the secret manager was read 2 times$/m]],
-    ['own-source', [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: invalid_client$/m]],
+    [
+      'own-source',
+      [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
+    ],
     ['observability', [/"msg":"token renewed"/, /^health \{"status":200/m, /^token\.failures 1$/m]],
     ['testing', [/^# pass 3$/m, /^# fail 0$/m]],
     ['demo', [/held {3}every request succeeded/]],

@@ -1,6 +1,6 @@
 // A token source of your own: OAuth 2.0 client credentials through openid-client: npm run example own-source
 import axios from 'axios'
-import { attachBearer, createTokenManager, TokenError, type TokenSource } from 'axios-evergreen'
+import { attachBearer, createTokenManager, type TokenError, type TokenSource } from 'axios-evergreen'
 import * as oauth from 'openid-client'
 import { startOAuthServer } from './oauth-server.ts'
 
@@ -14,15 +14,9 @@ async function oauthClientCredentials(issuer: string, clientId: string, clientSe
     async obtain({ signal }) {
       // The deadline of the manager ends the call.
       server[oauth.customFetch] = (url, init) => fetch(url, { ...(init as RequestInit), signal })
-      try {
-        const { access_token, expires_in = 60 } = await oauth.clientCredentialsGrant(server)
-        return { accessToken: access_token, accessLifetimeMs: expires_in * 1_000 }
-      } catch (cause) {
-        // What is not a TokenError counts as an outage, and is tried again.
-        if (!(cause instanceof oauth.ResponseBodyError)) throw cause
-        const code = cause.status === 429 ? 'ERR_THROTTLED' : 'ERR_CREDENTIALS_REJECTED'
-        throw new TokenError(code, cause.error, { status: cause.status })
-      }
+      // What it throws needs no translation: the manager reads the status and the OAuth 2.0 error.
+      const { access_token, expires_in = 60 } = await oauth.clientCredentialsGrant(server)
+      return { accessToken: access_token, accessLifetimeMs: expires_in * 1_000 }
     },
   }
 }
