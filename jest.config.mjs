@@ -19,6 +19,7 @@ export default {
   },
   transformIgnorePatterns: ['/node_modules/(?!(p-retry|is-network-error)/)'],
   setupFilesAfterEnv: ['<rootDir>/test/support/storages.ts', '<rootDir>/test/support/tripwires.ts'],
+  coverageReporters: ['text'],
   collectCoverageFrom: ['src/**/*.ts'],
   coverageThreshold: { global: { lines: 95, functions: 95, branches: 90, statements: 95 } },
 }

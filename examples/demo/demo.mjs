@@ -8,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 const SECONDS = 10
 const REQUESTS_PER_SECOND = 50
 const LIFETIME_MS = 3_000
+/** A machine that is busy elsewhere is slower: requests do not pile up until their tokens have ended. */
+const MOST_AT_ONCE = 8
 
 /** One account at a service of its own, and an instance of its API as it may have been for years. */
 async function startSide(variant, sourceOf, scenesOf) {
@@ -85,16 +87,19 @@ console.log(
   `${SECONDS} s of ${REQUESTS_PER_SECOND} requests a second for each variant; access tokens live ${LIFETIME_MS / 1_000} s.\n`,
 )
 const startedAt = performance.now()
-const running = []
+const running = new Set()
 for (let n = 0; n < SECONDS * REQUESTS_PER_SECOND; n += 1) {
   for (const side of sides) {
     await nextScene(side, n / REQUESTS_PER_SECOND)
-    running.push(request(side))
+    while (running.size >= MOST_AT_ONCE) await Promise.race(running)
+    const sent = request(side).then(() => running.delete(sent))
+    running.add(sent)
   }
   show(n / REQUESTS_PER_SECOND)
   await pause(Math.max(0, startedAt + ((n + 1) * 1_000) / REQUESTS_PER_SECOND - performance.now()))
 }
 await Promise.all(running)
+const tookSeconds = (performance.now() - startedAt) / 1_000
 show(SECONDS)
 for (const { tokens, service } of sides) {
   await tokens.close()
@@ -134,7 +139,7 @@ const promises = [
   // A token is due when half its life is over, at most a tenth earlier; each scene costs a call or two more.
   [
     'token calls follow the lifetime, not the traffic',
-    everywhere((_, { tokenCalls }) => tokenCalls <= SECONDS / ((LIFETIME_MS / 1_000) * 0.4) + 8),
+    everywhere((_, { tokenCalls }) => tokenCalls <= tookSeconds / ((LIFETIME_MS / 1_000) * 0.4) + 8),
   ],
   ['token calls were retried', everywhere((_, { retries }) => retries >= 3)],
   [
