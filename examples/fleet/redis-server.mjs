@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createClient } from 'redis'
 
 /** That at `REDIS_URL`, or one of our own until `stop`. Ends the process, and says what to do, where there is neither. */
-export async function findRedis() {
+export async function findRedis(tries = 5) {
   const { REDIS_URL } = process.env
   if (REDIS_URL) {
     const client = createClient({ url: REDIS_URL, socket: { reconnectStrategy: false } }).on('error', () => undefined)
@@ -17,7 +17,8 @@ export async function findRedis() {
   for await (const chunk of server.stdout.iterator({ destroyOnReturn: false }))
     if (String(chunk).includes('Ready to accept'))
       return { url: `redis://127.0.0.1:${port}`, stop: () => server.kill() }
-  return missing(`redis-server ended at once; is port ${port} in use?`)
+  // The port may be in use.
+  return tries > 1 ? findRedis(tries - 1) : missing('redis-server ended at once.')
 }
 
 function missing(what) {
