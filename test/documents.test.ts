@@ -51,14 +51,14 @@ describe('given the code of all documents', () => {
       .getPreEmitDiagnostics(program)
       .map(({ file, messageText }) => [file?.fileName, ts.flattenDiagnosticMessageText(messageText, '\n')].join(': '))
     expect(complaints).toEqual([])
-  }, 30_000)
+  })
 
   describe('and the built package', () => {
     let built: BuiltPackage
     beforeAll(async () => {
       built = await buildPackage()
       writeFileSync(join(built.dir, 'given.mjs'), GIVEN)
-    }, 60_000)
+    })
     afterAll(() => built.remove())
 
     const run = async (name: string, code: string, env = {}) => {

@@ -11,6 +11,9 @@ export interface BuiltPackage {
   remove(): Promise<void>
 }
 
+/** No program takes that long, on no machine. */
+const HANGS_MS = 540_000
+
 /** Built below node_modules, so that its imports are found by walking up. */
 export async function buildPackage(): Promise<BuiltPackage> {
   const dir = await mkdtemp(join('node_modules', '.evergreen-'))
@@ -30,7 +33,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
 
 function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: number; printed: string }> {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, ...env }, timeout: 60_000 }
+    const options = { env: { ...process.env, ...env }, timeout: HANGS_MS }
     execFile(process.execPath, args, options, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, printed: stdout + stderr }),
     )
