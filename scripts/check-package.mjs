@@ -66,12 +66,12 @@ function check(name, act) {
 }
 
 function run(command, args, cwd = folder) {
-  // Nothing here takes long: a consumer that does not end has been left with an open handle.
+  // A consumer that does not end has been left with an open handle. On a busy machine all take longer.
   return execFileSync(command, args, {
     cwd,
     env,
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 1_200_000,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
