@@ -1,4 +1,4 @@
-import { Axios, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
+import { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, checkObject } from '../core/option-checks.ts'
 import type { Exchange } from '../core/exchange-outcome.ts'
@@ -95,7 +95,9 @@ export class TokenEndpoint {
     const sent = new AxiosHeaders(headers as never)
     return {
       ...Object.fromEntries(PASSED_ON.map((name) => [name, this.#transport[name] as unknown])),
-      adapter,
+      adapter: typeof adapter === 'function' ? withoutItself(adapter) : adapter,
+      // Sent through an instance that is attached, it would wait for itself.
+      evergreen: false,
       url: url.href,
       method: 'post',
       data,
@@ -107,6 +109,14 @@ export class TokenEndpoint {
       responseType: 'stream',
       validateStatus: null,
     }
+  }
+}
+
+/** An instance that the adapter hands its config to would call it again, for ever. */
+function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
+  return (config) => {
+    delete config.adapter
+    return adapter(config)
   }
 }
 
