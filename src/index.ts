@@ -1,4 +1,5 @@
-export { attachBearer, type Attachment, type AttachOptions } from './axios/attach-bearer.ts'
+export { attachBearer, type Attachment } from './axios/attach-bearer.ts'
+export type { AttachOptions } from './axios/attach-options.ts'
 export type { Clock } from './core/clock.ts'
 export { isTokenError, TokenError } from './core/errors.ts'
 export type { ExchangeOutcome, TokenErrorCode, TokenErrorDetails } from './core/errors.ts'

@@ -1,4 +1,5 @@
 import { Axios, type InternalAxiosRequestConfig } from 'axios'
+import { memberOf } from './member-of.ts'
 
 /** Knows axios' own rule for combining `baseURL` and `url`, and nobody's defaults. */
 const combiner = new Axios()
@@ -10,11 +11,18 @@ export class OriginScope {
 
   /** @returns The origin of the final URL; undefined where it has none, or carries a user of its own. */
   originOf(config: InternalAxiosRequestConfig): string | undefined {
-    const { baseURL, allowAbsoluteUrls = true } = config
-    const url = (config.url as string | null | undefined) ?? ''
+    const baseURL = memberOf(config, 'baseURL')
+    const allowAbsoluteUrls = memberOf(config, 'allowAbsoluteUrls')
+    const url = memberOf(config, 'url') ?? ''
     // Without `//` axios takes a URL as relative: nothing is parsed as long as baseURL stays the same.
     if (!baseURL || url.includes('//')) {
-      return originOfUrl(() => combiner.getUri({ url, allowAbsoluteUrls, ...(baseURL && { baseURL }) }))
+      return originOfUrl(() =>
+        combiner.getUri({
+          url,
+          ...(allowAbsoluteUrls === false && { allowAbsoluteUrls }),
+          ...(baseURL && { baseURL }),
+        }),
+      )
     }
     if (baseURL !== this.#baseURL) {
       this.#baseURL = baseURL

@@ -97,6 +97,26 @@ describe('given an argument that is not what it should be', () => {
     expect(refusal({ [name]: value })).toContain(name)
   })
 
+  it.each([
+    ['https://*.example.com', 'list each origin'],
+    ['https://%2A.example.com', 'list each origin'],
+    ['https://a.example/v1', "write 'https://a.example'"],
+    ['https://a.example:8443/v1/', "write 'https://a.example:8443'"],
+    ['https://a.example?canary', "write 'https://a.example'"],
+    ['https://a.example/#canary', "write 'https://a.example'"],
+    [new URL('https://a.example/v1'), "write 'https://a.example'"],
+  ])('when origins has %s, then attaching throws a TypeError that says what to write (F174)', (origin, advice) => {
+    const message = refusal({ origins: ['https://b.example', origin] })
+    expect(message).toMatch(/^origins /)
+    expect(message).toContain(advice)
+    expect(message).not.toContain('canary')
+  })
+
+  it('when an option is unknown, then attaching throws a TypeError that names it and those that there are (F174)', () =>
+    expect(refusal({ origin: [baseURL] })).toBe(
+      "The options of attachBearer must be among origins, header, scheme, refuses, allowInsecureHttp; there is no 'origin'",
+    ))
+
   it.each([['Bea rer\r\nX-Evil: 1'], ['Beärer'], ['Bearer\n']])(
     'when scheme is %j, which no header can hold, then attaching throws a TypeError that names it',
     (scheme) => expect(refusal({ scheme })).toContain('scheme'),

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 import { describe, expect, it, jest } from '@jest/globals'
-import axios, { type AxiosInstance } from 'axios'
-import { attachBearer, clientCredentials, TokenError, type TokenManager } from '../../src/index.ts'
+import axios, { type AxiosError, type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
+import { attachBearer, clientCredentials, isTokenError, TokenError, type TokenManager } from '../../src/index.ts'
 import { startTokenService, type SimulatedService } from '../../src/testing/index.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { refusing, startApi } from './support/api-server.ts'
@@ -406,10 +407,43 @@ describe('given no token to be had', () => {
       const error = await failureOf<TokenError>(api.get('/orders'))
       expect(error).toBeInstanceOf(TokenError)
       expect(error).toMatchObject({ name: 'TokenError', code: 'ERR_CREDENTIALS_REJECTED', status: 400 })
-      expect(axios.isAxiosError(error)).toBe(false)
       expect(server.received).toHaveLength(0)
     }),
   )
+
+  it('when several requests reject, then each has an error of its own, which holds its config and prints none of it (F161)', () =>
+    withService(async (service) => {
+      service.failNext('obtain', { status: 503 })
+      const api = axios.create({ baseURL: 'https://api.example.com', headers: { 'X-Own': 'canary' } })
+      const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+      attachBearer(api, managerOf(source, { retry: { maxAttempts: 1 } }), { header: 'X-Token' })
+      const errors = await Promise.all(['/1', '/2'].map((url) => failureOf<TokenError & AxiosError>(api.get(url))))
+      expect(errors.map(({ config }) => config?.url)).toEqual(['/1', '/2'])
+      for (const error of errors) {
+        expect([isTokenError(error), error instanceof TokenError, axios.isAxiosError(error)]).toEqual([
+          true,
+          true,
+          true,
+        ])
+        expect(error).toMatchObject({ name: 'TokenError', code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', retryable: true })
+        expect([error.config?.adapter, error.config?.headers.has('X-Token')]).toEqual([api.defaults.adapter, false])
+        expect(error.stack).toContain('attach.test')
+        for (const text of [inspect(error, { depth: 9 }), JSON.stringify(error), JSON.stringify(Object.entries(error))])
+          expect(text).not.toContain('canary')
+      }
+    }))
+
+  it('when a hand-made manager throws one TokenError again and again, then each request has a copy, which does not grow (F161)', async () => {
+    const shared = new TokenError('ERR_CLOSED', 'closed', { cause: new Error('why') })
+    const tokens = { getAccessToken: () => Promise.reject(shared), replaceAccessToken: async () => 'no' }
+    const api = axios.create({ baseURL: 'https://api.example.com' })
+    attachBearer(api, handMade({ ...tokens, peekAccessToken: () => undefined }))
+    const { stack } = shared
+    const [first, second] = [await failureOf(api.get('/')), await failureOf(api.get('/'))]
+    expect(first).not.toBe(second)
+    expect([first, second]).toMatchObject(Array(2).fill({ code: 'ERR_CLOSED', message: 'closed', cause: shared.cause }))
+    expect([shared.stack, Object.keys(shared).includes('config')]).toEqual([stack, false])
+  })
 
   it('when the manager is closed, then requests reject with ERR_CLOSED, unsent, and so do those that waited', async () => {
     const server = await startApi()
@@ -519,6 +553,23 @@ describe('given a manager made by hand', () => {
     expect(server.received).toHaveLength(0)
   })
 })
+
+describe.each(ADAPTERS)(
+  'given a token service that is called through the attached instance (%s adapter)',
+  (adapter) => {
+    it('when a request starts, then the token call goes out without a token, and does not wait for itself (F162)', () =>
+      withService(async ({ baseUrl, client, log }) => {
+        const api = axios.create({ adapter, baseURL: baseUrl })
+        const transport = { adapter: (config: InternalAxiosRequestConfig) => api.request(config) }
+        attachBearer(api, managerOf(clientCredentials({ baseUrl, ...client, transport })))
+        expect((await api.get('/orders')).status).toBe(200)
+        expect(log.map(({ kind, status }) => [kind, status])).toEqual([
+          ['obtain', 200],
+          ['resource', 200],
+        ])
+      }))
+  },
+)
 
 describe('given an instance whose requests need the token of a source elsewhere', () => {
   it('when the credential provider calls the API through that instance, then it ends, and nothing is sent', async () => {

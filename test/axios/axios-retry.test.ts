@@ -99,19 +99,48 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     }
   })
 
-  it('when no token can be had, then it does not retry the TokenError', async () => {
+  it('when no token can be had for good, then it does not retry the TokenError (F161)', async () => {
     const service = await startTokenService()
     try {
       service.failNext('obtain', { status: 400 })
       const api = axios.create({ adapter, baseURL: service.baseUrl })
       attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
-      axiosRetry(api, { retries: 3, retryDelay: () => 0, retryCondition: () => true })
+      let retries = 0
+      axiosRetry(api, {
+        retries: 3,
+        retryDelay: () => 0,
+        retryCondition: () => true,
+        onRetry: () => void (retries += 1),
+      })
       expect(await failureOf(api.get('/'))).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+      expect(await failureOf(api.get('/', { 'axios-retry': { retries: 9 } }))).toMatchObject({ retryable: false })
+      expect(retries).toBe(0)
       expect([service.count('obtain'), service.count('resource')]).toEqual([1, 0])
     } finally {
       await service.close()
     }
   })
+
+  it.each(ORDERS)(
+    'when no token can be had that may be had later (%s), then it sends the request again (F161)',
+    async (order) => {
+      const service = await startTokenService()
+      const clock = new VirtualClock()
+      try {
+        service.failNext('obtain', { status: 503 })
+        const api = axios.create({ adapter, baseURL: service.baseUrl })
+        const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+        const attach = () => attachBearer(api, managerOf(source, { clock, retry: { maxAttempts: 1 } }))
+        if (order === ORDERS[1]) attach()
+        axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: () => clock.advance(10_000) })
+        if (order === ORDERS[0]) attach()
+        expect((await api.get('/')).status).toBe(200)
+        expect([service.count('obtain'), service.count('resource')]).toEqual([2, 1])
+      } finally {
+        await service.close()
+      }
+    },
+  )
 
   it('when it is told to validate responses itself, then a 401 is replayed all the same', async () => {
     const server = await startApi((_request, index) => (index === 0 ? refusal : {}))

@@ -229,7 +229,8 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
       },
     })
     expect((await api.get<unknown>('/')).data).toEqual({ ok: true })
-    expect(seen).toEqual([[200, 'ok', '{"error":"token"}']])
+    // The answer to the replay is asked about too: new tokens that are refused are told.
+    expect(seen).toEqual(['{"error":"token"}', '{"ok":true}'].map((data) => [200, 'ok', data]))
   })
 
   it('when it always says yes, then there is one replay', async () => {
@@ -320,5 +321,40 @@ describe('given requests that were sent with the same old token', () => {
     answer.open()
     await answered
     expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+})
+
+describe.each(ADAPTERS)('given an API that does not know the tokens that are issued (%s adapter)', (adapter) => {
+  it('when it refuses a token and the one in its place, then an anomaly says what to check, and the 401 surfaces (F190)', async () => {
+    const clock = new VirtualClock()
+    const server = await startApi(() => refusal)
+    const { tokens, anomalies } = startTokens({ clock })
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/1'))).toMatchObject({ name: 'AxiosError', status: 401 })
+    await clock.advance(10_000)
+    expect(await failureOf(api.get('/2'))).toMatchObject({ name: 'AxiosError', status: 401 })
+    await settle()
+    expect(server.received).toHaveLength(4)
+    expect(anomalies).toEqual([
+      { kind: 'new-tokens-refused', message: expect.stringMatching(/environment.*audience.*scope/) },
+    ])
+    await clock.advance(50_000)
+    await failureOf(api.get('/3'))
+    await settle()
+    expect(anomalies).toHaveLength(2)
+  })
+
+  it('when the replay is led away, and is refused elsewhere, then nothing is told of the token (F190)', async () => {
+    const other = await startApi(() => refusal)
+    const server = await startApi((_, index) =>
+      index === 0 ? refusal : { status: 302, headers: { Location: other.baseUrl } },
+    )
+    const { tokens, anomalies } = startTokens()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
+    await settle()
+    expect([server.received.length, other.bearers, anomalies]).toEqual([2, [undefined], []])
   })
 })

@@ -445,3 +445,73 @@ describe('given a manager made by hand that knows the contract only', () => {
     expect(axios.isCancel(await failed)).toBe(true)
   })
 })
+
+/** What such a manager may give for a token. */
+const UNUSABLE: [string, unknown][] = [
+  ['undefined', undefined],
+  ['null', null],
+  ['an empty text', ''],
+  ['a number', 42],
+  ['an object', { accessToken: 'canary' }],
+  ['a text with a line break', 'canary\r\nX-Evil: 1'],
+  ['a text with a blank', 'canary canary'],
+  ['a text beyond ASCII', 'canär'],
+]
+
+describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, token) => {
+  const refusing = { peekAccessToken: () => 'good', getAccessToken: async () => 'good' }
+  const made = (members: object) => ({ replaceAccessToken: async () => 'other', ...members }) as unknown as TokenManager
+
+  it.each<[string, TokenManager, number]>([
+    ['it has waited for', made({ peekAccessToken: () => undefined, getAccessToken: async () => token }), 0],
+    ['it finds at hand', made({ peekAccessToken: () => token ?? null, getAccessToken: async () => token }), 0],
+    ['is to replace a refused one', made({ ...refusing, replaceAccessToken: async () => token }), 1],
+  ])('when that is what a request %s, then it is not sent (F170)', async (place, tokens, sent) => {
+    const { adapter, calls } = inProcess(() => 401)
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    const error = await failureOf(api.get('/'))
+    expect(calls.map(({ authorization }) => authorization)).toEqual(Array(sent).fill('Bearer good'))
+    // The API's own answer says most.
+    if (place.includes('replace')) expect(error).toMatchObject({ status: 401 })
+    else expect(error).toBeInstanceOf(TypeError)
+    if (!place.includes('replace')) expect(error.message).toMatch(/AccessToken of the token manager must give a token/)
+    expect(error.message).not.toMatch(/can/)
+  })
+})
+
+describe('given a manager made by hand that ignores signals', () => {
+  const never = () => new Promise<string>(() => undefined)
+
+  it.each(['signal', 'cancelToken'])(
+    'when a request is cancelled by its %s, then its wait ends at once (F170)',
+    async (by) => {
+      const tokens = { peekAccessToken: () => undefined, getAccessToken: never, replaceAccessToken: never }
+      const { adapter, calls } = inProcess()
+      const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+      attachBearer(api, tokens as unknown as TokenManager)
+      const controller = new AbortController()
+      const { token: cancelToken, cancel } = axios.CancelToken.source()
+      const request = watch(api.get('/', by === 'signal' ? { signal: controller.signal } : { cancelToken }))
+      await settle()
+      if (by === 'signal') controller.abort()
+      else cancel()
+      await settle()
+      expect([request.settled, axios.isCancel(await failureOf(request.promise))]).toEqual([true, true])
+      expect(calls).toEqual([])
+    },
+  )
+
+  it('when no token comes instead of a refused one, and the request is cancelled, then that is its end (F170)', async () => {
+    const tokens = { peekAccessToken: () => 'good', getAccessToken: never, replaceAccessToken: never }
+    const { adapter, calls } = inProcess(() => 401)
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens as unknown as TokenManager)
+    const controller = new AbortController()
+    const request = watch(api.get('/', { signal: controller.signal }))
+    await settle()
+    controller.abort()
+    await settle()
+    expect([request.settled, axios.isCancel(await failureOf(request.promise)), calls.length]).toEqual([true, true, 1])
+  })
+})

@@ -52,6 +52,34 @@ describe('given a script that has made its last request (F119)', () => {
   )
 })
 
+describe('given a request that the API refuses, and that cannot be sent again', () => {
+  it.each(['createTokenManager({ source: { id: "own", obtain: next } })', 'handMade'])(
+    'when no other token comes to %s, then nothing of ours keeps the process from ending (F168)',
+    async (tokens) => {
+      const service = await started()
+      const child = run(`
+        const { Readable } = await import('node:stream')
+        const given = [Promise.resolve({ accessToken: 'revoked', accessLifetimeMs: 60_000 })]
+        const next = async () => given.shift() ?? (say('asked for another'), new Promise(() => {}))
+        const handMade = { peekAccessToken: () => 'revoked', getAccessToken: next, replaceAccessToken: () => (given.pop(), next()) }
+        const api = axios.create({ baseURL: ${literal(service.baseUrl)} })
+        const tokens = ${tokens}
+        attachBearer(api, tokens)
+        await tokens.getAccessToken()
+        const { message } = await api.post('/upload', Readable.from(['once'])).catch((error) => error)
+        say(message)
+        const last = performance.now()
+        process.on('exit', () => say('ended ' + (performance.now() - last)))
+      `)
+      const ms = await child.said('ended ')
+      expect(await end(child)).toEqual([0, ''])
+      expect(child.lines.slice(0, 2)).toEqual(['asked for another', expect.stringContaining('401')])
+      // A caller who waits has 30 s.
+      expect(Number(ms)).toBeLessThan(10_000)
+    },
+  )
+})
+
 describe('given a program that listens to no event', () => {
   it('when every renewal fails, waited for or not, then it goes on to its end (F103, F120)', async () => {
     const service = await started()

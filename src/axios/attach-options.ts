@@ -1,0 +1,54 @@
+import type { AxiosResponse } from 'axios'
+import { checkFlag, checkFunction, checkText, ownOptions } from '../core/option-checks.ts'
+import { checkedSecureUrl } from '../core/secure-origin.ts'
+
+export interface AttachOptions {
+  /** Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. */
+  origins?: readonly (string | URL)[] | undefined
+  /**
+   * Default `Authorization`. Under another name redirects are not followed: axios strips only `Authorization` across origins.
+   */
+  header?: string | undefined
+  /** Word before the token. Default `Bearer`; an empty string sends the bare token. */
+  scheme?: string | undefined
+  /** Says whether a response, its `data` not yet transformed, refuses the token. Default: status 401. */
+  refuses?: ((response: AxiosResponse) => boolean) | undefined
+  /** Send tokens over plain http to hosts that are not loopback. Default false. */
+  allowInsecureHttp?: boolean | undefined
+}
+
+const NAMES: readonly (keyof AttachOptions)[] = ['origins', 'header', 'scheme', 'refuses', 'allowInsecureHttp']
+
+/** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` as given, if it was. */
+export function attachSettings(given: AttachOptions) {
+  const {
+    origins,
+    header = 'Authorization',
+    scheme = 'Bearer',
+    refuses = ({ status }: AxiosResponse) => status === 401,
+    allowInsecureHttp = false,
+  } = ownOptions('The options of attachBearer', given, NAMES)
+  checkFlag('allowInsecureHttp', allowInsecureHttp)
+  checkText('header', header)
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
+    throw new TypeError('header must be the name of a header, such as X-Api-Token')
+  if (scheme !== '') checkText('scheme', scheme)
+  // Anything else would end the header line, or be stripped on the way.
+  if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
+  checkFunction('refuses', refuses)
+  return { origins: givenOrigins(origins, allowInsecureHttp), header, scheme, refuses, allowInsecureHttp }
+}
+
+function givenOrigins(origins: AttachOptions['origins'], allowInsecureHttp: boolean): string[] | undefined {
+  if (origins === undefined) return undefined
+  if (!Array.isArray(origins)) throw new TypeError('origins must be an array of origins')
+  if (origins.length === 0) throw new TypeError('origins must name at least one origin')
+  return origins.map((given) => {
+    const { origin, hostname, href } = checkedSecureUrl('origins', given, allowInsecureHttp)
+    // It would be compared as it is, and no request goes there.
+    if (hostname.includes('*')) throw new TypeError(`origins has no wildcards, got '${origin}': list each origin`)
+    if (href !== `${origin}/`)
+      throw new TypeError(`origins takes no path, query or fragment: the token goes to all paths, write '${origin}'`)
+    return origin
+  })
+}

@@ -1,0 +1,68 @@
+import { systemClock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
+import { TokenError } from '../core/errors.ts'
+import { kindOf } from '../core/option-checks.ts'
+import { INTERNALS, type ManagerInternals, type TokenManager, type WaitOptions } from '../core/token-manager.ts'
+
+/** What an attachment asks of a manager. */
+export interface TokenAccess extends ManagerInternals {
+  peek(): string | undefined
+  get(options: Waiting): Promise<string>
+  replace(refused: string, options: Waiting): Promise<string>
+}
+type Waiting = WaitOptions & { maxWaitMs: number }
+
+export function accessTo(tokens: TokenManager): TokenAccess {
+  const known = (tokens as Partial<Record<typeof INTERNALS, ManagerInternals>>)[INTERNALS]
+  if (!known) return accessToHandMade(tokens)
+  return {
+    // A copy of the package that is older may lack what is newer.
+    ...accessToHandMade(tokens),
+    ...known,
+    peek: () => tokens.peekAccessToken(),
+    get: (options) => tokens.getAccessToken(options),
+    replace: (refused, options) => tokens.replaceAccessToken(refused, options),
+  }
+}
+
+const MAX_WAIT_MS = 30_000
+
+/** A manager that is not ours may know neither signals nor limits, and give anything for a token. */
+function accessToHandMade(tokens: TokenManager): TokenAccess {
+  const clock = systemClock
+  const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, waiting: Waiting & Holding) => {
+    const { signal, maxWaitMs: ms, holdsProcess } = waiting
+    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `No access token came within ${ms} ms`)
+    const asked = async () => checkedToken(name, await ask())
+    return withinLimit(asked(), { clock, ms, holdsProcess, signal, atLimit })
+  }
+  const replace = (refused: string, waiting: Waiting & Holding) =>
+    limited('replaceAccessToken', () => tokens.replaceAccessToken(refused, waiting), waiting)
+  return {
+    clock,
+    maxWaitMs: MAX_WAIT_MS,
+    origin: undefined,
+    anomaly: () => true,
+    hasEnded: () => false,
+    replaceBehind(refused) {
+      void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)
+    },
+    peek() {
+      const token: unknown = tokens.peekAccessToken()
+      return token === undefined ? undefined : checkedToken('peekAccessToken', token)
+    },
+    get: (waiting) =>
+      limited('getAccessToken', () => tokens.getAccessToken(waiting), { ...waiting, holdsProcess: true }),
+    replace: (refused, waiting) => replace(refused, { ...waiting, holdsProcess: true }),
+  }
+}
+interface Holding {
+  readonly holdsProcess: boolean
+}
+
+/** @throws {TypeError} Anything else would be sent as its text, or lose characters on the way. */
+function checkedToken(method: keyof TokenManager, token: unknown): string {
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
+  const got = token === '' ? 'an empty text' : typeof token === 'string' ? 'another text' : kindOf(token)
+  throw new TypeError(`${method} of the token manager must give a token of visible ASCII characters, got ${got}`)
+}
