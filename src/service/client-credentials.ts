@@ -1,8 +1,8 @@
-import { checkObject } from '../core/option-checks.ts'
+import { ownOptions } from '../core/option-checks.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
-import { credentialSource, type ProvidedCredentials } from './credentials.ts'
+import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { TokenDocument } from './token-document.ts'
-import { TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
 export type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>)
 
@@ -26,9 +26,10 @@ class ClientCredentials implements TokenSource {
   readonly #client
 
   constructor(options: ClientCredentialsOptions) {
-    checkObject('The options of clientCredentials', options)
-    this.#endpoint = new TokenEndpoint(options)
-    this.#client = credentialSource(options, ['clientId', 'clientSecret'])
+    const names = [...SERVICE_OPTIONS, 'clientId', 'clientSecret', ...CREDENTIAL_OPTIONS]
+    const own = ownOptions('The options of clientCredentials', options, names)
+    this.#endpoint = new TokenEndpoint(own)
+    this.#client = credentialSource(own, ['clientId', 'clientSecret'])
   }
 
   // Accessors, so that printing the source shows neither.

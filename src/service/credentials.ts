@@ -15,6 +15,8 @@ export interface ProvidedCredentials<Credentials> {
   account?: string | undefined
 }
 
+export const CREDENTIAL_OPTIONS = ['credentials', 'account'] as const satisfies (keyof ProvidedCredentials<unknown>)[]
+
 /** Credentials, given once for all or asked for at each exchange. */
 export interface CredentialSource<Credentials> {
   /** Empty where the account is not known before the first exchange. */
@@ -50,7 +52,7 @@ export function credentialSource<Name extends string>(
         throw noCredentials(thrown)
       }
       try {
-        return checkedCredentials((given ?? {}) as Partial<Record<Name, unknown>>, names)
+        return checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
       } catch (error) {
         const message = `The credentials function gave what cannot be used: ${(error as TypeError).message}`
         throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })

@@ -1,13 +1,13 @@
 import { TokenError } from '../core/errors.ts'
-import { checkFlag, checkObject } from '../core/option-checks.ts'
+import { checkFlag, ownOptions } from '../core/option-checks.ts'
 import { parseHttpDate } from '../core/http-date.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
-import { credentialSource, type ProvidedCredentials } from './credentials.ts'
+import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { isAuthentic } from './response-signature.ts'
 import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
 import { isAfter, parseTimestamp } from './timestamp.ts'
 import { type TokenAnswer, TokenDocument } from './token-document.ts'
-import { TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
   /** Verify `meta.sign` of obtain responses; a missing or wrong tag is refused. Default true. */
@@ -41,12 +41,13 @@ class LoginPassword implements TokenSource {
   #lastRefresh: unknown
 
   constructor(options: LoginPasswordOptions) {
-    checkObject('The options of loginPassword', options)
-    const { verifySignature = true } = options
+    const names = [...SERVICE_OPTIONS, 'login', 'password', ...CREDENTIAL_OPTIONS, 'verifySignature']
+    const own = ownOptions('The options of loginPassword', options, names)
+    const { verifySignature = true } = own
     checkFlag('verifySignature', verifySignature)
     this.#verifies = verifySignature
-    this.#endpoint = new TokenEndpoint(options)
-    this.#login = credentialSource(options, ['login', 'password'])
+    this.#endpoint = new TokenEndpoint(own)
+    this.#login = credentialSource(own, ['login', 'password'])
   }
 
   // Accessors, so that printing the source shows neither.

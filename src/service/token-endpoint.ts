@@ -1,6 +1,6 @@
 import { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
-import { checkFlag, checkObject } from '../core/option-checks.ts'
+import { checkFlag, checkObject, ownOptions } from '../core/option-checks.ts'
 import type { Exchange } from '../core/exchange-outcome.ts'
 import { parseRetryAfter } from '../core/http-date.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
@@ -12,7 +12,7 @@ import { requestDocument, serviceCodeOf, type TokenAnswer } from './token-docume
 export interface TokenServiceOptions {
   /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
   baseUrl: string | URL
-  /** Transport settings for token calls only: proxy, agents, adapter, extra headers. */
+  /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
   transport?:
     | Pick<AxiosRequestConfig, 'adapter' | 'headers' | 'httpAgent' | 'httpsAgent' | 'proxy' | 'socketPath' | 'lookup'>
     | undefined
@@ -20,8 +20,23 @@ export interface TokenServiceOptions {
   allowInsecureHttp?: boolean | undefined
 }
 
+type Transport = NonNullable<TokenServiceOptions['transport']>
+
+export const SERVICE_OPTIONS = [
+  'baseUrl',
+  'transport',
+  'allowInsecureHttp',
+] as const satisfies (keyof TokenServiceOptions)[]
+const TRANSPORT_OPTIONS = [
+  'adapter',
+  'headers',
+  'httpAgent',
+  'httpsAgent',
+  'proxy',
+  'socketPath',
+  'lookup',
+] as const satisfies (keyof Transport)[]
 const PATHS: Record<Exchange, string> = { obtain: 'token/', refresh: 'token/refresh/' }
-const PASSED_ON = ['httpAgent', 'httpsAgent', 'proxy', 'socketPath', 'lookup'] as const
 const MEDIA_TYPE = 'application/vnd.api+json'
 
 /** The token service's address: one POST an exchange, bounded in size here and in time by its signal, never redirected. */
@@ -29,20 +44,19 @@ export class TokenEndpoint {
   readonly origin: string
   /** The base URL in one canonical spelling. */
   readonly href: string
-  readonly #transport: NonNullable<TokenServiceOptions['transport']>
+  readonly #transport: Transport
   /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
   readonly #axios = new Axios()
 
   /** @throws {TypeError} naming the option. */
   constructor({ baseUrl, transport = {}, allowInsecureHttp = false }: TokenServiceOptions) {
-    checkObject('transport', transport)
     checkFlag('allowInsecureHttp', allowInsecureHttp)
     const url = checkedSecureUrl('baseUrl', baseUrl, allowInsecureHttp)
     url.pathname = `${url.pathname}/`.replace(/\/{2,}/g, '/')
     url.hash = ''
     this.origin = url.origin
     this.href = url.href
-    this.#transport = transport
+    this.#transport = ownTransport(transport)
   }
 
   /**
@@ -91,10 +105,11 @@ export class TokenEndpoint {
   }
 
   #request(url: URL, data: string, signal: AbortSignal): AxiosRequestConfig {
-    const { adapter = ['xhr', 'http', 'fetch'], headers } = this.#transport
-    const sent = new AxiosHeaders(headers as never)
+    const { adapter = ['xhr', 'http', 'fetch'], headers, ...settings } = this.#transport
+    const sent = new AxiosHeaders(headers as never).set({ Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE })
+    // Own members only: axios reads no others, so nothing that Object.prototype holds has a say.
     return {
-      ...Object.fromEntries(PASSED_ON.map((name) => [name, this.#transport[name] as unknown])),
+      ...settings,
       adapter: typeof adapter === 'function' ? withoutItself(adapter) : adapter,
       // Sent through an instance that is attached, it would wait for itself.
       evergreen: false,
@@ -102,7 +117,8 @@ export class TokenEndpoint {
       method: 'post',
       data,
       signal,
-      headers: sent.set({ Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE }),
+      // Older axios would look for more headers under these two names, on Object.prototype too.
+      headers: Object.assign({}, sent, { common: new AxiosHeaders(), post: new AxiosHeaders() }),
       // A redirect would deliver the credentials to whoever is named in it. Older axios needs the second line under fetch.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },
@@ -120,6 +136,16 @@ function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
   }
 }
 
+/** A copy of own members: what is changed later, or stands on Object.prototype, leads no credentials elsewhere. */
+function ownTransport(given: Transport): Transport {
+  checkObject('transport', given)
+  if (Object.hasOwn(given, 'timeout'))
+    throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
+  const transport = ownOptions('transport', given, TRANSPORT_OPTIONS)
+  transport.headers = new AxiosHeaders(transport.headers as never)
+  return transport
+}
+
 /** Node keeps the first of several such headers; which of them is meant, nobody knows. */
 function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
   const { res } = (response.request ?? {}) as { res?: { rawHeaders?: string[] } }
@@ -129,6 +155,8 @@ function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
 /** Adapters of the user's may reject with a complete answer, whatever `validateStatus` says. */
 function answered(thrown: unknown): AxiosResponse<unknown> {
   const { response } = (thrown ?? {}) as { response?: AxiosResponse<unknown> }
+  // What stands on the prototype of all objects is no answer; axios copies it into errors of fetch.
+  if (response === Reflect.get(Object.prototype, 'response')) throw thrown
   // Without data it broke off.
   if (response?.data === undefined) throw thrown
   return response

@@ -672,9 +672,9 @@ describe('given options', () => {
     },
   )
 
-  it('when the credentials of Variant A are given, then a TypeError names what is missing', () => {
+  it('when the credentials of Variant A are given, then a TypeError names those that there are', () => {
     const given = { login: undefined, password: undefined, clientId: 'a', clientSecret: 'b' }
-    expect(misuse(() => openDesk(given)).message).toMatch(/^login must be a string/)
+    expect(misuse(() => openDesk(given)).message).toMatch(/ login, password, .*; there is no 'clientId'$/)
   })
 
   it('when they are none, then a TypeError says so', () => {

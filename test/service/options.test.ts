@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { clientCredentials, type ClientCredentialsOptions } from '../../src/service/client-credentials.ts'
+import { loginPassword } from '../../src/service/login-password.ts'
 import { client, misuse, sourceAt } from './world.ts'
 
 const refused = (options: unknown) => misuse(() => clientCredentials(options as ClientCredentialsOptions))
@@ -11,6 +12,41 @@ describe('given options that are none', () => {
     const error = refused(options)
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^The options of clientCredentials must be an object, got /)
+  })
+})
+
+describe('given an option that there is not', () => {
+  it.each(['client_id', 'baseURL', 'timeout', 'proxy', 'login', 'verifySignature', 'storeKey'])(
+    'when it is %s, then clientCredentials throws a TypeError that names those that there are (F174)',
+    (name) => {
+      const error = refusedBase('https://tokens.example', { [name]: 'hidden-value' })
+      expect(error).toBeInstanceOf(TypeError)
+      const names = 'baseUrl, transport, allowInsecureHttp, clientId, clientSecret, credentials, account'
+      expect(error.message).toBe(`The options of clientCredentials must be among ${names}; there is no '${name}'`)
+    },
+  )
+
+  it.each(['username', 'baseURL', 'timeout', 'clientId', 'verifysignature'])(
+    'when it is %s, then loginPassword does the same (F174)',
+    (name) => {
+      const options = { baseUrl: 'https://tokens.example', login: 'a', password: 'b', [name]: 'hidden-value' }
+      const names = 'baseUrl, transport, allowInsecureHttp, login, password, credentials, account, verifySignature'
+      expect(misuse(() => loginPassword(options)).message).toBe(
+        `The options of loginPassword must be among ${names}; there is no '${name}'`,
+      )
+    },
+  )
+
+  it('when a class has it, or an option, then only own members are options (F163)', () => {
+    class Settings {
+      baseUrl = 'https://tokens.example'
+      clientId = 'a'
+      clientSecret = 'b'
+      get transport() {
+        return { timeout: 1 }
+      }
+    }
+    expect(clientCredentials(new Settings() as never).origin).toBe('https://tokens.example')
   })
 })
 
@@ -180,6 +216,24 @@ describe('given a transport', () => {
     const error = refusedBase('https://tokens.example', { transport })
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^transport must be an object, got /)
+  })
+
+  it.each([
+    ...['maxRedirects', 'fetchOptions', 'method', 'url', 'data', 'responseType', 'validateStatus', 'signal', 'auth'],
+    ...['baseURL', 'params', 'transformRequest', 'beforeRedirect', 'transport', 'httpagent', '__proto__'],
+  ])('when it has a member %s, then a TypeError names the members that there are (F174)', (name) => {
+    const transport = Object.defineProperty({}, name, { value: 'hidden-value', enumerable: true })
+    const error = refusedBase('https://tokens.example', { transport })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toBe(
+      `transport must be among adapter, headers, httpAgent, httpsAgent, proxy, socketPath, lookup; there is no '${name}'`,
+    )
+  })
+
+  it('when it has a timeout, then a TypeError says what limits a token call (F174)', () => {
+    const error = refusedBase('https://tokens.example', { transport: { timeout: 5_000 } })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toBe('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
   })
 
   it.each([undefined, {}])('when it is %p, then the defaults serve', (transport) => {

@@ -278,23 +278,4 @@ describe.each(ADAPTERS)('given a second origin, and the %s adapter', (adapter) =
     expect((await obtain(sourceAt(origin, { adapter }))).grant.accessToken).toBe('issued-token')
     expect(elsewhere.connections()).toBe(0)
   })
-
-  it('when transport carries more than it may, then neither the request nor its redirects change', async () => {
-    const elsewhere = await issuing()
-    const { origin, seen } = await serve((_, reply) => reply.writeHead(307, { Location: elsewhere.origin }).end())
-    const more = {
-      maxRedirects: 5,
-      fetchOptions: { redirect: 'follow' },
-      method: 'get',
-      url: elsewhere.origin,
-      data: 'x',
-      responseType: 'arraybuffer',
-      validateStatus: () => false,
-    }
-    await expect(obtain(sourceAt(origin, { adapter, ...more }))).rejects.toMatchObject({ status: 307 })
-    expect(seen.map(({ method, url, body }) => [method, url, JSON.parse(body) as unknown])).toEqual([
-      ['POST', '/token/', REQUEST],
-    ])
-    expect(elsewhere.connections()).toBe(0)
-  })
 })
