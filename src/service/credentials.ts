@@ -78,10 +78,22 @@ function checkedCredentials<Name extends string>(
   for (const name of names) {
     const value: unknown = given[name]
     checkText(name, value)
-    // Neither has a UTF-8 form that both sides are sure to read alike.
-    if (value.includes('\0') || /\p{Surrogate}/u.test(value))
-      throw new TypeError(`${name} must be well-formed text without NUL`)
+    checkCredential(name, value)
     copy[name] = value
   }
   return copy as Record<Name, string>
+}
+
+/** What no service issues, but files, shells and templates make. @throws {TypeError} naming the option, never its value. */
+function checkCredential(name: string, value: string): void {
+  if (/^\s*(undefined|null)\s*$/.test(value))
+    throw new TypeError(
+      `${name} must be a credential, not the word undefined or null: is the environment variable set?`,
+    )
+  if (/\p{Cc}/u.test(value))
+    throw new TypeError(
+      `${name} must have no line break and no other control character: trim the newline of the file that it is read from`,
+    )
+  // It has no UTF-8 form.
+  if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name} must be well-formed text`)
 }

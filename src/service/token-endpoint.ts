@@ -54,6 +54,8 @@ export class TokenEndpoint {
     const url = checkedSecureUrl('baseUrl', baseUrl, allowInsecureHttp)
     url.pathname = `${url.pathname}/`.replace(/\/{2,}/g, '/')
     url.hash = ''
+    if (/\/token\/(refresh\/)?$/.test(url.pathname))
+      throw new TypeError(`baseUrl must end before /token/, which each call adds, got ${url.origin}${url.pathname}`)
     this.origin = url.origin
     this.href = url.href
     this.#transport = ownTransport(transport)

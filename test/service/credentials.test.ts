@@ -36,6 +36,17 @@ const BAD_TEXT: [string, unknown][] = [
   ['bytes', Buffer.from('hidden-value')],
   ['text with NUL', 'hidden-value\0'],
   ['NUL alone', '\0'],
+  ['text that ends in a line feed', 'hidden-value\n'],
+  ['text that ends in a line break of Windows', 'hidden-value\r\n'],
+  ['text with a line feed in it', 'hidden\nhidden-value'],
+  ['a line feed alone', '\n'],
+  ['text with a tab', 'hidden-value\t'],
+  ['text with an escape', '\u001b[0mhidden-value'],
+  ['text with DEL', 'hidden-value\u007f'],
+  ['text with a control character of Latin-1', 'hidden-value\u0085'],
+  ['the text undefined', 'undefined'],
+  ['the text null', 'null'],
+  ['the text undefined and a line feed', 'undefined\n'],
   ['text with a lone high surrogate', 'hidden-value\ud800'],
   ['text with a lone low surrogate', '\udc00hidden-value'],
   ['text with surrogates in the wrong order', 'hidden-value\udc00\ud800'],
@@ -72,12 +83,47 @@ describe('given fixed credentials', () => {
     }
   })
 
-  it.each(['🗝️', ' ', '  spaced  ', 'e\u0301', '"', '\n', '\u200b', 'x'.repeat(200)])(
-    'when they are %j, then they are sent as they are (F90)',
-    async (text) => {
-      const { source, sent } = recording({ clientId: text, clientSecret: text })
-      await obtain(source)
-      expect(sent).toEqual([{ client_id: text, client_secret: text }])
+  it.each([
+    '🗝️',
+    ' ',
+    '  spaced  ',
+    'e\u0301',
+    '"',
+    'Undefined',
+    'nullable',
+    '\u00a0',
+    '\u2028',
+    '\u200b',
+    'x'.repeat(200),
+  ])('when they are %j, then they are sent as they are (F90)', async (text) => {
+    const { source, sent } = recording({ clientId: text, clientSecret: text })
+    await obtain(source)
+    expect(sent).toEqual([{ client_id: text, client_secret: text }])
+  })
+})
+
+describe('given credentials that something has damaged on their way', () => {
+  it.each([
+    ['hidden-value\n', /^clientSecret must have no line break .*: trim the newline of the file that it is read from$/],
+    ['hidden-value\r\n', /^clientSecret must have no line break .*: trim the newline of the file/],
+    [
+      'undefined',
+      /^clientSecret must be a credential, not the word undefined or null: is the environment variable set\?$/,
+    ],
+    ['null', /^clientSecret must be a credential, .*: is the environment variable set\?$/],
+  ])('when the secret is %j, then the error says what to do, at construction (F193)', (clientSecret, told) => {
+    expect(refused({ ...client, clientSecret }).message).toMatch(told)
+  })
+
+  it.each(['hidden-value\n', 'undefined'])(
+    'when a function gives %j, then no call is made and the error says what to do (F193)',
+    async (clientSecret) => {
+      const { source, sent } = recording({ credentials: () => ({ ...client, clientSecret }) })
+      const error = await failureOf(obtain(source))
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', retryable: false })
+      expect(error.message).toMatch(/^The credentials function gave what cannot be used: clientSecret must /)
+      expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
+      expect(sent).toEqual([])
     },
   )
 })

@@ -74,6 +74,27 @@ describe('given a base URL', () => {
   })
 
   it.each([
+    ['https://tokens.example/token', 'https://tokens.example/token/'],
+    ['https://tokens.example/token/', 'https://tokens.example/token/'],
+    ['https://tokens.example/api/v3//token?key=hidden-value', 'https://tokens.example/api/v3/token/'],
+    ['https://tokens.example/api/token/refresh', 'https://tokens.example/api/token/refresh/'],
+    [new URL('https://tokens.example/token/refresh/#top'), 'https://tokens.example/token/refresh/'],
+  ])('when it is %s, the address of a call, then a TypeError says what to leave out (F193)', (baseUrl, shown) => {
+    const error = refusedBase(baseUrl)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toBe(`baseUrl must end before /token/, which each call adds, got ${shown}`)
+  })
+
+  it.each([
+    'https://tokens.example/tokens',
+    'https://tokens.example/my-token/',
+    'https://token',
+    'https://a.example/token/v1',
+  ])('when it is %s, then it is used (F193)', (baseUrl) => {
+    expect(clientCredentials({ ...client, baseUrl }).origin).toBe(new URL(baseUrl).origin)
+  })
+
+  it.each([
     'https://someone:pass-word@tokens.example/api?key=pass-word',
     'https://:pass-word@tokens.example',
     'https://pass-word@tokens.example',
