@@ -1,0 +1,79 @@
+// npm run test:foreign: libraries that people have on their axios instances, from the registry, with the attachment on: before them and after
+// them. Not part of the gate, which downloads nothing but its tools. Some only: -- --only nock,msw. The table of docs/works-with.md: -- --write.
+import { spawn } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { format, resolveConfig } from 'prettier'
+import { pageWith } from './foreign/lib/page.mjs'
+
+const project = fileURLToPath(new URL('..', import.meta.url))
+const folder = join(project, 'scripts', 'foreign')
+const pageFile = join(project, 'docs', 'works-with.md')
+
+// All that the programs talk to is on this machine, or is mocked.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
+
+const { only, write } = options()
+installPackage()
+const results = []
+for (const name of only ?? programs()) results.push(await run(name))
+
+const bad = results.filter(({ failed, why }) => failed > 0 || why)
+for (const { name, passed, failed, why } of results)
+  console.log(`${name.padEnd(26)}${String(passed).padStart(3)} passed, ${failed} failed${why ? `: ${why}` : ''}`)
+const page = only ? 'as it should be' : await checkedPage()
+if (page !== 'as it should be') console.log(`\ndocs/works-with.md ${page}`)
+const sum = (what) => results.reduce((total, one) => total + one[what], 0)
+console.log(`\n${sum('passed')} passed, ${sum('failed') + results.filter(({ why }) => why).length} failed`)
+process.exitCode = bad.length === 0 && (page === 'as it should be' || page === 'was written') ? 0 : 1
+
+/** Puts the package beside the libraries, as it is built: they and it share one axios, as in a project of a user. */
+function installPackage() {
+  const target = join(folder, 'node_modules', 'axios-evergreen')
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target)
+  for (const name of ['package.json', 'dist']) cpSync(join(project, name), join(target, name), { recursive: true })
+}
+
+function programs() {
+  return readdirSync(folder).flatMap((name) => (name.endsWith('.mjs') ? [name.slice(0, -4)] : []))
+}
+
+/** Runs one program in a process of its own: some replace what a process has once. @returns `{ name, passed, failed, why }` */
+async function run(name) {
+  const child = spawn(process.execPath, [join(folder, `${name}.mjs`)], { env, timeout: 300_000 })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      said += chunk
+      process.stdout.write(chunk)
+    })
+  const [code, signal] = await new Promise((resolve) => child.once('close', (...how) => resolve(how)))
+  const counts = /^(\d+) passed, (\d+) failed$/m.exec(said)
+  const [passed, failed] = counts ? counts.slice(1).map(Number) : [0, 0]
+  const isClear = counts && !signal && (code === 0) === (failed === 0) && passed + failed > 0
+  return { name, passed, failed, why: isClear ? undefined : `ended with ${signal ?? code}` }
+}
+
+async function checkedPage() {
+  const found = readFileSync(pageFile, 'utf8')
+  const text = await format(pageWith(found, programs(), folder), {
+    ...(await resolveConfig(pageFile)),
+    filepath: pageFile,
+  })
+  if (text === found) return 'as it should be'
+  if (!write) return 'has another table: npm run test:foreign -- --write'
+  if (bad.length > 0) return 'was not written: something failed'
+  writeFileSync(pageFile, text)
+  return 'was written'
+}
+
+function options() {
+  const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
+  const only = values.only?.split(',')
+  const unknown = only?.filter((name) => !programs().includes(name)) ?? []
+  if (unknown.length > 0) throw new RangeError(`--only takes ${programs().join()}: got ${unknown}`)
+  return { only, write: values.write }
+}

@@ -1,0 +1,51 @@
+/** The API that the simulated token service is beside its tokens: what it does goes over sockets. */
+export class ServiceApi {
+  #service
+
+  constructor(service) {
+    this.#service = service
+    this.baseUrl = service.baseUrl
+  }
+
+  /** The statuses that were answered so far, oldest first. */
+  get served() {
+    return this.#service.log.filter(({ kind }) => kind === 'resource').map(({ status }) => status)
+  }
+
+  failNext(status, { times = 1, ...answer } = {}) {
+    this.#service.failNext('resource', { status, ...answer }, times)
+  }
+
+  revokeTokens() {
+    this.#service.revokeAccessTokens()
+  }
+}
+
+/** The API that a library for tests puts in the place of a real one: the library asks it what to answer. */
+export class MockedApi {
+  baseUrl = 'https://api.example.com'
+  served = []
+  #good = new Set()
+  #faults = []
+
+  /** @returns `{ status, headers, body }` for a request with this `Authorization`. */
+  answer(authorization) {
+    const fault = this.#faults.shift()
+    const isGood = this.#good.has(String(authorization).replace(/^Bearer /, ''))
+    const { status, headers = {} } = fault ?? { status: isGood ? 200 : 401 }
+    this.served.push(status)
+    return { status, headers, body: { answered: status } }
+  }
+
+  failNext(status, { times = 1, headers } = {}) {
+    for (let n = 0; n < times; n += 1) this.#faults.push({ status, headers })
+  }
+
+  issued(token) {
+    this.#good.add(token)
+  }
+
+  revokeTokens() {
+    this.#good.clear()
+  }
+}

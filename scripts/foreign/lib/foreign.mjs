@@ -1,0 +1,72 @@
+import { COMMON, worksLater } from './common.mjs'
+import { ORDERS, startWorld } from './world.mjs'
+
+/** A guard against hanging, not a measure: nothing here takes a second. */
+const LONGEST_MS = 10_000
+
+/**
+ * Runs the checks of one library, each in a world of its own, attached before the library and after it. Prints a line for each, and sets the
+ * exit code.
+ *
+ * @param program `put(instance, world)` puts the library on the instance, and returns what its own `checks` need: `request(config)` where
+ * requests go another way than `instance.request`. `prepare(world)` comes before the instance is made and may return `baseUrl` and
+ * `transport`; `end(world)` cleans up. `isMock`: the library answers in the place of the API. `adapters`: those of axios, default its own choice.
+ */
+export async function foreign(program) {
+  const { library, adapters = [undefined], checks = {} } = program
+  let failed = 0
+  let passed = 0
+  for (const adapter of adapters)
+    for (const order of ORDERS) {
+      const leaks = new Set()
+      const tell = (name, error) => {
+        const label = [library, adapter && `${adapter} adapter`, order].filter(Boolean).join(', ')
+        process.stdout.write(`${error ? 'FAIL ' : 'ok   '} ${label}: ${name}${error ? `\n      ${error}` : ''}\n`)
+        if (error) failed += 1
+        else passed += 1
+      }
+      for (const [name, check] of Object.entries({ ...COMMON, ...checks })) {
+        const world = await startWorld(program, order, adapter)
+        const error = await outcomeOf(check, world)
+        await world.end()
+        tell(name, error)
+        for (const leak of world.leaks) leaks.add(leak)
+      }
+      tell('no token is printed', leaks.size > 0 && [...leaks].join('\n      '))
+    }
+  process.stdout.write(`${passed} passed, ${failed} failed\n`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+/** @returns What was wrong, in words; undefined where nothing was. */
+async function outcomeOf(check, world) {
+  let guard
+  const hung = new Promise((resolve) => {
+    guard = setTimeout(() => resolve(`hung: ${[...world.underWay].map(({ name }) => name)}`), LONGEST_MS)
+  })
+  const run = async () => {
+    try {
+      await check(world)
+    } catch (error) {
+      return reason(error)
+    }
+    try {
+      await worksLater(world)
+    } catch (error) {
+      return `later: ${reason(error)}`
+    }
+    return undefined
+  }
+  const error = await Promise.race([run(), hung])
+  clearTimeout(guard)
+  return error
+}
+
+function reason(error) {
+  const where = /\bforeign\/([\w./-]+:\d+):/.exec(error?.stack ?? '')?.[1]
+  const text = String(error?.message ?? error)
+    .split('\n')
+    .slice(0, 14)
+    .join('\n      ')
+  return where ? `${text} (${where})` : text
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What the table of docs/works-with.md says of each program: its library, and what to know of it. */
+const ROWS = {
+  'axios-retry': [
+    'axios-retry',
+    'A request that is sent again gets the token of that moment. A refused token is not its affair.',
+  ],
+  'retry-axios': ['retry-axios', 'The same.'],
+  'axios-cache-interceptor': [
+    'axios-cache-interceptor',
+    'One cache an account, above all where the API says `Vary: Authorization`.',
+  ],
+  'axios-rate-limit': ['axios-rate-limit', 'Token calls and replays are not counted.'],
+  'axios-cookiejar-support': [
+    'axios-cookiejar-support',
+    'A replay sends the cookies that came with the 401. Token calls have no cookies.',
+  ],
+  'axios-logger': ['axios-logger', 'Logs no token, and requests that got none.'],
+  'nestjs-axios': ['@nestjs/axios', 'Attach `httpService.axiosRef`. Unsubscribing ends the wait for a token.'],
+  'axios-mock-adapter': [
+    'axios-mock-adapter',
+    'The mock sees the token while it answers; its history has no `Authorization` header.',
+  ],
+  nock: ['nock', 'Mocks the API, the token service, or both.'],
+  msw: ['msw', 'The same, with either adapter of axios.'],
+  'undici-mock-agent': ['undici', "`MockAgent`: for `adapter: 'fetch'`. Token calls do not reach it."],
+  agentkeepalive: ['agentkeepalive', 'API and token service need a socket each.'],
+  'http-proxy-agent': ['http-proxy-agent', 'Token calls need it too: `transport: { httpAgent }`.'],
+  'https-proxy-agent': [
+    'https-proxy-agent',
+    'Token calls need it too: `transport: { httpsAgent }`. The proxy sees no token.',
+  ],
+}
+
+const [BEGIN, END] = ['<!-- table: npm run test:foreign -->', '<!-- /table -->']
+
+/** @returns The page with the table as it should be, if all programs passed in both orders. */
+export function pageWith(page, programs, folder) {
+  assert.deepEqual(Object.keys(ROWS).sort(), programs.toSorted(), 'each program has a row')
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, dependencies[library], 'either', know])
+  const lines = [['library', 'version', 'order', 'what to know'], ['---', '---', '---', '---'], ...rows]
+  const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  const [before, rest] = page.split(BEGIN)
+  return `${before}${BEGIN}\n\n${table}\n\nWith axios ${dependencies.axios}.\n\n${END}${rest.split(END)[1]}`
+}

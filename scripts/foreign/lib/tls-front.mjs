@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { pipeline } from 'node:stream'
+import { createServer } from 'node:tls'
+import ts from 'typescript'
+
+/** TLS in front of a plain server on loopback, with a certificate for `localhost` that has signed itself. */
+export async function startTlsFront(baseUrl) {
+  const { selfSigned } = await certificates()
+  const { key, cert } = selfSigned()
+  const { hostname, port } = new URL(baseUrl)
+  const sockets = new Set()
+  const server = createServer({ key, cert }, (socket) => {
+    sockets.add(socket)
+    pipeline(socket, connect(port, hostname), socket, () => undefined)
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    baseUrl: `https://localhost:${server.address().port}`,
+    cert,
+    close() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** The tests make theirs in TypeScript. */
+function certificates() {
+  const text = readFileSync(new URL('../../../test/service/certificate.ts', import.meta.url), 'utf8')
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  })
+  return import(`data:text/javascript,${encodeURIComponent(outputText)}`)
+}
