@@ -15,7 +15,6 @@ export async function startWorld(program, order, adapter) {
   const service = await startTokenService({ accessLifetimeMs: 600_000 })
   const clock = new ManualClock()
   const api = program.isMock ? new MockedApi() : new ServiceApi(service)
-  const output = recordedOutput()
   const world = {
     service,
     clock,
@@ -44,6 +43,7 @@ export async function startWorld(program, order, adapter) {
     async () => Object.assign(world, await program.put(instance, world)),
   ]
   for (const step of order === ORDERS[0] ? steps : steps.reverse()) await step()
+  const output = recordedOutput()
   world.end = async () => {
     await tokens.close()
     await program.end?.(world)
