@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
 import { text } from 'node:stream/consumers'
 import axios from 'axios'
 import Agent from 'agentkeepalive'
 import { attachBearer, clientCredentials } from 'axios-evergreen'
+import { failureOf } from './lib/common.mjs'
 import { foreign } from './lib/foreign.mjs'
 
 await foreign({
@@ -20,6 +22,18 @@ await foreign({
       await get('/three')
       assert.deepEqual(api.served, [200, 200, 401, 200])
       assert.equal(agent.getCurrentStatus().createSocketCount, 1)
+    },
+    async 'an error shows nothing of another request on its agent'({ get, post, api, service }) {
+      await get('/before')
+      service.failNext('resource', { hang: true })
+      const controller = new AbortController()
+      const hanging = failureOf(get('/hanging', { signal: controller.signal }))
+      while (api.served.length < 2) await turn()
+      api.failNext(500)
+      // What it shows is looked at as everything is.
+      await failureOf(post('/orders', { a: 1 }))
+      controller.abort()
+      await hanging
     },
     async 'one socket for API and token service: a refused stream surfaces as it is (F169)'({
       service,

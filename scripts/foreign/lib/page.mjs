@@ -18,7 +18,7 @@ const ROWS = {
     'axios-cookiejar-support',
     'A replay sends the cookies that came with the 401. Token calls have no cookies.',
   ],
-  'axios-logger': ['axios-logger', 'Logs no token, and requests that got none.'],
+  'axios-logger': ['axios-logger', 'Its lines hold no token. A request that got none is logged as a failure.'],
   'nestjs-axios': ['@nestjs/axios', 'Attach `httpService.axiosRef`. Unsubscribing ends the wait for a token.'],
   'axios-mock-adapter': [
     'axios-mock-adapter',
