@@ -11,7 +11,7 @@ import {
   ownOptions,
   shown,
 } from './option-checks.ts'
-import type { RetryPolicy } from './retry-policy.ts'
+import type { RetryPolicy } from './renewal-plan.ts'
 import type { TokenSource } from './token-source.ts'
 import type { OpenableStore, TokenStore } from './token-store.ts'
 

@@ -3,7 +3,7 @@ import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, type ExchangeSettings } from './exchange.ts'
 import { GaveUp } from './gave-up.ts'
 import { Halted, Pauses } from './pauses.ts'
-import { type Consequence, consequenceOf, coolDownMs, pauseMs } from './retry-policy.ts'
+import { coolDownMs, type Plan, planAfter } from './renewal-plan.ts'
 import { uncertaintyOf } from './suspicion.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import { toTokenError } from './to-token-error.ts'
@@ -161,7 +161,10 @@ export class Renewal {
   /** The answer took longer than the token lives, or this machine slept. */
   #arrivedExpired(attempt: number): never {
     const error = new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived')
-    if (attempt >= this.#maxAttempts) throw this.#gaveUp(error, 0)
+    if (attempt >= this.#maxAttempts) {
+      const facts = this.#facts()
+      throw new GaveUp(error, coolDownMs(error, facts.failures, { ...facts, retryAfterMs: 0 }), facts.failures)
+    }
     this.#settings.events.emit('retry', { attempt, delayMs: SHORT_PAUSE_MS, error })
     throw new TryAgain(SHORT_PAUSE_MS)
   }
@@ -227,16 +230,11 @@ export class Renewal {
     attempt: number,
     chance: number,
   ): Promise<Renewed> {
-    const { record, events, suspicions, memory, retry, renewal } = this.#settings
+    const { record, events, suspicions, memory } = this.#settings
     this.lastError = error
-    if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
-    const { fate, next, judged } = consequenceOf(by, error, this.#signatureFailures)
     const retryAfterMs = this.#believedRetryAfter(error)
-    // Where no caller can wait that long, the cool-down tells everyone at once.
-    const isLast =
-      attempt >= this.#maxAttempts || next === 'stop' || (next === 'retry' && retryAfterMs > renewal.maxWaitMs)
-    let gaveUp = isLast ? this.#gaveUp(error, retryAfterMs, next) : undefined
-    const delayMs = next === 'obtain' ? 0 : pauseMs(attempt, error, retryAfterMs, retry, chance)
+    const { fate, judged, obtains, delayMs, restMs } = this.#planAfter(error, by, attempt, retryAfterMs, chance)
+    let gaveUp = restMs === undefined ? undefined : new GaveUp(error, restMs, this.#failuresBefore + 1)
     if (fate === 'doubtful' || fate === 'dead') this.#spent(claim)
 
     const refusedAt = this.#settings.tokenClock.now()
@@ -245,7 +243,7 @@ export class Renewal {
     const isGivenBack = this.#halted && fate !== 'dead'
     const answer = await record.release(claim, fate, isGivenBack ? undefined : rest).catch(() => undefined)
     const newer = answer?.newer
-    if (next === 'obtain' && !newer) memory.owesObtain = true
+    if (obtains && !newer) memory.owesObtain = true
     if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)
     // A reset goes with a change of credentials, which explains the refusal.
     const explained = newer !== undefined || this.#halted === 'outdated'
@@ -259,6 +257,26 @@ export class Renewal {
     if (retryAfterMs > 0) this.#start.onHold(delayMs, error)
     events.emit('retry', { attempt, delayMs, error })
     throw new TryAgain(delayMs)
+  }
+
+  #planAfter(
+    error: TokenError,
+    exchange: 'obtain' | 'refresh',
+    attempt: number,
+    retryAfterMs: number,
+    chance: number,
+  ): Plan {
+    const { retry, renewal } = this.#settings
+    if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
+    const signatureFailures = this.#signatureFailures
+    const known = { exchange, attempt, maxAttempts: this.#maxAttempts, signatureFailures, retryAfterMs, chance }
+    return planAfter(error, { ...known, ...this.#facts() }, { retry, maxWaitMs: renewal.maxWaitMs })
+  }
+
+  /** What a cool-down depends on. */
+  #facts(): { failures: number; calledForMs: number; servedMs: number } {
+    const calledForMs = this.#settings.tokenClock.now() - this.#claimedAt
+    return { failures: this.#failuresBefore + 1, calledForMs, servedMs: this.#start.servedMs() }
   }
 
   /** A refresh token was refused: tells of it if it is suspicious. @returns Whether everything must stop. */
@@ -285,20 +303,6 @@ export class Renewal {
     const message = 'A refresh token was refused before its time: no token until reset()'
     const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
     return new GaveUp(error, Infinity, this.#failuresBefore + 1)
-  }
-
-  #gaveUp(error: TokenError, retryAfterMs: number, next?: Consequence['next']): GaveUp {
-    // The service is there, only the refresh token was not to its liking: the credentials need not wait long.
-    const failures = this.#failuresBefore + 1
-    const isShort = next === 'obtain' && outcomeOf(error) === 'rejected'
-    const calledForMs = this.#settings.tokenClock.now() - this.#claimedAt
-    return new GaveUp(
-      error,
-      isShort
-        ? SHORT_PAUSE_MS
-        : coolDownMs(error, failures, { retryAfterMs, calledForMs, servedMs: this.#start.servedMs() }),
-      failures,
-    )
   }
 
   /** `Retry-After` counts on 429 and 5xx only, and no longer than the policy believes. @returns 0 for none. */

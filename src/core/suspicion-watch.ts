@@ -1,7 +1,8 @@
 import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import type { Events, SuspicionEvent } from './events.ts'
-import { fingerprintOf, type Refusal, suspicionOf, verdictOf } from './suspicion.ts'
+import { fingerprintOf } from './digest.ts'
+import { type Refusal, suspicionOf, verdictOf } from './suspicion.ts'
 
 /** Tells of refused refresh tokens, and of what the obtain that follows shows; across renewals. */
 export class SuspicionWatch {

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { checkObject } from '../core/option-checks.ts'
-import { digestOf } from '../core/suspicion.ts'
+import { digestOf } from '../core/digest.ts'
 
 /** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
 export type RedisClient =

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { digestOf, fingerprintOf } from '../core/suspicion.ts'
+import { digestOf, fingerprintOf } from '../core/digest.ts'
 import { checkedGrant } from '../core/token-source.ts'
 import {
   type ClaimAnswer,

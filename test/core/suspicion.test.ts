@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { fingerprintOf, type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
+import { fingerprintOf } from '../../src/core/digest.ts'
+import { type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
 import type { GrantedClaim, OpenableStore, RefreshTokenFate, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'

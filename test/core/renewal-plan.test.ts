@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
-import { consequenceOf, coolDownMs, pauseMs } from '../../src/core/retry-policy.ts'
+import { consequenceOf, coolDownMs, type FailureFacts, pauseMs, planAfter } from '../../src/core/renewal-plan.ts'
 
 const POLICY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
@@ -144,5 +144,63 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   it('then a longer Retry-After rules', () => {
     const asked = (retryAfterMs: number) => coolDownMs(failure('deferred'), 1, { ...PLAIN, retryAfterMs })
     expect([4_999, 5_001].map(asked)).toEqual([5_000, 5_001])
+  })
+})
+
+describe('given an exchange that failed, when it is planned what follows', () => {
+  const FACTS: FailureFacts = {
+    exchange: 'refresh',
+    attempt: 1,
+    maxAttempts: 4,
+    signatureFailures: 0,
+    failures: 1,
+    retryAfterMs: 0,
+    calledForMs: 0,
+    servedMs: 0,
+    chance: 0,
+  }
+  const plan = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
+    planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000 })
+  const down = failure('unknown-5xx')
+  const refused = new TokenError('ERR_REFRESH_REJECTED', 'failed', { refreshToken: 'refused' })
+
+  it('then a call that may be repeated is, after its pause', () => {
+    expect(plan(down)).toEqual({ fate: 'counted', judged: false, obtains: false, delayMs: 250 })
+    expect(plan(down, { attempt: 3, chance: 0.5 })).toMatchObject({ delayMs: 1_500 })
+  })
+
+  it('then a refused refresh token is judged, and the credentials follow at once', () => {
+    expect(plan(refused)).toEqual({ fate: 'dead', judged: true, obtains: true, delayMs: 0 })
+  })
+
+  it.each<[string, TokenError, Partial<FailureFacts>, number]>([
+    ['the last call has failed', down, { attempt: 4 }, 5_000],
+    ['the last call has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
+    ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), {}, 5_000],
+    ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), {}, 60_000],
+    ['the service asks for more than a caller waits', down, { retryAfterMs: 30_001 }, 30_001],
+    [
+      'a signature is wrong again',
+      failure('unknown', 200, 'ERR_SIGNATURE'),
+      { exchange: 'obtain', signatureFailures: 2 },
+      5_000,
+    ],
+    ['the last refresh was refused', refused, { attempt: 4 }, 1_000],
+    ['the last refresh was lost', failure('unknown'), { attempt: 4 }, 5_000],
+  ])('then %s, and everybody rests', (_, error, facts, restMs) => {
+    expect(plan(error, facts).restMs).toBe(restMs)
+  })
+
+  it.each<[string, TokenError, Partial<FailureFacts>]>([
+    ['one call is left', down, { attempt: 3 }],
+    ['the service asks for as long as a caller waits', down, { retryAfterMs: 30_000 }],
+    ['the service asks for more, and the credentials need not wait', failure('unknown'), { retryAfterMs: 30_001 }],
+  ])('then %s, and nobody rests', (_, error, facts) => {
+    expect(plan(error, facts)).not.toHaveProperty('restMs')
+  })
+
+  it('then a renewal that ends with a refused or lost refresh token leaves the credentials to the next', () => {
+    for (const error of [refused, failure('unknown')]) expect(plan(error, { attempt: 4 }).obtains).toBe(true)
+    for (const error of [down, failure('deferred')]) expect(plan(error, { attempt: 4 }).obtains).toBe(false)
   })
 })

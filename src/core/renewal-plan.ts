@@ -8,6 +8,60 @@ export interface RetryPolicy {
   readonly maxRetryAfterMs: number
 }
 
+/** What is known when an exchange has failed, beside its error. Durations in ms. */
+export interface FailureFacts {
+  readonly exchange: 'obtain' | 'refresh'
+  /** The call that failed, the first of its renewal being 1. */
+  readonly attempt: number
+  /** Calls that this renewal may make. */
+  readonly maxAttempts: number
+  /** Signatures found wrong in this renewal, this one included. */
+  readonly signatureFailures: number
+  /** Renewals in a row that gave up, this one included if it does. */
+  readonly failures: number
+  /** Believed and clamped, 0 for none. */
+  readonly retryAfterMs: number
+  /** How long the call took to fail. */
+  readonly calledForMs: number
+  /** How long the old token still serves without waiting. */
+  readonly servedMs: number
+  /** Uniform in [0, 1). */
+  readonly chance: number
+}
+
+/** What to do after an exchange that failed. */
+export interface Plan {
+  readonly fate: RefreshTokenFate
+  /** The refresh token was found invalid: suspicious, unless it is explained (specification, section 3). */
+  readonly judged: boolean
+  /** The next call, of this renewal or of the next one, obtains. */
+  readonly obtains: boolean
+  /** Before the next call of this renewal. */
+  readonly delayMs: number
+  /** The renewal gives up: nobody makes a token call for this long. */
+  readonly restMs?: number
+}
+
+/** The service is there, only the refresh token was not to its liking: the credentials need not wait long. */
+const SHORT_REST_MS = 1_000
+
+/** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal). */
+export function planAfter(
+  error: TokenError,
+  facts: FailureFacts,
+  policy: { readonly retry: RetryPolicy; readonly maxWaitMs: number },
+): Plan {
+  const { exchange, attempt, retryAfterMs } = facts
+  const { fate, next, judged = false } = consequenceOf(exchange, error, facts.signatureFailures)
+  const obtains = next === 'obtain'
+  const delayMs = obtains ? 0 : pauseMs(attempt, error, retryAfterMs, policy.retry, facts.chance)
+  // Where no caller can wait as long as the service asks, the cool-down tells everyone at once.
+  const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
+  if (next !== 'stop' && attempt < facts.maxAttempts && !isTooLong) return { fate, judged, obtains, delayMs }
+  const isShort = obtains && outcomeOf(error) === 'rejected'
+  return { fate, judged, obtains, delayMs, restMs: isShort ? SHORT_REST_MS : coolDownMs(error, facts.failures, facts) }
+}
+
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
 export interface Consequence {
   readonly fate: RefreshTokenFate
@@ -72,16 +126,6 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
-/** What a cool-down depends on besides the failure, ms. */
-export interface CoolDownFacts {
-  /** Believed and clamped, 0 for none. */
-  readonly retryAfterMs: number
-  /** How long the last token call took to fail. */
-  readonly calledForMs: number
-  /** How long the old token still serves without waiting. */
-  readonly servedMs: number
-}
-
 /**
  * How long callers without a token are refused after a renewal that gave up. Steps longer than the first count from when the
  * service was called: one that lets calls hang is probed as often as one that refuses them.
@@ -91,7 +135,7 @@ export interface CoolDownFacts {
 export function coolDownMs(
   error: TokenError,
   failures: number,
-  { retryAfterMs, calledForMs, servedMs }: CoolDownFacts,
+  { retryAfterMs, calledForMs, servedMs }: Pick<FailureFacts, 'retryAfterMs' | 'calledForMs' | 'servedMs'>,
 ): number {
   // A wrong password costs one call a minute, not one per request: accounts get locked.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(60_000, retryAfterMs)
