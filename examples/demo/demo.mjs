@@ -9,7 +9,7 @@ const SECONDS = 10
 const REQUESTS_PER_SECOND = 50
 const LIFETIME_MS = 3_000
 /** A machine that is busy elsewhere is slower: requests do not pile up until their tokens have ended. */
-const MOST_AT_ONCE = 8
+const MOST_AT_ONCE = 4
 
 /** One account at a service of its own, and an instance of its API as it may have been for years. */
 async function startSide(variant, sourceOf, scenesOf) {
