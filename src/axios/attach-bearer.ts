@@ -4,6 +4,7 @@ import { checkedSecureUrl, mayCarrySecrets } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type AttachOptions, attachSettings } from './attach-options.ts'
 import { type Bearer, sendWithToken } from './bearer-adapter.ts'
+import { LateLook, type Outer, OUTERS, relieveOuter } from './late-adapter.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
 import { tellingRedirects } from './redirects.ts'
@@ -41,7 +42,7 @@ export function attachBearer(
 }
 
 type AttachSettings = ReturnType<typeof attachSettings>
-type Adapter = InternalAxiosRequestConfig['adapter']
+type Adapter = NonNullable<InternalAxiosRequestConfig['adapter']>
 
 // Shared by all copies of the package in one process: an instance is wrapped once, a wrapper never wraps a wrapper.
 const ATTACHMENTS = Symbol.for('axios-evergreen.attachments')
@@ -61,6 +62,8 @@ class Attachments {
   /** By origin. Replaced, never changed: a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
   #interceptor: number | undefined
+
+  readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
 
   constructor(instance: Instance) {
     this.#instance = instance
@@ -109,19 +112,40 @@ class Attachments {
 
   /** Puts a wrapper in the place of the adapter: what other interceptors and transforms do is done when it runs. */
   #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
-    const found = memberOf(config, 'adapter') as (Adapter & { [WRAPPED]?: Adapter }) | undefined
-    const adapter: Adapter = found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
+    const adapter = adapterOf(config)
     const claims = this.#claims
-    const wrapper: AxiosAdapter & { [WRAPPED]?: Adapter } = (final) => {
-      final.adapter = adapter
+    const wrapper = wrapperOf(adapter, (final) => {
+      relieveOuter(final)
+      const claim = this.#claimOn(final, claims)
+      return claim ? sendWithToken(final, senderOf(adapter, final), claim) : resolved(adapter, final)(final)
+    })
+    // An interceptor may have frozen it.
+    const wrapped = Reflect.set(config, 'adapter', wrapper) ? config : { ...config, adapter: wrapper }
+    // Nobody else may change the adapter: that is worth a look at nothing.
+    if (this.#instance.interceptors.request.handlers?.length !== 1) this.#lateLook.at(wrapped)
+    return wrapped
+  }
+
+  /** An interceptor that ran after ours may have put an adapter in the place of ours. */
+  #lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean): void {
+    if ((config.adapter as Wrapper | undefined)?.[WRAPPED] !== undefined) return
+    const adapter = adapterOf(config)
+    const claims = this.#claims
+    config.adapter = wrapperOf(adapter, async (final) => {
       const claim = this.#claimOn(final, claims)
       if (!claim) return resolved(adapter, final)(final)
-      const send = typeof adapter === 'function' ? adapter : resolved(adapter, tellingRedirects(final))
-      return sendWithToken(final, send, claim)
-    }
-    wrapper[WRAPPED] = adapter
-    // An interceptor may have frozen it.
-    return Reflect.set(config, 'adapter', wrapper) ? config : { ...config, adapter: wrapper }
+      const { access, header, refuses } = claim
+      const outer: Outer = { header, isRelieved: false }
+      OUTERS.set(final.headers, outer)
+      // Where ours has been called below, the answer is that to its replay already.
+      const bearer: Bearer = { ...claim, refuses: (response) => !outer.isRelieved && refuses(response) }
+      if (!isCopy) return sendWithToken(final, senderOf(adapter, final), bearer)
+      try {
+        return await resolved(adapter, final)(final)
+      } finally {
+        if (!outer.isRelieved) access.anomaly('adapter-replaced', REPLACED)
+      }
+    })
   }
 
   /** @returns Whose token the request gets, if any. */
@@ -165,6 +189,32 @@ class Attachments {
     const headers = memberOf(this.#instance.defaults, 'headers') as object | undefined
     return among(headers) || Object.values(headers ?? {}).some(among)
   }
+}
+
+const REPLACED =
+  'A request went out without a token: an interceptor handed on a copy of its config with another adapter. Register that interceptor after ' +
+  'attachBearer, or let it change the config that it is given'
+
+type Wrapper = AxiosAdapter & { [WRAPPED]?: Adapter }
+
+/** It gives the config its adapter back before anything else. */
+function wrapperOf(adapter: Adapter, send: AxiosAdapter): Wrapper {
+  const wrapper: Wrapper = (final) => {
+    final.adapter = adapter
+    return send(final)
+  }
+  wrapper[WRAPPED] = adapter
+  return wrapper
+}
+
+/** The adapter beneath all wrappers. */
+function adapterOf(config: InternalAxiosRequestConfig): Adapter {
+  const found = memberOf(config, 'adapter') as Wrapper | undefined
+  return found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
+}
+
+function senderOf(adapter: Adapter, final: InternalAxiosRequestConfig): AxiosAdapter {
+  return typeof adapter === 'function' ? adapter : resolved(adapter, tellingRedirects(final))
 }
 
 /** `getAdapter` as axios itself calls it; its second argument is missing in its types. */

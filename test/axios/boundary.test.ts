@@ -6,6 +6,7 @@ import axios, {
   type AxiosAdapter,
   type AxiosError,
   type AxiosInstance,
+  type AxiosRequestConfig,
   AxiosHeaders,
   type AxiosResponse,
   type InternalAxiosRequestConfig,
@@ -13,6 +14,7 @@ import axios, {
 import { attachBearer } from '../../src/index.ts'
 import { refusal, refusing, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
+import { settle } from '../support/virtual-clock.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf } from './support/turns.ts'
 
@@ -347,6 +349,25 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
+  it.each(['given', 'copied'])(
+    'when an interceptor that runs after ours wraps the adapter of the %s config and stands on ours, then the token is sent once (F160)',
+    async (which) => {
+      const { adapter, calls } = inProcess((_, index) => (index === 0 ? 401 : 200))
+      const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+      const { tokens, anomalies, minted } = startTokens()
+      api.interceptors.request.use((config) => {
+        const inner = config.adapter as AxiosAdapter
+        const outer: AxiosAdapter = async (final) => inner(final)
+        return which === 'given' ? Object.assign(config, { adapter: outer }) : { ...config, adapter: outer }
+      })
+      attachBearer(api, tokens)
+      const { config } = await api.get('/')
+      await settle()
+      expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
+      expect([minted.calls, anomalies, config.headers.has('Authorization')]).toEqual([2, [], false])
+    },
+  )
+
   it('when the instance has no adapter, then that of axios is used', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -369,4 +390,86 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect(error.message).toContain(message)
     expect(minted.calls).toBe(0)
   })
+})
+
+const SETTERS = ['an adapter of its own', 'the name fetch', 'a list of names'] as const
+
+describe.each(SETTERS)('given an interceptor that sets %s, and was there before us', (which) => {
+  async function attachedAfter(
+    set: (config: InternalAxiosRequestConfig, adapter: never) => InternalAxiosRequestConfig,
+  ) {
+    const { adapter, calls } = inProcess(({ authorization }) => (authorization === 'Bearer token-1' ? 401 : 200))
+    const server = await startApi(refusing('token-1'))
+    const api = axios.create({ adapter: 'http', baseURL: server.baseUrl })
+    const world = startTokens()
+    const chosen = which === SETTERS[0] ? adapter : which === SETTERS[1] ? 'fetch' : ['xhr', 'fetch']
+    api.interceptors.request.use((config) => set(config, chosen as never))
+    attachBearer(api, world.tokens)
+    const bearers = () => (which === SETTERS[0] ? calls.map(({ authorization }) => authorization) : server.bearers)
+    return { ...world, api, chosen, bearers }
+  }
+  const setting = attachedAfter.bind(undefined, (config, adapter) => Object.assign(config, { adapter }))
+
+  it('when a request starts, then that adapter sends it with the token, and once more where it is refused (F160)', async () => {
+    const { api, chosen, bearers, anomalies } = await setting()
+    const { transformRequest } = api.defaults
+    const { config } = await api.post('/', { a: 1 })
+    await settle()
+    expect(bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect([config.adapter, config.headers.has('Authorization'), anomalies]).toEqual([chosen, false, []])
+    expect([config.transformRequest, config.data]).toEqual([transformRequest, '{"a":1}'])
+  })
+
+  it('when the config of a failed request is sent again, cancelled before or not, then no wrapper nests (F160)', async () => {
+    const { api, chosen, bearers } = await setting()
+    const cancelled = await failureOf<AxiosError>(api.get('/', { signal: AbortSignal.abort() }))
+    const again = { ...cancelled.config! }
+    delete again.signal
+    const { config } = await api.request(again)
+    const last = await api.request(config)
+    expect([last.config.adapter, last.config.transformRequest]).toEqual([chosen, api.defaults.transformRequest])
+    expect(bearers()).toEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2'])
+  })
+
+  it('when it does so on a copy of the config, then the request goes out bare, and an anomaly says what to do (F160)', async () => {
+    const { api, chosen, bearers, anomalies, minted } = await attachedAfter((config, adapter) => ({
+      ...config,
+      adapter,
+    }))
+    const { config } = await api.get('/')
+    await settle()
+    expect([bearers(), minted.calls, config.adapter]).toEqual([[undefined], 0, chosen])
+    const message = expect.stringMatching(/Register that interceptor after attachBearer/) as unknown
+    expect(anomalies).toEqual([{ kind: 'adapter-replaced', message }])
+  })
+
+  it.each<[string, AxiosRequestConfig]>([
+    ['says evergreen: false', { evergreen: false }],
+    ['has the header', { headers: { Authorization: 'Own 1' } }],
+    ['has auth', { auth: { username: 'u', password: 'p' } }],
+  ])('when a request %s, and its config is copied, then nothing is told (F160)', async (_, options) => {
+    const { api, anomalies } = await attachedAfter((config, adapter) => ({ ...config, adapter }))
+    await api.get('/', options)
+    await settle()
+    expect(anomalies).toEqual([])
+  })
+})
+
+describe('given an interceptor that was there before us, and leaves the adapter alone', () => {
+  it.each<[string, AxiosRequestConfig['transformRequest'] | null]>([
+    ['a function', (data) => String(data)],
+    ['a list', [(data) => String(data)]],
+    ['an empty list', []],
+  ])(
+    'when transformRequest is %s, then it runs once, and the config shows it as it was (F160)',
+    async (_, transform) => {
+      const { adapter } = inProcess()
+      const api = axios.create({ adapter, baseURL: 'https://api.example.com', transformRequest: transform! })
+      api.interceptors.request.use((config) => config)
+      attachBearer(api, startTokens().tokens)
+      const { config } = await api.post('/', 'x')
+      expect([config.transformRequest].flat()).toEqual([transform].flat())
+      expect(config.data).toBe('x')
+    },
+  )
 })

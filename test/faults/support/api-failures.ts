@@ -1,3 +1,5 @@
+import axios from 'axios'
+import { attachBearer } from '../../../src/index.ts'
 import { until } from '../../axios/support/turns.ts'
 import { type FailurePath, request } from './failure-path.ts'
 import { breakingOff, dropping, plain, SECRETS, silent } from './marked-service.ts'
@@ -19,7 +21,12 @@ const toAgain = plain(302, '', { Location: '/again' })
 
 const FAILURES: FailurePath[] = [
   { when: 'the API answers', resources: plain(200) },
-  { when: 'the API refuses every token', ends: ['ERR_BAD_REQUEST'], resources: plain(401) },
+  {
+    when: 'the API refuses every token',
+    ends: ['ERR_BAD_REQUEST'],
+    tells: ['anomaly new-tokens-refused'],
+    resources: plain(401),
+  },
   { when: 'the API forbids', ends: ['ERR_BAD_REQUEST'], resources: plain(403) },
   { when: 'the API fails', ends: ['ERR_BAD_RESPONSE'], resources: plain(500) },
   { when: 'the API breaks the connection', ends: ['ECONNRESET', 'ERR_NETWORK'], resources: dropping },
@@ -79,6 +86,17 @@ const FAILURES: FailurePath[] = [
     when: 'a request goes to another place',
     tells: ['anomaly origin-not-allowed'],
     act: ({ api }) => unseen(api.get(`http://localhost:1/orders?key=${SECRETS.query}`).catch(() => undefined)),
+    unsent: true,
+  },
+  {
+    when: 'another adapter is put in the place of the one that sends tokens',
+    tells: ['anomaly adapter-replaced'],
+    async act({ service, tokens }) {
+      const api = axios.create({ baseURL: service.origin })
+      api.interceptors.request.use((config) => ({ ...config, adapter: 'http' }))
+      attachBearer(api, tokens)
+      await api.get('/orders')
+    },
     unsent: true,
   },
   {
