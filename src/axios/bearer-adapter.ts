@@ -1,5 +1,5 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
-import { concealError, concealResponse } from './concealment.ts'
+import { concealAgent, concealError, concealResponse } from './concealment.ts'
 import { Journey } from './redirects.ts'
 import { discard, isReplayable } from './replay.ts'
 import type { TokenAccess } from './token-access.ts'
@@ -82,6 +82,8 @@ async function call(
   const followsRedirects = name === 'authorization'
   if (followsRedirects) config.beforeRedirect = journey.beforeRedirect(name)
   else config.maxRedirects = 0
+  concealAgent(config.httpAgent)
+  concealAgent(config.httpsAgent)
   config.fetchOptions = journey.fetchOptions(followsRedirects ? undefined : 'manual')
   try {
     const response = await adapter(config)

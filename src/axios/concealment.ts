@@ -13,6 +13,11 @@ function conceal(holder: unknown, header: string, sent: object): void {
   // Still readable, but not printed.
   if (request === undefined) return
   Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
+  concealRequest(request)
+  // Behind one of Node stands the one that follows its redirects, or the other way round: streams up and down hold either.
+  const { _redirectable, _currentRequest } = (request ?? {}) as { _redirectable?: unknown; _currentRequest?: unknown }
+  concealRequest(_redirectable)
+  concealRequest(_currentRequest)
 }
 
 /** The same for an error and its causes, which may be axios errors as well. */
@@ -35,12 +40,30 @@ export function concealResponse(response: unknown, header: string, sent: object)
   on.call(data, constructor.errorMonitor, (error: unknown) => concealError(error, header, sent))
 }
 
-/** A request of fetch shows its headers where it is printed, and no error that holds it can be caught on its way out of a stream. */
-export function concealRequest(request: object): void {
-  const { method, url } = request as Partial<Request>
-  const print = { value: () => `Request ${method} ${url}`, configurable: true }
-  // It may be frozen.
-  Reflect.defineProperty(request, Symbol.for('nodejs.util.inspect.custom'), print)
+/**
+ * A request of fetch or of Node shows its headers wherever it is printed, and many things hold it: streams, sockets, the errors that these
+ * throw. It can still be read.
+ */
+export function concealRequest(request: unknown): void {
+  if (typeof request !== 'object' || request === null) return
+  // It may be frozen, or be somebody's test double: that is left as it is.
+  if (!('getHeader' in request) && !('headers' in request)) return
+  for (const name of PRINTERS) Reflect.defineProperty(request, name, PRINTER)
+}
+
+/** What Node and Bun ask an object for what to print, and JSON. */
+const PRINTERS = [Symbol.for('nodejs.util.inspect.custom'), 'toJSON']
+const PRINTER: PropertyDescriptor = {
+  value(this: { method?: string; url?: string; path?: string }) {
+    return `Request ${this.method} ${this.url ?? this.path}`
+  },
+  configurable: true,
+}
+
+/** An agent holds the requests of others that are under way, and many a config its agent: JSON of an error would show them all. */
+export function concealAgent(agent: unknown): void {
+  if (typeof agent !== 'object' || agent === null || 'toJSON' in agent) return
+  Reflect.defineProperty(agent, 'toJSON', { value: () => 'Agent', configurable: true })
 }
 
 export function deleteHeader(headers: object, header: string): void {

@@ -72,7 +72,7 @@ function telling(inner: Fetch): Fetch {
   if (known) return known
   const teller: Fetch = async (...given) => {
     const [request, options] = given
-    if (typeof request === 'object') concealRequest(request)
+    concealRequest(request)
     const response = await inner(...given)
     const { [JOURNEY]: journey } = (options ?? {}) as { [JOURNEY]?: Journey }
     journey?.endAt(response)

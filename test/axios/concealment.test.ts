@@ -61,14 +61,38 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expectConcealed(response, header)
   })
 
-  it('when a large response is wanted as a stream, then its config and request show none', async () => {
+  it.each(['json', 'stream'] as const)(
+    'when a %s comes for a stream that was sent, or an error, then none of what holds the request shows any (F166)',
+    async (responseType) => {
+      const server = await startApi(({ url }) => ({ status: url === '/bad' ? 422 : 200 }))
+      const { api } = attached(server.baseUrl, { adapter, responseType }, attach)
+      const post = (url: string) => api.post<unknown>(url, Readable.from([Buffer.from('sent')]))
+      const error = await failureOf<AxiosError>(post('/bad'))
+      const responses = [await post('/good'), error.response!]
+      expectSent(server, 2)
+      for (const holder of [error, ...responses]) {
+        expectConcealed(holder, header)
+        for (const depth of [2, 5, 9]) expectNoCanary(inspect(holder, { depth, showHidden: true }))
+        expect((holder.request as { method: string }).method).toBe('POST')
+      }
+      expectNoCanary(JSON.stringify(error))
+      for (const { data, config } of responses) {
+        for (const held of [data, config, config.data])
+          expectNoCanary(consoleLogged(held) + inspect(held, { depth: 9 }))
+        for await (const chunk of responseType === 'stream' ? (data as Readable) : []) expect(chunk).toBeTruthy()
+      }
+    },
+  )
+
+  it('when the request of a response is printed, then it shows where it went, and can still be read (F166)', async () => {
     const server = await startApi()
-    const { api } = attached(server.baseUrl, { adapter, responseType: 'stream' }, attach)
-    const response = await api.get<AsyncIterable<Uint8Array>>('/')
-    // A stream's own `req` is the stated exception.
-    expectConcealed({ ...response, data: undefined, request: undefined } as AxiosResponse, header)
-    expect(Object.keys(response)).not.toContain('request')
-    for await (const chunk of response.data) expect(chunk.length).toBeGreaterThan(0)
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const answer = await api.get<unknown>('/', { params: { q: 1 } })
+    const request = answer.request as { headers?: Headers; getHeader(name: string): unknown }
+    expect(inspect({ request })).toMatch(/Request GET .*\?q=1/)
+    expect(JSON.stringify({ request })).toMatch(/Request GET .*\?q=1/)
+    const sent = request.headers ? request.headers.get(header) : request.getHeader(header)
+    expect(sent).toContain(MARKED)
   })
 
   it.each<[string, Script, AxiosRequestConfig, number]>([
@@ -234,6 +258,27 @@ describe('given an agent of the user among the settings', () => {
       await slow
       expectSent(server, 3)
       expectNoCanary(texts.join())
+    } finally {
+      httpAgent.destroy()
+    }
+  })
+
+  it('when they go through JSON.stringify while another request is on its way, then no token is seen (F166)', async () => {
+    const answer = gate()
+    const server = await startApi(async ({ url }) => {
+      if (url === '/slow') await answer.opened
+      return url === '/bad' ? { status: 500 } : {}
+    })
+    const httpAgent = new Agent({ keepAlive: true })
+    try {
+      const { api } = attached(server.baseUrl, { adapter: 'http', httpAgent })
+      const slow = api.get('/slow')
+      await until(() => server.received.length === 1)
+      const error = await failureOf<AxiosError>(api.get('/bad'))
+      expectNoCanary(JSON.stringify([error, error.config, error.response?.config]))
+      answer.open()
+      await slow
+      expectSent(server, 2)
     } finally {
       httpAgent.destroy()
     }
