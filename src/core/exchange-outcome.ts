@@ -27,8 +27,8 @@ export function failureOfStatus(exchange: Exchange, status: number): Failure {
   return { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' }
 }
 
-/** This machine does not trust the certificate, or the port does not speak TLS: no later attempt can help. */
-const MISCONFIGURED = new Set([
+/** This machine does not trust the certificate: no later attempt can help. */
+const NOT_TRUSTED = new Set([
   'CERT_UNTRUSTED',
   'CERT_REJECTED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -36,10 +36,10 @@ const MISCONFIGURED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'EPROTO',
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 ])
+
+/** The port does not speak TLS: no later attempt can help. */
+const NO_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 
 /** No request byte has left. */
 const NOT_SENT = new Set([
@@ -56,6 +56,8 @@ const NOT_SENT = new Set([
 export interface NetworkFailure extends Failure {
   /** The code of the error that knows most, such as `ECONNREFUSED`; undefined where no error has one. */
   readonly errorCode: string | undefined
+  /** What a person can do about it, where that is known. */
+  readonly advice: string | undefined
 }
 
 /** What is known where no complete answer came, by the codes of the error and of its causes. */
@@ -63,9 +65,22 @@ export function failureOfNetwork(thrown: unknown): NetworkFailure {
   const chain = causesOf(thrown)
   const codes = chain.map((link) => member(link, 'code')).filter((code) => typeof code === 'string')
   const errorCode = codes.at(-1)
-  if (codes.some((code) => MISCONFIGURED.has(code)))
-    return { code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', errorCode }
+  const advice = codes.map(adviceOn).find((text) => text !== undefined)
+  if (codes.some((code) => NOT_TRUSTED.has(code) || NO_TLS.has(code)))
+    return { code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', errorCode, advice }
   const notSent =
     codes.some((code) => NOT_SENT.has(code)) || chain.some((link) => member(link, 'syscall') === 'connect')
-  return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: notSent ? 'not-sent' : 'unknown', errorCode }
+  return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: notSent ? 'not-sent' : 'unknown', errorCode, advice }
+}
+
+function adviceOn(code: string): string | undefined {
+  if (NOT_TRUSTED.has(code))
+    return 'this machine does not trust the certificate: name its authority in NODE_EXTRA_CA_CERTS, or in transport.httpsAgent'
+  if (NO_TLS.has(code)) return 'the TLS handshake failed: does the port speak plain http?'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return 'unknown host: check the address, that of the proxy, and the DNS of this machine'
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return 'check the dates of the certificate, and the clock of this machine'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'the certificate is for another host: check the address'
+  return undefined
 }

@@ -30,8 +30,9 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): T
     const message = `The token source is broken: ${exchange} threw a ${String(member(thrown, 'name'))}; see cause.stack for the place`
     return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'unknown', cause: thrown })
   }
-  const { code, outcome, errorCode } = failureOfNetwork(thrown)
-  const message = errorCode === undefined ? 'The token source failed' : `The token source failed (${errorCode})`
+  const { code, outcome, errorCode, advice } = failureOfNetwork(thrown)
+  const what = errorCode === undefined ? 'The token source failed' : `The token source failed (${errorCode})`
+  const message = [what, advice].filter((part) => part !== undefined).join(': ')
   return new TokenError(code, message, { outcome, cause: thrown })
 }
 

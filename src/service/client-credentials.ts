@@ -1,7 +1,7 @@
 import { ownOptions } from '../core/option-checks.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
-import { TokenDocument } from './token-document.ts'
+import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
 import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
 export type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>)
@@ -28,7 +28,7 @@ class ClientCredentials implements TokenSource {
   constructor(options: ClientCredentialsOptions) {
     const names = [...SERVICE_OPTIONS, 'clientId', 'clientSecret', ...CREDENTIAL_OPTIONS]
     const own = ownOptions('The options of clientCredentials', options, names)
-    this.#endpoint = new TokenEndpoint(own)
+    this.#endpoint = new TokenEndpoint(own, VARIANT_A)
     this.#client = credentialSource(own, ['clientId', 'clientSecret'])
   }
 
@@ -57,7 +57,7 @@ class ClientCredentials implements TokenSource {
  */
 function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenGrant {
   if (document.attribute('expires_in') === undefined && document.attribute('access_expired_at') !== undefined)
-    throw document.unusable('it speaks Variant B (login and password)')
+    throw document.unusable(`it speaks ${VARIANT_B}`)
   const accessToken = document.text('access')
   const accessLifetimeMs = lifetimeMs(document, report)
   const tokenType = document.attribute('token_type')

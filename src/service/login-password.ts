@@ -6,7 +6,7 @@ import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from '
 import { isAuthentic } from './response-signature.ts'
 import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
 import { isAfter, parseTimestamp } from './timestamp.ts'
-import { type TokenAnswer, TokenDocument } from './token-document.ts'
+import { type TokenAnswer, TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
 import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
@@ -46,7 +46,7 @@ class LoginPassword implements TokenSource {
     const { verifySignature = true } = own
     checkFlag('verifySignature', verifySignature)
     this.#verifies = verifySignature
-    this.#endpoint = new TokenEndpoint(own)
+    this.#endpoint = new TokenEndpoint(own, VARIANT_B)
     this.#login = credentialSource(own, ['login', 'password'])
   }
 
@@ -160,5 +160,5 @@ class LoginPassword implements TokenSource {
 
 function checkVariant(document: TokenDocument): void {
   if (document.attribute('access_expired_at') === undefined && document.attribute('expires_in') !== undefined)
-    throw document.unusable('it speaks Variant A (client id and secret)')
+    throw document.unusable(`it speaks ${VARIANT_A}`)
 }

@@ -10,8 +10,16 @@ export interface TokenAnswer {
   readonly status: number
 }
 
+/** For messages. */
+export const VARIANT_A = 'Variant A (client id and secret)'
+export const VARIANT_B = 'Variant B (login and password)'
+
 /** The one resource of the service (specification, section 2). */
 const TYPE = 'auth-token'
+
+/** The errors of RFC 6749, section 5.2. */
+const OAUTH_ERROR =
+  /^(invalid_request|invalid_client|invalid_grant|unauthorized_client|unsupported_grant_type|invalid_scope)$/
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -36,6 +44,7 @@ export class TokenDocument {
   constructor(received: TokenAnswer, shape: 'wrapped' | 'wrapped-or-bare') {
     this.#answer = received
     const answer = this.#parsed(received.text)
+    if (own(answer, 'access_token') !== undefined) throw this.unusable(oauthServer('access_token'))
     if ((own(answer, 'errors') ?? own(answer, 'error') ?? undefined) !== undefined)
       throw this.unusable('it reports errors under a status of success')
     const bare = shape === 'wrapped-or-bare' && !Object.hasOwn(answer, 'data')
@@ -91,18 +100,23 @@ export class TokenDocument {
   }
 }
 
+/** What is wrong where a member of an answer shows another protocol. */
+export function oauthServer(shown: string): string {
+  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use a source for OAuth 2.0`
+}
+
+/** @returns `error` of an error answer of OAuth 2.0 (RFC 6749, section 5.2); undefined for all that is not one of its words. */
+export function oauthErrorOf(text: string): string | undefined {
+  const error = own(parsed(text), 'error')
+  return typeof error === 'string' && OAUTH_ERROR.test(error) ? error : undefined
+}
+
 /**
  * @param sent What was sent, which an answer may echo.
  * @returns The application code of an error answer, where it has one: evidence only, the status decides (field notes).
  */
 export function serviceCodeOf(text: string, sent: readonly unknown[]): string | undefined {
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (!isObject(answer)) return undefined
+  const answer = parsed(text)
   const errors = own(answer, 'errors')
   const holders: unknown[] = [
     Array.isArray(errors) ? errors[0] : undefined,
@@ -116,6 +130,16 @@ export function serviceCodeOf(text: string, sent: readonly unknown[]): string | 
     if (/^[\w.-]{1,32}$/.test(word) && !sent.includes(word)) return word
   }
   return undefined
+}
+
+/** The object that an error answer is; an empty one for any other text. */
+function parsed(text: string): Members {
+  try {
+    const answer: unknown = JSON.parse(text)
+    return isObject(answer) ? answer : {}
+  } catch {
+    return {}
+  }
 }
 
 function isObject(value: unknown): value is Members {

@@ -7,7 +7,7 @@ import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { brokenOff, refusal, tooLate } from './exchange-outcome.ts'
-import { requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
+import { oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
 
 export interface TokenServiceOptions {
   /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
@@ -48,8 +48,14 @@ export class TokenEndpoint {
   /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
   readonly #axios = new Axios()
 
-  /** @throws {TypeError} naming the option. */
-  constructor({ baseUrl, transport = {}, allowInsecureHttp = false }: TokenServiceOptions) {
+  readonly #variant: string
+
+  /**
+   * @param variant What the source speaks, for messages.
+   * @throws {TypeError} naming the option.
+   */
+  constructor({ baseUrl, transport = {}, allowInsecureHttp = false }: TokenServiceOptions, variant: string) {
+    this.#variant = variant
     checkFlag('allowInsecureHttp', allowInsecureHttp)
     const url = checkedSecureUrl('baseUrl', baseUrl, allowInsecureHttp)
     url.pathname = `${url.pathname}/`.replace(/\/{2,}/g, '/')
@@ -95,7 +101,14 @@ export class TokenEndpoint {
       if (flaw === undefined) return { text, date, address, status }
       throw new TokenError('ERR_TOKEN_RESPONSE', `The answer of ${address} is ${flaw}`, { outcome: 'unknown', status })
     }
-    const { failure, advice } = refusal(exchange, status, url, headers.get('location'))
+    const answer = {
+      status,
+      url,
+      location: headers.get('location'),
+      oauthError: oauthErrorOf(text),
+      variant: this.#variant,
+    }
+    const { failure, advice } = refusal(exchange, answer)
     throw new TokenError(failure.code, `${address} answered ${status}: ${advice}`, {
       ...failure,
       status,

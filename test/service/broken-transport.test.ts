@@ -30,7 +30,7 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
     // A label this long is refused without asking anybody: the test needs no network.
     const error = await failureOf(obtain(sourceAt(`https://${'a'.repeat(64)}.invalid`, { adapter })))
     expect(error).toMatchObject(notSent)
-    expect(error.message).toMatch(/ could not be reached \((ENOTFOUND|EAI_AGAIN)\)$/)
+    expect(error.message).toMatch(/ could not be reached \((ENOTFOUND|EAI_AGAIN)\): unknown host: check /)
   })
 
   it('when its certificate is its own, then nothing was sent, and no later call can help (F195)', async () => {
@@ -38,10 +38,14 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
     const host = await listening(createTlsServer(selfSigned(), ({ url }) => paths.push(url)))
     const error = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
-    expect(error.message).toMatch(/ could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/)
+    expect(error.message).toMatch(
+      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* in NODE_EXTRA_CA_CERTS, or in transport.httpsAgent$/,
+    )
     expect(paths).toEqual([])
   })
 })
+
+const DATES = 'check the dates of the certificate, and the clock of this machine'
 
 describe('given a certificate that the user trusts', () => {
   const trusting = async (certificate: ReturnType<typeof selfSigned>) => {
@@ -55,14 +59,22 @@ describe('given a certificate that the user trusts', () => {
   })
 
   it.each([
-    ['is for another host', selfSigned('tokens.example'), 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['has expired', selfSigned('localhost', [-3, -2]), 'CERT_HAS_EXPIRED'],
-    ['is not valid yet', selfSigned('localhost', [2, 3]), 'CERT_NOT_YET_VALID'],
-  ])('when it %s, then nothing was sent', async (_, certificate, code) => {
-    const error = await failureOf(obtain(await trusting(certificate)))
-    expect(error).toMatchObject(notSent)
-    expect(error.message).toMatch(new RegExp(` could not be reached \\(${code}\\)$`))
-  })
+    [
+      'is for another host',
+      selfSigned('tokens.example'),
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      'the certificate is for another host: check the address',
+    ],
+    ['has expired', selfSigned('localhost', [-3, -2]), 'CERT_HAS_EXPIRED', DATES],
+    ['is not valid yet', selfSigned('localhost', [2, 3]), 'CERT_NOT_YET_VALID', DATES],
+  ])(
+    'when it %s, then nothing was sent, and the message says what to check (F195)',
+    async (_, certificate, code, advice) => {
+      const error = await failureOf(obtain(await trusting(certificate)))
+      expect(error).toMatchObject(notSent)
+      expect(error.message).toMatch(new RegExp(` could not be reached \\(${code}\\): ${advice}$`))
+    },
+  )
 })
 
 describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (adapter) => {

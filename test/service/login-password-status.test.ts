@@ -78,7 +78,7 @@ const misdirected = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', retryable:
 const rejected = { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected', retryable: false }
 const refused = { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', retryable: true }
 const retired = /check baseUrl and its trailing slash; Variant B \(login and password\) may have been retired$/
-const variant = /check baseUrl and the variant$/
+const variant = /check baseUrl, and that the service speaks Variant B \(login and password\)$/
 
 interface Row {
   exchange: 'obtain' | 'refresh'
@@ -96,14 +96,27 @@ const both = (expected: Row['expected'], advice: RegExp, statuses: number[]) =>
 
 const TABLE: Row[] = [
   // 7.2
-  { ...rows('obtain', rejected, /check the credentials$/, [400])[0]!, serviceCode: '2006' },
+  {
+    ...rows(
+      'obtain',
+      rejected,
+      /check the credentials, and that the service speaks Variant B \(login and password\)$/,
+      [400],
+    )[0]!,
+    serviceCode: '2006',
+  },
   { ...rows('obtain', throttled, /too many token calls$/, [429])[0]!, serviceCode: 'throttled' },
   // 7.3
   { ...rows('refresh', refused, /the refresh token was refused$/, [401])[0]!, serviceCode: '2007' },
   // both
   ...both(failed, /the token service failed$/, [500, 502, 503, 504, 501, 599]),
   // Not in the tables: field notes, design and F58.
-  ...rows('obtain', rejected, /check the credentials$/, [401, 403]),
+  ...rows(
+    'obtain',
+    rejected,
+    /check the credentials, and that the service speaks Variant B \(login and password\)$/,
+    [401, 403],
+  ),
   ...rows('refresh', refused, /the refresh token was refused$/, [400, 403]),
   ...rows('refresh', throttled, /too many token calls$/, [429]),
   ...both(misdirected, retired, [404, 410]),

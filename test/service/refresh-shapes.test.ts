@@ -1,7 +1,7 @@
 /** What the endpoint and the document offer beyond an obtain of Variant A: the shapes of a refresh (section 4.3). */
 import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
-import { TokenDocument } from '../../src/service/token-document.ts'
+import { TokenDocument, VARIANT_B } from '../../src/service/token-document.ts'
 import { TokenEndpoint } from '../../src/service/token-endpoint.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { failureOf, thrownBy, response } from './world.ts'
@@ -10,7 +10,7 @@ const context = () => ({ signal: new AbortController().signal, clock: new Virtua
 
 describe('given an endpoint and a refresh', () => {
   const refreshAt = (adapter: AxiosAdapter) =>
-    new TokenEndpoint({ baseUrl: 'https://tokens.example/api', transport: { adapter } })
+    new TokenEndpoint({ baseUrl: 'https://tokens.example/api', transport: { adapter } }, VARIANT_B)
 
   it('when it is made, then it goes to the path of a refresh, and text, date and status come back', async () => {
     const urls: unknown[] = []

@@ -47,8 +47,8 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
   const misdirected = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', retryable: false }
   const failed = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', retryable: true }
   const gaveUp = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
-  const credentials = /: check the credentials$/
-  const variant = /: check baseUrl and the variant$/
+  const credentials = /: check the credentials, and that the service speaks Variant A \(client id and secret\)$/
+  const variant = /: check baseUrl, and that the service speaks Variant A \(client id and secret\)$/
   const gone = /: check baseUrl and its trailing slash; Variant B .* may have been retired$/
   const service = /: the token service failed$/
 
@@ -209,7 +209,9 @@ describe('given the body of an error answer (F53)', () => {
   ])('when it is %s, then the error is typed and carries nothing of it', async (_, body) => {
     answered(400, body, { 'Content-Type': 'application/vnd.api+json' })
     const error = await failureOf(obtain(sourceAt(`${HOST}/api`)))
-    expect(error.message).toBe(`${ADDRESS} answered 400: check the credentials`)
+    expect(error.message).toBe(
+      `${ADDRESS} answered 400: check the credentials, and that the service speaks Variant A (client id and secret)`,
+    )
     expect(Object.fromEntries(Object.entries(error))).toEqual({
       code: 'ERR_CREDENTIALS_REJECTED',
       outcome: 'rejected',

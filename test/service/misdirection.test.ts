@@ -1,0 +1,92 @@
+import { createServer } from 'node:http'
+import { describe, expect, it } from '@jest/globals'
+import { AxiosError } from 'axios'
+import { toTokenError } from '../../src/index.ts'
+import { loginPassword } from '../../src/service/login-password.ts'
+import { account } from './variant-b.ts'
+import { ADAPTERS, answering, failureOf, grantText, listening, obtain, sourceAt, sourceBehind } from './world.ts'
+
+const OAUTH = 'and this source speaks the service’s own protocol: use a source for OAuth 2.0'
+
+describe('given an OAuth 2.0 server behind clientCredentials', () => {
+  it.each([
+    ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type'],
+    'invalid_scope',
+  ])('when it answers the error %s, then the message says so, and quotes no more of it (F194)', async (error) => {
+    for (const status of [400, 401, 404]) {
+      const body = JSON.stringify({ error, error_description: 'hidden-value' })
+      const failure = await failureOf(obtain(sourceBehind(answering(body, status))))
+      expect(failure.outcome).toBe('rejected')
+      expect(failure.message).toBe(
+        `https://tokens.example/api/token/ answered ${status}: an OAuth 2.0 server answered (error: ${error}), ${OAUTH}`,
+      )
+    }
+  })
+
+  it('when it answers a token, then the message says so, and quotes nothing of it (F194)', async () => {
+    const body = JSON.stringify({ access_token: 'hidden-value', token_type: 'Bearer', expires_in: 3600 })
+    const failure = await failureOf(obtain(sourceBehind(answering(body))))
+    expect(failure).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
+    expect(failure.message).toBe(
+      `The answer of https://tokens.example/api/token/ cannot be used: an OAuth 2.0 server answered (access_token), ${OAUTH}`,
+    )
+  })
+
+  it.each(['hidden-value', 'Invalid_request', 'invalid_request ', 400, { error: 'invalid_request' }, null, undefined])(
+    'when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)',
+    async (error) => {
+      const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
+      expect(failure.message).toMatch(/answered 400: check the credentials, and that the service speaks Variant A /)
+    },
+  )
+
+  it.each([429, 500, 503])('when it answers %i, then that says enough (F194)', async (status) => {
+    const failure = await failureOf(obtain(sourceBehind(answering('{"error":"invalid_request"}', status))))
+    expect(failure.message).not.toContain('OAuth')
+  })
+})
+
+describe('given credentials of the other variant', () => {
+  it.each([400, 401, 403])('when they are answered %i, then the message names the variant (F194)', async (status) => {
+    const adapter = answering('{"errors":[{"code":"2006"}]}', status)
+    const source = loginPassword({ ...account, baseUrl: 'https://tokens.example', transport: { adapter } })
+    expect((await failureOf(obtain(source))).message).toBe(
+      `https://tokens.example/token/ answered ${status}: ` +
+        'check the credentials, and that the service speaks Variant B (login and password)',
+    )
+    expect((await failureOf(obtain(sourceBehind(adapter)))).message).toMatch(
+      /speaks Variant A \(client id and secret\)$/,
+    )
+  })
+})
+
+describe.each(ADAPTERS)('given an address that is wrong, and the %s adapter', (adapter) => {
+  it('when the port speaks plain http, then the message says so, and it is not tried again (F195)', async () => {
+    const host = await listening(createServer((_, reply) => reply.end(grantText())))
+    const failure = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
+    expect(failure).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
+    expect(failure.message).toMatch(
+      / could not be reached \(\w+\): the TLS handshake failed: does the port speak plain http\?$/,
+    )
+  })
+})
+
+describe('given a host that nobody knows', () => {
+  const unknown = 'unknown host: check the address, that of the proxy, and the DNS of this machine'
+
+  it.each(['ENOTFOUND', 'EAI_AGAIN'])(
+    'when that is told by %s, then the message says what to check (F195)',
+    async (code) => {
+      const lookup = ((_host: string, _options: object, done: (error: Error) => void) =>
+        done(Object.assign(new Error('hidden-value'), { code, syscall: 'getaddrinfo' }))) as never
+      const failure = await failureOf(obtain(sourceAt('https://tokens.example', { adapter: 'http', lookup })))
+      expect(failure).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
+      expect(failure.message).toBe(`https://tokens.example/token/ could not be reached (${code}): ${unknown}`)
+    },
+  )
+
+  it('when an own source meets it, then the message says the same (F195)', () => {
+    const thrown = new AxiosError('getaddrinfo ENOTFOUND hidden-value', 'ENOTFOUND')
+    expect(toTokenError(thrown, 'obtain').message).toBe(`The token source failed (ENOTFOUND): ${unknown}`)
+  })
+})
