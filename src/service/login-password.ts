@@ -122,7 +122,11 @@ class LoginPassword implements TokenSource {
       // In one instant the service may sign two, for two refresh tokens; the same one again is a replay.
       const isNewer = !lastTime || isAfter(timestamp, lastTime)
       const isTwin = !isNewer && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
-      if (!isNewer && !isTwin) throw refused('it is an old one: meta.time does not advance')
+      if (!isNewer && !isTwin) {
+        if (!this.#serviceClock.hasGoneBack(timestamp, sent))
+          throw refused('it is an old one: meta.time does not advance')
+        report?.('clock-off', 'The service has put its clock back: meta.time lies before one of an earlier answer')
+      }
     }
     if (!timestamp?.hasZone) return
     this.#serviceClock.set(timestamp, sent)

@@ -4,8 +4,10 @@ import type { AxiosAdapter } from 'axios'
 import nock from 'nock'
 import { systemClock } from '../../src/core/clock.ts'
 import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
+import { createTokenManager } from '../../src/core/token-manager.ts'
 import { loginPassword } from '../../src/service/login-password.ts'
 import { logged } from '../support/canary.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 import {
   account,
   answer,
@@ -392,6 +394,79 @@ describe('given a source that has accepted an answer of noon', () => {
     await atNoon()
     answer('obtain', answerOf('', '500'))
     expect(await openDesk().obtain()).toEqual(PAIR)
+  })
+})
+
+describe('given a service whose clock was an hour ahead', () => {
+  const answerAt = (now: number) => answer('obtain', obtainText({ now, meta: metaText(stamp(now)) }))
+
+  /** A source that has accepted an answer of that hour. */
+  async function anHourAhead() {
+    const desk = openDesk()
+    answerAt(desk.clock.wallNow() + HOUR)
+    await desk.obtain()
+    desk.reports.length = 0
+    return desk
+  }
+
+  it.each([250, 5_000, 600_000])(
+    'when the clock is right again, then the second answer, %d ms later, is accepted, and that is told (F165)',
+    async (ms) => {
+      const desk = await anHourAhead()
+      await desk.clock.advance(60_000)
+      answerAt(desk.clock.wallNow())
+      await expectDistrusted(desk.obtain(), OLD)
+      expect(desk.reports).toEqual([])
+      await desk.clock.advance(ms)
+      answerAt(desk.clock.wallNow())
+      expect(await desk.obtain()).toEqual(PAIR)
+      expect(desk.reports).toEqual([{ kind: 'clock-off', message: expect.stringMatching(/has put its clock back/) }])
+      await desk.clock.advance(1)
+      answerAt(desk.clock.wallNow())
+      expect(await desk.obtain()).toEqual(PAIR)
+    },
+  )
+
+  it('when one captured answer is replayed, however often, then it is refused (F79, F165)', async () => {
+    const desk = await anHourAhead()
+    const captured = desk.clock.wallNow()
+    for (const ms of [250, 500, 0, 5_000, 60_000]) {
+      answerAt(captured)
+      await expectDistrusted(desk.obtain(), OLD)
+      await desk.clock.advance(ms)
+    }
+  })
+
+  it('when two captured answers are replayed at another pace, or in another order, then they are refused (F165)', async () => {
+    const desk = await anHourAhead()
+    const captured = desk.clock.wallNow()
+    for (const later of [0, 60_000, 0, 60_000]) {
+      answerAt(captured + later)
+      await expectDistrusted(desk.obtain(), OLD)
+      await desk.clock.advance(500)
+    }
+  })
+
+  it('when a manager renews, then that one renewal sees both answers (F165)', async () => {
+    const clock = new VirtualClock()
+    let ahead = HOUR
+    const adapter: AxiosAdapter = async (config) => {
+      const now = clock.wallNow() + ahead
+      const meta = metaText(stamp(now), '')
+      return response(config, obtainText({ now, attributes: { refresh: undefined }, meta }))
+    }
+    const source = loginPassword({ ...account, baseUrl: HOST, transport: { adapter } })
+    const tokens = createTokenManager({ source, clock, random: () => 0 })
+    await tokens.getAccessToken()
+    ahead = 0
+    await clock.advance(1_000)
+    const retried = new Promise((resolve) => tokens.on('retry', resolve))
+    const renewed = tokens.renew()
+    expect(await retried).toMatchObject({ attempt: 1, error: { code: 'ERR_SIGNATURE' } })
+    await clock.advance(250)
+    await renewed
+    expect(tokens.status()).toMatchObject({ phase: 'fresh', counts: { obtains: 3, failures: 1 } })
+    await tokens.close()
   })
 })
 

@@ -78,6 +78,52 @@ describe('given a service clock that meta.time has set', () => {
   })
 })
 
+describe('given two answers whose meta.time lies before the last one (F165)', () => {
+  const LATER = '2030-06-01T11:00:00.000000Z'
+  const after = (ms: number) => parseTimestamp(new Date(Date.parse(LATER) + ms).toISOString())!
+
+  it.each([
+    [0, 500, false],
+    [1, 500, true],
+    [500, 500, true],
+    [2_500, 500, true],
+    [2_501, 500, false],
+    [57_999, 60_000, false],
+    [58_000, 60_000, true],
+    [62_000, 60_000, true],
+    [62_001, 60_000, false],
+    [-1, 500, false],
+    [3_600_000, 3_600_000, true],
+  ])(
+    'when it advances by %d ms in %d ms here, then the service has put its clock back: %p',
+    async (there, here, back) => {
+      const { clock, serviceClock } = started()
+      expect(serviceClock.hasGoneBack(after(0), momentOf(clock))).toBe(false)
+      await clock.advance(here)
+      expect(serviceClock.hasGoneBack(after(there), momentOf(clock))).toBe(back)
+    },
+  )
+
+  it('when the wall clock of this machine jumps between them, then that means nothing', async () => {
+    const { clock, serviceClock } = started()
+    serviceClock.hasGoneBack(after(0), momentOf(clock))
+    clock.jump(86_400 * SECOND)
+    await clock.advance(500)
+    expect(serviceClock.hasGoneBack(after(500), momentOf(clock))).toBe(true)
+  })
+
+  it.each([
+    ['one is accepted', (serviceClock: ServiceClock, clock: VirtualClock) => serviceClock.set(time, momentOf(clock))],
+    ['all is forgotten', (serviceClock: ServiceClock) => serviceClock.forget()],
+  ])('when %s between them, then they are not two in a row', async (_, act) => {
+    const { clock, serviceClock } = started()
+    serviceClock.hasGoneBack(after(0), momentOf(clock))
+    act(serviceClock, clock)
+    await clock.advance(500)
+    expect(serviceClock.hasGoneBack(after(500), momentOf(clock))).toBe(false)
+  })
+})
+
 describe('given a service clock that was never set', () => {
   it.each([
     ['IMF-fixdate', DATE, dated + SECOND],
