@@ -1,4 +1,3 @@
-const utf8 = new TextEncoder()
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 export interface Signed {
@@ -19,6 +18,7 @@ export interface Signed {
 export async function isAuthentic(signed: Signed, login: string, password: string): Promise<boolean> {
   const tag = decodedTag(signed.sign)
   if (!tag) return false
+  const utf8 = new TextEncoder()
   const message = utf8.encode(signed.time + signed.refresh)
   const secret = utf8.encode(login + password)
   const verify = async (key: ArrayBuffer | Uint8Array<ArrayBuffer>) =>

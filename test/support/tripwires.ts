@@ -3,6 +3,8 @@
  * timer that is left open fails the file.
  */
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
+// jsdom has none of its own.
+import { setImmediate } from 'node:timers'
 import { realProcess } from './real-process.ts'
 
 // axios would send what goes to loopback by way of a proxy.

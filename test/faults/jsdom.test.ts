@@ -1,0 +1,48 @@
+/** @jest-environment jsdom */
+import { describe, expect, it } from '@jest/globals'
+import axios, { type AxiosAdapter } from 'axios'
+import { attachBearer, clientCredentials, createTokenManager, loginPassword } from '../../src/index.ts'
+
+const baseUrl = 'https://tokens.example'
+const adapter: AxiosAdapter = async (config) => {
+  const data = { type: 'auth-token', id: '1', attributes: { access: 'token-1', expires_in: 60, token_type: 'Bearer' } }
+  return { config, data: JSON.stringify({ data }), status: 200, statusText: 'OK', headers: {} }
+}
+
+describe('given jest with jsdom', () => {
+  it('when the library is imported there, then globals that jsdom lacks are not asked for (F189)', () => {
+    // What this test is about; without the first line of this file it would show nothing.
+    expect(['window' in globalThis, typeof TextEncoder, typeof crypto.subtle]).toEqual([true, 'undefined', 'undefined'])
+    expect(typeof attachBearer).toBe('function')
+  })
+
+  it('when sources, manager and attachment are made there, then that works (F189)', async () => {
+    const sources = [
+      clientCredentials({ baseUrl, clientId: 'a', clientSecret: 'b', transport: { adapter } }),
+      loginPassword({ baseUrl, login: 'a', password: 'b', transport: { adapter } }),
+    ]
+    for (const source of sources) {
+      const tokens = createTokenManager({ source })
+      attachBearer(axios.create({ baseURL: 'https://api.example' }), tokens).detach()
+      expect(tokens.status().phase).toBe('empty')
+      await tokens.close()
+    }
+  })
+
+  it('when a request is sent there, then it carries the token of an own source (F189)', async () => {
+    const obtain = async () => ({ accessToken: 'token-1', accessLifetimeMs: 60_000 })
+    const tokens = createTokenManager({ source: { id: 'own', obtain } })
+    const sent: unknown[] = []
+    const api = axios.create({
+      baseURL: 'https://api.example',
+      adapter: async (config) => {
+        sent.push(config.headers.get('Authorization'))
+        return { config, data: '', status: 200, statusText: 'OK', headers: {} }
+      },
+    })
+    attachBearer(api, tokens)
+    await api.get('/orders', { signal: new AbortController().signal })
+    expect(sent).toEqual(['Bearer token-1'])
+    await tokens.close()
+  })
+})
