@@ -289,6 +289,7 @@ interface AttachOptions {
     /** Send tokens over plain http to hosts that are not loopback. Default false. */
     allowInsecureHttp?: boolean | undefined;
 }
+
 interface Attachment {
     /** Takes the interceptor off the instance. Requests in flight finish; the manager stays open. */
     detach(): void;
@@ -337,7 +338,7 @@ interface ProvidedCredentials<Credentials> {
 interface TokenServiceOptions {
     /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
     baseUrl: string | URL;
-    /** Transport settings for token calls only: proxy, agents, adapter, extra headers. */
+    /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
     transport?: Pick<AxiosRequestConfig, 'adapter' | 'headers' | 'httpAgent' | 'httpsAgent' | 'proxy' | 'socketPath' | 'lookup'> | undefined;
     /** Send credentials over plain http to hosts that are not loopback. Default false. */
     allowInsecureHttp?: boolean | undefined;

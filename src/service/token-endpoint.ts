@@ -47,13 +47,10 @@ export class TokenEndpoint {
   readonly #transport: Transport
   /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
   readonly #axios = new Axios()
-
+  /** What the source speaks, for messages. */
   readonly #variant: string
 
-  /**
-   * @param variant What the source speaks, for messages.
-   * @throws {TypeError} naming the option.
-   */
+  /** @throws {TypeError} naming the option. */
   constructor({ baseUrl, transport = {}, allowInsecureHttp = false }: TokenServiceOptions, variant: string) {
     this.#variant = variant
     checkFlag('allowInsecureHttp', allowInsecureHttp)
