@@ -62,7 +62,6 @@ class Attachments {
   /** By origin. Replaced, never changed: a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
   #interceptor: number | undefined
-
   readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
 
   constructor(instance: Instance) {
@@ -114,30 +113,33 @@ class Attachments {
   #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
     const adapter = adapterOf(config)
     const claims = this.#claims
-    const wrapper = wrapperOf(adapter, (final) => {
+    const wrapper: Wrapper = (final) => {
+      final.adapter = adapter
       relieveOuter(final)
       const claim = this.#claimOn(final, claims)
       return claim ? sendWithToken(final, senderOf(adapter, final), claim) : resolved(adapter, final)(final)
-    })
+    }
+    wrapper[WRAPPED] = adapter
     // An interceptor may have frozen it.
     const wrapped = Reflect.set(config, 'adapter', wrapper) ? config : { ...config, adapter: wrapper }
-    // Nobody else may change the adapter: that is worth a look at nothing.
+    // Without other interceptors nobody can put another adapter there.
     if (this.#instance.interceptors.request.handlers?.length !== 1) this.#lateLook.at(wrapped)
     return wrapped
   }
 
-  /** An interceptor that ran after ours may have put an adapter in the place of ours. */
+  /** An interceptor that ran after ours may have put an adapter in the place of our wrapper. */
   #lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean): void {
     if ((config.adapter as Wrapper | undefined)?.[WRAPPED] !== undefined) return
     const adapter = adapterOf(config)
     const claims = this.#claims
-    config.adapter = wrapperOf(adapter, async (final) => {
+    config.adapter = async (final) => {
+      final.adapter = adapter
       const claim = this.#claimOn(final, claims)
       if (!claim) return resolved(adapter, final)(final)
       const { access, header, refuses } = claim
       const outer: Outer = { header, isRelieved: false }
       OUTERS.set(final.headers, outer)
-      // Where ours has been called below, the answer is that to its replay already.
+      // Where our wrapper has been called below, the answer is that to its replay already.
       const bearer: Bearer = { ...claim, refuses: (response) => !outer.isRelieved && refuses(response) }
       if (!isCopy) return sendWithToken(final, senderOf(adapter, final), bearer)
       try {
@@ -145,7 +147,7 @@ class Attachments {
       } finally {
         if (!outer.isRelieved) access.anomaly('adapter-replaced', REPLACED)
       }
-    })
+    }
   }
 
   /** @returns Whose token the request gets, if any. */
@@ -196,16 +198,6 @@ const REPLACED =
   'attachBearer, or let it change the config that it is given'
 
 type Wrapper = AxiosAdapter & { [WRAPPED]?: Adapter }
-
-/** It gives the config its adapter back before anything else. */
-function wrapperOf(adapter: Adapter, send: AxiosAdapter): Wrapper {
-  const wrapper: Wrapper = (final) => {
-    final.adapter = adapter
-    return send(final)
-  }
-  wrapper[WRAPPED] = adapter
-  return wrapper
-}
 
 /** The adapter beneath all wrappers. */
 function adapterOf(config: InternalAxiosRequestConfig): Adapter {

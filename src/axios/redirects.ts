@@ -1,5 +1,6 @@
 import type { InternalAxiosRequestConfig } from 'axios'
 import { concealRequest, deleteHeader } from './concealment.ts'
+import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
 
 /** Carries a journey to fetch: what stands in `fetchOptions` gets there. */
@@ -55,7 +56,8 @@ export class Journey {
 type Fetch = typeof fetch
 
 /** What axios chooses its adapter by: the same, but that its fetch tells of redirects, and of no token where it is printed. */
-export function tellingRedirects({ env }: InternalAxiosRequestConfig): { readonly env: object } {
+export function tellingRedirects(config: InternalAxiosRequestConfig): { readonly env: object } {
+  const env = memberOf(config, 'env')
   const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
   // Named, because axios would keep those of the first request, and tools for tests put others in their place for a while.
   const { Request, Response } = globalThis

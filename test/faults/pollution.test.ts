@@ -12,7 +12,7 @@ const POLLUTIONS = `{
   url: theirs,
   origins: [theirs],
   header: 'X-Stolen',
-  headers: { common: { Authorization: 'Stolen' }, Authorization: 'Stolen' },
+  headers: { common: { Authorization: 'Stolen' } },
   scheme: 'Stolen',
   refuses: () => true,
   allowInsecureHttp: true,
