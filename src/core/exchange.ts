@@ -30,6 +30,7 @@ export async function exchange(
   const context = Object.freeze({
     signal: deadline.signal,
     clock,
+    holdsProcess: false,
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
   })
   const atLimit = () => {

@@ -1,7 +1,7 @@
 /** What Node and its kin offer beyond the language. Looked up when it is needed, so that no import of Node reaches a browser. */
 interface Runtime {
   readonly process?: {
-    getBuiltinModule?(id: string): { AsyncLocalStorage?: { snapshot?(): Context } } | undefined
+    getBuiltinModule?(id: string): unknown
     emitWarning?(message: string, options: { type: string; code: string; detail: string }): void
   }
 }
@@ -9,10 +9,15 @@ interface Runtime {
 /** Runs a function in the asynchronous context that was kept. */
 export type Context = <Result>(run: () => Result) => Result
 
+/** @returns A module of Node, undefined where the runtime has none. */
+export function builtinModule(id: 'node:async_hooks' | 'node:http' | 'node:https'): unknown {
+  return (globalThis as Runtime).process?.getBuiltinModule?.(id)
+}
+
 /** Keeps the asynchronous context of now (AsyncLocalStorage, where there is one). */
 export function currentContext(): Context {
-  const { AsyncLocalStorage } = (globalThis as Runtime).process?.getBuiltinModule?.('node:async_hooks') ?? {}
-  return AsyncLocalStorage?.snapshot?.() ?? ((run) => run())
+  const hooks = builtinModule('node:async_hooks') as { AsyncLocalStorage?: { snapshot?(): Context } } | undefined
+  return hooks?.AsyncLocalStorage?.snapshot?.() ?? ((run) => run())
 }
 
 const told = new Set<string>()

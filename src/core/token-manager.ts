@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex'
-import type { Clock } from './clock.ts'
+import { type Clock, LONGEST_TIMER_MS } from './clock.ts'
 import { isTokenError, toldAgain, toldTo, TokenError, type TokenErrorCode } from './errors.ts'
 import { Events, type RenewalCause, type TokenEvents } from './events.ts'
 import { GaveUp } from './gave-up.ts'
@@ -262,7 +262,9 @@ class Manager implements TokenManager {
     this.#renewal = this.#current = undefined
     this.#cancelTimer()
     this.#room.turnAway(closedError())
-    await this.#mutex.runExclusive(() => undefined)
+    // The exchange in flight keeps no process alive by itself.
+    const letGo = this.#clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
+    await this.#mutex.runExclusive(() => undefined).finally(letGo)
   }
 
   #now(): number {

@@ -25,6 +25,10 @@ export interface ExchangeContext {
   readonly signal: AbortSignal
   /** The manager's clock, for sources that must carry the service's time forward. */
   readonly clock: Clock
+  /**
+   * `false`: the call need not keep the process alive, because the manager does where somebody waits for it. Default true.
+   */
+  readonly holdsProcess?: boolean
   /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
   readonly report?: (kind: AnomalyKind, message: string) => void
 }

@@ -8,6 +8,7 @@ import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { brokenOff, refusal, tooLate } from './exchange-outcome.ts'
 import { oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
+import { unheldTransport } from './unheld-transport.ts'
 
 export interface TokenServiceOptions {
   /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
@@ -79,7 +80,7 @@ export class TokenEndpoint {
     url.pathname += PATHS[exchange]
     const address = url.origin + url.pathname
     if (context.signal.aborted) throw tooLate(address)
-    const request = this.#request(url, requestDocument(attributes), context.signal)
+    const request = this.#request(url, requestDocument(attributes), context)
     let response: AxiosResponse<unknown> | undefined
     let headers: AxiosHeaders
     let body: AnswerBody
@@ -116,12 +117,13 @@ export class TokenEndpoint {
     })
   }
 
-  #request(url: URL, data: string, signal: AbortSignal): AxiosRequestConfig {
+  #request(url: URL, data: string, { signal, holdsProcess = true }: ExchangeContext): AxiosRequestConfig {
     const { adapter = ['xhr', 'http', 'fetch'], headers, ...settings } = this.#transport
     const sent = new AxiosHeaders(headers as never).set({ Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE })
     // Own members only: axios reads no others, so nothing that Object.prototype holds has a say.
     return {
       ...settings,
+      ...(!holdsProcess && { transport: unheldTransport() }),
       adapter: typeof adapter === 'function' ? withoutItself(adapter) : adapter,
       // Sent through an instance that is attached, it would wait for itself.
       evergreen: false,
