@@ -150,8 +150,9 @@ describe('given listeners on signals and cancel tokens', () => {
       expect(remove.mock.calls.map(([type, listener]) => [type, listener])).toEqual(
         add.mock.calls.map(([type, listener]) => [type, listener]),
       )
-      expect(clock.holding).toBe(0)
       minted.release()
+      await settle()
+      expect(clock.holding).toBe(0)
     },
   )
 
