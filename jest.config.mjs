@@ -1,5 +1,8 @@
 /** Tests that start a process for each of many programs, or processes by the dozen: `npm run test:slow`, beside `npm test`. */
-export const slowTests = ['documents', 'examples', 'redis/processes'].map((name) => `<rootDir>/test/${name}.test.ts`)
+export const slowTests = [
+  ...['documents', 'examples', 'redis/processes'],
+  ...['faults/processes', 'faults/pollution', 'service/polluted-prototype'],
+].map((name) => `<rootDir>/test/${name}.test.ts`)
 
 export default {
   testEnvironment: 'node',
