@@ -20,43 +20,33 @@ const GRANT = JSON.stringify({
 describe.each(ADAPTERS)(
   'given an answer that lies in its socket while the event loop is busy, and the %s adapter',
   (adapter) => {
-    it('when the loop goes on after the limits of exchange and callers, then the answer counts (F176)', async () => {
+    /** A manager whose first token call has been answered, but for a gate before the socket. */
+    const started = async () => {
       const thread = await startOtherThread({ answer: GRANT })
       ends.push(() => thread.stop())
       const clock = new BusyClock()
-      const source = clientCredentials({
-        baseUrl: `http://127.0.0.1:${thread.port}`,
-        clientId: 'key',
-        clientSecret: 'secret',
-        transport: { adapter },
-      })
-      const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 1_000, renewal: { maxWaitMs: 1_000 } })
+      const baseUrl = `http://127.0.0.1:${thread.port}`
+      const source = clientCredentials({ baseUrl, clientId: 'key', clientSecret: 'secret', transport: { adapter } })
+      const retry = { maxAttempts: 1 }
+      const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 1_000, retry })
       const waiting = [outcome(tokens.getAccessToken()), outcome(tokens.getAccessToken({ maxWaitMs: 500 }))]
       await thread.hold()
+      return { thread, clock, tokens, waiting: Promise.all(waiting) }
+    }
+
+    it('when the loop goes on after the limits of exchange and callers, then the answer counts (F176)', async () => {
+      const { thread, clock, tokens, waiting } = await started()
       thread.stallUntilAnswered()
       clock.stall(1_200)
-      expect(await Promise.all(waiting)).toEqual(['issued-token', 'issued-token'])
+      expect(await waiting).toEqual(['issued-token', 'issued-token'])
       expect(tokens.status().counts).toMatchObject({ obtains: 1, failures: 0 })
       await tokens.close()
     })
 
     it('when no answer came at all, then the limits count (F176)', async () => {
-      const thread = await startOtherThread({ answer: GRANT })
-      ends.push(() => thread.stop())
-      const clock = new BusyClock()
-      const source = clientCredentials({
-        baseUrl: `http://127.0.0.1:${thread.port}`,
-        clientId: 'key',
-        clientSecret: 'secret',
-        transport: { adapter },
-      })
-      const retry = { maxAttempts: 1 }
-      const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 1_000, retry })
-      const waiting = [outcome(tokens.getAccessToken()), outcome(tokens.getAccessToken({ maxWaitMs: 500 }))]
-      await thread.hold()
+      const { clock, tokens, waiting } = await started()
       clock.stall(1_200)
-      const codes = [{ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' }, { code: 'ERR_WAIT_TIMEOUT' }]
-      expect(await Promise.all(waiting)).toMatchObject(codes)
+      expect(await waiting).toMatchObject([{ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' }, { code: 'ERR_WAIT_TIMEOUT' }])
       await tokens.close()
     })
   },
