@@ -148,7 +148,7 @@ interface ExchangeContext {
     /** The manager's clock, for sources that must carry the service's time forward. */
     readonly clock: Clock;
     /**
-     * `false`: the call need not keep the process alive, because the manager does where somebody waits for it. Default true.
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
      */
     readonly holdsProcess?: boolean;
     /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */

@@ -231,6 +231,8 @@ function checkArguments(instance: Instance, tokens: TokenManager): void {
   const { request } = (instance as Partial<Instance> | undefined)?.interceptors ?? {}
   if (typeof request?.use !== 'function') throw new TypeError('instance must be an axios instance')
   checkObject('tokens', tokens)
+  if (typeof Reflect.get(tokens, 'obtain') === 'function')
+    throw new TypeError('tokens must be a token manager, got a token source: pass createTokenManager({ source })')
   for (const method of ['peekAccessToken', 'getAccessToken', 'replaceAccessToken'])
     checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
 }

@@ -51,7 +51,10 @@ export async function sendWithToken(
   } catch {
     return settled(first) // without another token the API's own answer says most
   }
-  if (next === token) return settled(first)
+  if (next === token) {
+    access.anomaly('new-tokens-refused', REFUSED)
+    return settled(first)
+  }
   discard(first.response)
   const second = await call(config, adapter, bearer, next)
   if (isRefused(second, bearer)) access.anomaly('new-tokens-refused', REFUSED)

@@ -14,7 +14,7 @@ export class LateLook {
   constructor(look: (config: InternalAxiosRequestConfig, isCopy: boolean) => void) {
     const given = this.#given
     const transform: Transform = function (data) {
-      this.transformRequest = [this.transformRequest ?? []].flat().filter((one) => one !== transform)
+      this.transformRequest = listed(this.transformRequest).filter((one) => one !== transform)
       look(this, !given.has(this))
       return data
     }
@@ -23,10 +23,14 @@ export class LateLook {
 
   at(config: InternalAxiosRequestConfig): void {
     this.#given.add(config)
-    const transforms = [config.transformRequest ?? []].flat()
+    const transforms = listed(config.transformRequest)
     if (!transforms.includes(this.#transform)) config.transformRequest = [...transforms, this.#transform]
   }
 }
+
+type Transforms = NonNullable<InternalAxiosRequestConfig['transformRequest']>
+const listed = (transforms: Transforms | undefined) =>
+  Array.isArray(transforms) ? transforms : transforms ? [transforms] : []
 
 /** A request in an adapter that stands in the place of ours: it may call ours in turn, which then does all that is to be done. */
 export interface Outer {

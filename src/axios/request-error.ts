@@ -16,9 +16,10 @@ export function ofRequest(error: TokenError, config: InternalAxiosRequestConfig)
 /** axios-retry and retry-axios take an error without a response for one of the network, and ask nobody but themselves. */
 function neverRetried(config: InternalAxiosRequestConfig): object {
   const { 'axios-retry': options, raxConfig } = config as { 'axios-retry'?: object; raxConfig?: object }
-  return {
-    ...config,
-    'axios-retry': { ...options, retryCondition: () => false },
-    raxConfig: { ...raxConfig, retry: 0 },
-  }
+  const never = { 'axios-retry': { ...options, retryCondition: () => false }, raxConfig: { ...raxConfig, retry: 0 } }
+  const copy = { ...config }
+  // Hidden: a request that is sent again with this config has its retries back.
+  for (const [name, value] of Object.entries(never))
+    Object.defineProperty(copy, name, { value, enumerable: false, writable: true, configurable: true })
+  return copy
 }

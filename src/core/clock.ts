@@ -25,7 +25,8 @@ export const systemClock: Clock = Object.freeze({
     // The next turn of the event loop, after it has read its sockets: a timer of 0 ms may come before.
     if (delayMs <= 0 && turns.setImmediate) {
       const turn = turns.setImmediate(callback)
-      if (!holdsProcess) turn.unref()
+      // Libraries that add it to a browser hand out numbers, too.
+      if (!holdsProcess) (turn as { unref?: () => void }).unref?.()
       return () => turns.clearImmediate(turn)
     }
     const timer: unknown = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))

@@ -1,8 +1,5 @@
 import type { Clock } from './clock.ts'
 
-/** A timer that comes later than this was held up: by a busy event loop, or a process that was stopped. */
-const LATE_MS = 1
-
 /**
  * Runs `onPassed` once `delayMs` have passed, but not before the event loop has read what had come by then. Node runs timers
  * before it reads sockets: a loop that was busy for long fires the timer of a call whose answer arrived in time. A timer that
@@ -15,7 +12,7 @@ export function setDeadline(clock: Clock, delayMs: number, onPassed: () => void,
   const nextTurn = (callback: () => void) => void (cancel = clock.setTimer(callback, 0, holdsProcess))
   let cancel = clock.setTimer(
     () => {
-      if (clock.monotonicNow() - dueAt <= LATE_MS) onPassed()
+      if (clock.monotonicNow() <= dueAt) onPassed()
       else nextTurn(() => nextTurn(onPassed))
     },
     delayMs,

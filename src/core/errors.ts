@@ -82,15 +82,14 @@ export class TokenError extends Error {
   declare readonly refreshToken?: 'refused' | 'unusable' | 'kept'
 
   constructor(code: TokenErrorCode, message: string, details: TokenErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: reduced(details.cause) })
+    super(message, causeIn(details))
     this.code = code
     this.retryable = RETRYABLE.has(code)
-    const { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken } = details
+    const { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken } = detailsOf(details)
     if (outcome !== undefined) this.outcome = outcome
     if (status !== undefined) this.status = status
     if (serviceCode !== undefined) this.serviceCode = serviceCode
-    // NaN would be longer and shorter than any pause.
-    if (retryAfterMs !== undefined && retryAfterMs >= 0 && retryAfterMs < Infinity) this.retryAfterMs = retryAfterMs
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
     if (retryAt !== undefined) this.retryAt = retryAt
     if (refreshToken !== undefined) this.refreshToken = refreshToken
   }
@@ -116,7 +115,7 @@ export function isTokenError(value: unknown, code?: TokenErrorCode): value is To
 
 /** An outcome that is not stated follows from the code; where nothing is known, the service may have acted. */
 export function outcomeOf(error: TokenError): ExchangeOutcome {
-  return error.outcome ?? OUTCOME_OF[error.code] ?? 'unknown'
+  return detailsOf(error).outcome ?? OUTCOME_OF[error.code] ?? 'unknown'
 }
 
 /** The same failure told once more, with what has changed. */
@@ -127,10 +126,20 @@ export function toldAgain(
   return new TokenError(error.code, message, { ...detailsOf(error), retryAt })
 }
 
-/** What a TokenError is made of, beside its code and message. */
-export function detailsOf(error: TokenError): TokenErrorDetails {
-  const { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken, cause } = error
-  return { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken, cause }
+/** What a TokenError is made of, beside its code and message. One of another copy of the package may hold anything. */
+export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetails {
+  const read = <Name extends keyof TokenErrorDetails>(name: Name) => member(from, name) as TokenErrorDetails[Name]
+  const retryAfterMs: unknown = read('retryAfterMs')
+  return {
+    outcome: read('outcome'),
+    status: read('status'),
+    serviceCode: read('serviceCode'),
+    // NaN would be longer and shorter than any pause.
+    retryAfterMs: Number.isFinite(retryAfterMs) && (retryAfterMs as number) >= 0 ? (retryAfterMs as number) : undefined,
+    retryAt: read('retryAt'),
+    refreshToken: read('refreshToken'),
+    cause: read('cause'),
+  }
 }
 
 /** As `toldAgain`, for one caller: its stack begins where `asked`, the function that this caller called, was called. */
@@ -139,6 +148,11 @@ export function toldTo(asked: (...given: never[]) => unknown, error: TokenError)
   // Missing outside V8.
   ;(Error as Partial<typeof Error>).captureStackTrace?.(told, asked)
   return told
+}
+
+function causeIn(details: TokenErrorDetails): ErrorOptions | undefined {
+  const { cause } = detailsOf(details)
+  return cause === undefined ? undefined : { cause: reduced(cause) }
 }
 
 /** Causes that hold no secret any more. */
@@ -151,9 +165,9 @@ function reduced(cause: unknown): Error {
   const hasMessage = typeof message === 'string'
   const error = new Error(hasMessage ? WITHHELD : `a thrown ${typeof cause}`)
   const name = member(cause, 'name')
-  if (typeof name === 'string') error.name = name
+  if (typeof name === 'string' && /^\w{1,60}$/.test(name)) error.name = name
   const code = member(cause, 'code')
-  if (typeof code === 'string') Object.assign(error, { code })
+  if (typeof code === 'string' && /^\w{1,60}$/.test(code)) Object.assign(error, { code })
   const frames = framesOf(member(cause, 'stack'), hasMessage ? message : '')
   Object.defineProperty(error, 'stack', { value: [String(error), ...frames].join('\n') })
   REDUCED.add(error)

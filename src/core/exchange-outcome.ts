@@ -38,7 +38,7 @@ const NOT_TRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** The port does not speak TLS: no later attempt can help. */
+/** What was answered is no TLS: no later attempt can help. It may have been answered to a request that was sent. */
 const NO_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 
 /** No request byte has left. */
@@ -64,10 +64,13 @@ export interface NetworkFailure extends Failure {
 export function failureOfNetwork(thrown: unknown): NetworkFailure {
   const chain = causesOf(thrown)
   const codes = chain.map((link) => member(link, 'code')).filter((code) => typeof code === 'string')
-  const errorCode = codes.at(-1)
+  // Anything else is no code, and may be a secret.
+  const errorCode = codes.findLast((code) => /^[A-Z][A-Z0-9_]{1,60}$/.test(code))
   const advice = codes.map(adviceOn).find((text) => text !== undefined)
-  if (codes.some((code) => NOT_TRUSTED.has(code) || NO_TLS.has(code)))
+  if (codes.some((code) => NOT_TRUSTED.has(code)))
     return { code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', errorCode, advice }
+  if (codes.some((code) => NO_TLS.has(code)))
+    return { code: 'ERR_TOKEN_REQUEST', outcome: 'unknown', errorCode, advice }
   const notSent =
     codes.some((code) => NOT_SENT.has(code)) || chain.some((link) => member(link, 'syscall') === 'connect')
   return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: notSent ? 'not-sent' : 'unknown', errorCode, advice }
@@ -75,8 +78,8 @@ export function failureOfNetwork(thrown: unknown): NetworkFailure {
 
 function adviceOn(code: string): string | undefined {
   if (NOT_TRUSTED.has(code))
-    return 'this machine does not trust the certificate: name its authority in NODE_EXTRA_CA_CERTS, or in transport.httpsAgent'
-  if (NO_TLS.has(code)) return 'the TLS handshake failed: does the port speak plain http?'
+    return 'this machine does not trust the certificate: name its authority in NODE_EXTRA_CA_CERTS, or in the agent of the token calls'
+  if (NO_TLS.has(code)) return 'does the port speak plain http?'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return 'unknown host: check the address, that of the proxy, and the DNS of this machine'
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')

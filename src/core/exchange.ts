@@ -25,12 +25,13 @@ export interface ExchangeSettings extends ManagerSettings {
 export async function exchange(
   { source, clock, tokenClock, events, exchangeTimeoutMs }: ExchangeSettings,
   refreshToken: string | undefined,
+  holdsProcess: boolean,
 ): Promise<NewTokens> {
   const deadline = new AbortController()
   const context = Object.freeze({
     signal: deadline.signal,
     clock,
-    holdsProcess: false,
+    holdsProcess,
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
   })
   const atLimit = () => {

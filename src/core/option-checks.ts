@@ -17,8 +17,11 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   checkObject(what, given)
   const options = Object.assign(Object.create(null) as Options, given)
   const unknown = Object.keys(options).find((name) => !names.includes(name))
-  if (unknown === undefined) return options
-  throw new TypeError(`${what} must be among ${names.join(', ')}; there is no '${unknown}'`)
+  if (unknown !== undefined) throw new TypeError(`${what} must be among ${names.join(', ')}; there is no '${unknown}'`)
+  // Of a class: it would be dropped unheard.
+  const inherited = names.find((name) => name in given && !(name in options) && !(name in Object.prototype))
+  if (inherited === undefined) return options
+  throw new TypeError(`${what} must have ${inherited} as a member of their own, not by a class: pass a plain object`)
 }
 
 /** @returns An option of one call, undefined where the given object has none of its own. */

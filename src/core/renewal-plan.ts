@@ -1,4 +1,4 @@
-import { outcomeOf, type TokenError } from './errors.ts'
+import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
 import type { RefreshTokenFate } from './token-store.ts'
 
 export interface RetryPolicy {
@@ -86,7 +86,7 @@ export function consequenceOf(
   // Nobody can mend it but a person.
   const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
   if (exchange === 'obtain') return { fate: 'keep', next: isFinal || signatureFailures > 1 ? 'stop' : 'retry' }
-  switch (error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)) {
+  switch (detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)) {
     case 'refused':
       return { fate: 'dead', next: 'obtain', judged: true }
     case 'unusable':

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry'
-import { outcomeOf, TokenError } from './errors.ts'
+import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import { exchange, type ExchangeSettings } from './exchange.ts'
 import { GaveUp } from './gave-up.ts'
 import { Halted, Pauses } from './pauses.ts'
@@ -50,6 +50,8 @@ export interface RenewalStart {
   readonly adoptable: (tokens: StoredTokens) => boolean
   /** For how long requests are still served by the old token without waiting, ms; 0 or less where they are not. */
   readonly servedMs: () => number
+  /** Whether its token calls keep the process alive. */
+  readonly holdsProcess: boolean
   /** Whether somebody waits for the new token. */
   readonly isAwaited: () => boolean
   /** A pause that the service asked for begins. */
@@ -140,7 +142,7 @@ export class Renewal {
     if (refreshToken !== undefined) void suspicions.note(refreshToken)
     let granted: NewTokens
     try {
-      granted = await exchange(this.#settings, refreshToken)
+      granted = await exchange(this.#settings, refreshToken, this.#start.holdsProcess)
     } catch (thrown) {
       counts.failures += 1
       return this.#failed(claim, by, toTokenError(thrown, by), attempt, chance)
@@ -309,7 +311,7 @@ export class Renewal {
   #believedRetryAfter(error: TokenError): number {
     const { events, retry } = this.#settings
     const outcome = outcomeOf(error)
-    const askedMs = outcome === 'deferred' || outcome === 'unknown-5xx' ? (error.retryAfterMs ?? 0) : 0
+    const askedMs = outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
     if (askedMs > retry.maxRetryAfterMs)
       events.anomaly('retry-after-clamped', `Retry-After of ${askedMs} ms is taken as ${retry.maxRetryAfterMs} ms`)
     return Math.min(askedMs, retry.maxRetryAfterMs)

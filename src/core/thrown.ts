@@ -1,22 +1,38 @@
 /** Reads what somebody threw: it may be anything, and reading it may throw as well. */
 
-/** @returns The member, undefined where there is none or it cannot be read. */
+/** @returns The member, undefined where there is none, where it cannot be read, or where `Object.prototype` has it. */
 export function member(thrown: unknown, name: string | symbol): unknown {
   try {
-    return isObject(thrown) ? (thrown as Record<string | symbol, unknown>)[name] : undefined
+    if (!isObject(thrown) || (name in Object.prototype && !hasOfItsOwn(thrown, name))) return undefined
+    return (thrown as Record<string | symbol, unknown>)[name]
   } catch {
     return undefined
   }
 }
 
+/** Whether the object or a class of its own has the member. */
+function hasOfItsOwn(thrown: object, name: string | symbol): boolean {
+  for (let link: object | null = thrown; link && link !== Object.prototype; link = parentOf(link))
+    if (Object.hasOwn(link, name)) return true
+  return false
+}
+
+const parentOf = (object: object) => Object.getPrototypeOf(object) as object | null
+
 /** The error and its causes: axios and fetch wrap the one that knows; of several addresses each has its own. */
 export function causesOf(thrown: unknown): unknown[] {
   const chain: unknown[] = []
-  for (let link = thrown; isObject(link) && chain.length < 4; link = member(link, 'cause')) {
-    const errors = member(link, 'errors')
-    chain.push(link, ...(Array.isArray(errors) ? (errors as unknown[]) : []))
-  }
+  for (let link = thrown; isObject(link) && chain.length < 4; link = member(link, 'cause'))
+    chain.push(link, ...listed(member(link, 'errors')))
   return chain
+}
+
+function listed(errors: unknown): unknown[] {
+  try {
+    return Array.isArray(errors) ? [...(errors as unknown[])] : []
+  } catch {
+    return []
+  }
 }
 
 function isObject(value: unknown): value is object {

@@ -13,9 +13,11 @@ import { causesOf, member } from './thrown.ts'
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError {
   if (isTokenError(thrown)) return thrown
-  const { status, oauthError, retryAfter, date } = answerIn(thrown)
+  const { status, oauthError, isClientRefused, retryAfter, date } = answerIn(thrown)
   if (status !== undefined || oauthError !== undefined) {
-    const failure = failureOfAnswer(exchange, status ?? 400, oauthError)
+    const failure = isClientRefused
+      ? { ...rejected('ERR_CREDENTIALS_REJECTED'), refreshToken: 'kept' as const }
+      : failureOfAnswer(exchange, status ?? 400, oauthError)
     const what = [status, oauthError].filter((word) => word !== undefined).join(' ')
     return new TokenError(failure.code, `The call of the token source was answered ${what}`, {
       ...failure,
@@ -36,38 +38,45 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): T
   return new TokenError(code, message, { outcome, cause: thrown })
 }
 
-/** What each error of RFC 6749, section 5.2, means for the refresh token that was presented. */
+/** What each error of RFC 6749, section 5.2, means; on a refresh for the refresh token that was presented, too. */
 const OAUTH_ERRORS: Partial<Record<string, Record<Exchange, Failure>>> = {
   invalid_grant: {
     obtain: rejected('ERR_CREDENTIALS_REJECTED'),
     refresh: { ...rejected('ERR_REFRESH_REJECTED'), refreshToken: 'refused' },
   },
-  invalid_client: both(rejected('ERR_CREDENTIALS_REJECTED')),
-  unauthorized_client: both(rejected('ERR_CREDENTIALS_REJECTED')),
-  invalid_request: both(rejected('ERR_TOKEN_REQUEST')),
-  invalid_scope: both(rejected('ERR_TOKEN_REQUEST')),
-  unsupported_grant_type: both(rejected('ERR_TOKEN_REQUEST')),
+  invalid_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED'),
+  invalid_request: keeping('ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST'),
+  // These refuse the way of asking: the credentials may still obtain.
+  unauthorized_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED'),
+  unsupported_grant_type: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
+  invalid_scope: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
+}
+
+export function isOAuthError(word: unknown): word is string {
+  return typeof word === 'string' && Object.hasOwn(OAUTH_ERRORS, word)
 }
 
 function rejected(code: TokenErrorCode): { code: TokenErrorCode; outcome: ExchangeOutcome } {
   return { code, outcome: 'rejected' }
 }
 
-function both(failure: Failure): Record<Exchange, Failure> {
-  return { obtain: failure, refresh: { ...failure, refreshToken: 'kept' } }
+/** The refresh token is still good. */
+function keeping(obtain: TokenErrorCode, refresh: TokenErrorCode): Record<Exchange, Failure> {
+  return { obtain: rejected(obtain), refresh: { ...rejected(refresh), refreshToken: 'kept' } }
 }
 
 /** The error that an answer names says more than its status, where the status says that the request was wrong. */
 function failureOfAnswer(exchange: Exchange, status: number, oauthError: string | undefined): Failure {
   const byStatus = failureOfStatus(exchange, status)
-  const named =
-    oauthError !== undefined && Object.hasOwn(OAUTH_ERRORS, oauthError) ? OAUTH_ERRORS[oauthError] : undefined
+  const named = oauthError === undefined ? undefined : OAUTH_ERRORS[oauthError]
   return byStatus.outcome === 'rejected' && named ? named[exchange] : byStatus
 }
 
 interface Answer {
   readonly status: number | undefined
   readonly oauthError: string | undefined
+  /** Asked to authenticate anew, and nothing else is known (RFC 6749, section 5.2: the answer to `invalid_client`). */
+  readonly isClientRefused: boolean
   readonly retryAfter: unknown
   readonly date: unknown
 }
@@ -77,9 +86,13 @@ function answerIn(thrown: unknown): Answer {
   const holders = causesOf(thrown).flatMap((link) => [member(link, 'response'), link])
   const response = holders.find((holder) => statusOf(holder) !== undefined)
   const headers = member(response, 'headers')
+  const status = statusOf(response)
+  const oauthError = holders.map(oauthErrorOf).find((word) => word !== undefined)
+  const isChallenged = /^basic\b/i.test(String(headerOf(headers, 'www-authenticate')))
   return {
-    status: statusOf(response),
-    oauthError: holders.map(oauthErrorOf).find((word) => word !== undefined),
+    status,
+    oauthError,
+    isClientRefused: status === 401 && oauthError === undefined && isChallenged,
     retryAfter: headerOf(headers, 'retry-after'),
     date: headerOf(headers, 'date'),
   }
@@ -95,8 +108,8 @@ function oauthErrorOf(holder: unknown): string | undefined {
   const data = member(holder, 'data') ?? member(holder, 'body')
   for (const document of [typeof data === 'string' ? parsed(data) : data, holder]) {
     const error = member(document, 'error')
-    // Anything longer is prose, and may quote what was sent.
-    if (typeof error === 'string' && /^[a-z][a-z_]{1,40}$/.test(error)) return error
+    // Other words may quote what was sent.
+    if (isOAuthError(error)) return error
   }
   return undefined
 }
@@ -109,22 +122,29 @@ function parsed(text: string): unknown {
   }
 }
 
-function headerOf(headers: unknown, name: string): unknown {
-  const get = member(headers, 'get')
+/** As text: own sources keep headers as `Headers`, as objects of any spelling, or as lists. */
+function headerOf(headers: unknown, name: string): string | undefined {
   try {
-    return typeof get === 'function' ? (get.call(headers, name) as unknown) : member(headers, name)
+    const get = member(headers, 'get')
+    const spelling = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name)
+    const value: unknown = typeof get === 'function' ? get.call(headers, name) : member(headers, spelling ?? name)
+    const [only] = Array.isArray(value) && value.length === 1 ? (value as unknown[]) : [value]
+    return typeof only === 'string' || typeof only === 'number' ? String(only) : undefined
   } catch {
     return undefined
   }
 }
 
-/** What fetch throws for a connection that failed; in browsers without a cause. The words are those of V8, Firefox, Safari. */
-const FETCH_FAILED = /fetch|network|load failed|connection|terminated/i
+/** How fetch tells of a connection that failed, in Node, browsers, Deno and Bun; in browsers without a cause. */
+const FETCH_FAILED =
+  /^\s*(fetch failed|failed to fetch|load failed|terminated|network ?error|a network error|network (request failed|connection)|error sending request|the (internet|network) connection|a server with the specified)/i
 
 /** An error that the engine throws for wrong code, unless it is how fetch tells of the network. */
 function isBug(thrown: unknown): boolean {
   const name = member(thrown, 'name')
-  if (name !== 'TypeError' && name !== 'ReferenceError') return false
-  const hasNetworkCause = member(member(thrown, 'cause'), 'code') !== undefined
-  return name !== 'TypeError' || !(hasNetworkCause || FETCH_FAILED.test(String(member(thrown, 'message'))))
+  if (name !== 'TypeError') return name === 'ReferenceError'
+  const code = member(member(thrown, 'cause'), 'code')
+  // fetch refuses an address that is none in the same way.
+  if (typeof code === 'string') return code.startsWith('ERR_INVALID_')
+  return !FETCH_FAILED.test(String(member(thrown, 'message')))
 }

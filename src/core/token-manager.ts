@@ -164,7 +164,7 @@ class Manager implements TokenManager {
         if (current?.stored.accessToken !== token || this.#renewal || this.#isCoolingDown()) return
         if (this.#forcedGapMs(current) > 0) return
         this.#forcedAt = this.#now()
-        this.#renew('refused')
+        this.#renew('refused', false)
       },
     }
   }
@@ -198,7 +198,9 @@ class Manager implements TokenManager {
           ? await this.#replace(current, options)
           : await this.getAccessToken(options)
       if (token !== refused) return token
-      throw new TokenError('ERR_TOKEN_RESPONSE', 'The service issued the refused access token again')
+      const message = 'The service issued the refused access token again'
+      this.#events.anomaly('new-tokens-refused', `${message}: check that the API and the token service belong together`)
+      throw new TokenError('ERR_TOKEN_RESPONSE', message)
     } catch (error) {
       throw ownError(this, 'replaceAccessToken', error)
     }
@@ -262,7 +264,7 @@ class Manager implements TokenManager {
     this.#renewal = this.#current = undefined
     this.#cancelTimer()
     this.#room.turnAway(closedError())
-    // The exchange in flight keeps no process alive by itself.
+    // The exchange in flight may keep no process alive by itself.
     const letGo = this.#clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(letGo)
   }
@@ -345,8 +347,9 @@ class Manager implements TokenManager {
   }
 
   /** Starts the renewal that all callers share; none is in flight, or the one in flight is outdated. */
-  #renew(because: RenewalCause): void {
+  #renew(because: RenewalCause, holdsProcess = true): void {
     const renewal = new Renewal(this.#settings, {
+      holdsProcess,
       seenVersion: this.#seenVersion,
       failuresBefore: this.#failures,
       adoptable: (tokens) => because !== 'forced' && this.#held(tokens, 0).freshness !== 'expired',

@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 import { TokenError } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
 import { kindOf } from './option-checks.ts'
+import { member } from './thrown.ts'
 
 /**
  * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
@@ -26,7 +27,7 @@ export interface ExchangeContext {
   /** The manager's clock, for sources that must carry the service's time forward. */
   readonly clock: Clock
   /**
-   * `false`: the call need not keep the process alive, because the manager does where somebody waits for it. Default true.
+   * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
    */
   readonly holdsProcess?: boolean
   /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
@@ -50,8 +51,12 @@ export interface TokenGrant {
 export function checkedGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
   if (typeof grant !== 'object' || (grant as unknown) === null)
     throw broken(`it gave ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
-  const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs }: Partial<Record<keyof TokenGrant, unknown>> =
-    grant
+  const [accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs] = [
+    member(grant, 'accessToken'),
+    member(grant, 'accessLifetimeMs'),
+    member(grant, 'refreshToken'),
+    member(grant, 'refreshLifetimeMs'),
+  ]
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'])
   if (typeof accessToken !== 'string') throw broken(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and a different token would be sent.

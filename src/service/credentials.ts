@@ -77,6 +77,10 @@ function checkedCredentials<Name extends string>(
   const copy: Partial<Record<Name, string>> = {}
   for (const name of names) {
     const value: unknown = given[name]
+    if (value === undefined || value === '')
+      throw new TypeError(
+        `${name} must be given, got ${value === '' ? 'an empty text' : 'undefined'}: is the environment variable set?`,
+      )
     checkText(name, value)
     checkCredential(name, value)
     copy[name] = value

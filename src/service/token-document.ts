@@ -1,4 +1,5 @@
 import { TokenError } from '../core/errors.ts'
+import { isOAuthError } from '../core/to-token-error.ts'
 
 /** A complete answer of status 2xx. */
 export interface TokenAnswer {
@@ -18,8 +19,6 @@ export const VARIANT_B = 'Variant B (login and password)'
 const TYPE = 'auth-token'
 
 /** The errors of RFC 6749, section 5.2. */
-const OAUTH_ERROR =
-  /^(invalid_request|invalid_client|invalid_grant|unauthorized_client|unsupported_grant_type|invalid_scope)$/
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -102,13 +101,13 @@ export class TokenDocument {
 
 /** What is wrong where a member of an answer shows another protocol. */
 export function oauthServer(shown: string): string {
-  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use a source for OAuth 2.0`
+  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use oauth2, or a source of your own`
 }
 
 /** @returns `error` of an error answer of OAuth 2.0 (RFC 6749, section 5.2); undefined for all that is not one of its words. */
 export function oauthErrorOf(text: string): string | undefined {
   const error = own(parsed(text), 'error')
-  return typeof error === 'string' && OAUTH_ERROR.test(error) ? error : undefined
+  return isOAuthError(error) ? error : undefined
 }
 
 /**

@@ -58,8 +58,9 @@ export class TokenEndpoint {
     const url = checkedSecureUrl('baseUrl', baseUrl, allowInsecureHttp)
     url.pathname = `${url.pathname}/`.replace(/\/{2,}/g, '/')
     url.hash = ''
-    if (/\/token\/(refresh\/)?$/.test(url.pathname))
-      throw new TypeError(`baseUrl must end before /token/, which each call adds, got ${url.origin}${url.pathname}`)
+    const [before] = url.pathname.split(/\/token\/(?:refresh\/)?$/)
+    if (before !== url.pathname)
+      throw new TypeError(`baseUrl must end before /token, which each call adds: write '${url.origin}${before}'`)
     this.origin = url.origin
     this.href = url.href
     this.#transport = ownTransport(transport)

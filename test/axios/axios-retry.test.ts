@@ -121,6 +121,24 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     }
   })
 
+  it('when such a request is sent again by hand later, then it is retried as any other (F161)', async () => {
+    const service = await startTokenService()
+    const clock = new VirtualClock()
+    try {
+      service.failNext('obtain', { status: 400 })
+      const api = axios.create({ adapter, baseURL: service.baseUrl })
+      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client }), { clock }))
+      axiosRetry(api, { retries: 2, retryDelay: () => 0 })
+      const { config } = await failureOf<AxiosError>(api.get('/'))
+      await clock.advance(60_000)
+      service.failNext('resource', { status: 503 }, 2)
+      expect((await api.request(config!)).status).toBe(200)
+      expect(service.count('resource')).toBe(3)
+    } finally {
+      await service.close()
+    }
+  })
+
   it.each(ORDERS)(
     'when no token can be had that may be had later (%s), then it sends the request again (F161)',
     async (order) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosError } from 'axios'
-import { attachBearer, clientCredentials, TokenError } from '../../src/index.ts'
+import { attachBearer, clientCredentials, TokenError, createTokenManager } from '../../src/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 import { refusal, refusing, startApi } from './support/api-server.ts'
@@ -343,6 +343,21 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
     await failureOf(api.get('/3'))
     await settle()
     expect(anomalies).toHaveLength(2)
+  })
+
+  it('when it refuses a token, and the service issues the same one again, then an anomaly says so (F190)', async () => {
+    const server = await startApi(() => refusal)
+    const obtain = async () => ({ accessToken: 'the-same', accessLifetimeMs: 60_000 })
+    const tokens = createTokenManager({ source: { id: 'cached', origin: server.baseUrl, obtain } })
+    const anomalies: string[] = []
+    tokens.on('anomaly', ({ kind, message }) => anomalies.push(`${kind}: ${message}`))
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/1'))).toMatchObject({ name: 'AxiosError', status: 401 })
+    await settle()
+    expect(anomalies).toEqual([expect.stringMatching(/^new-tokens-refused: .* issued the refused access token again/)])
+    expect(server.received).toHaveLength(1)
+    await tokens.close()
   })
 
   it('when the replay is led away, and is refused elsewhere, then nothing is told of the token (F190)', async () => {

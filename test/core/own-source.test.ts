@@ -142,6 +142,20 @@ describe('given a TokenError of an own source whose Retry-After is no duration (
   )
 })
 
+describe('given a TokenError of another copy of the package, which checks less (F153)', () => {
+  it.each<[string, unknown]>([
+    ['NaN', NaN],
+    ['a bigint', 5n],
+    ['text', '5'],
+  ])('when its Retry-After is %s, then it has none', async (_, retryAfterMs) => {
+    const { clock, source, tokens } = manage(undefined, { retry: { maxAttempts: 1 } })
+    const error = new TokenError('ERR_THROTTLED', 'm', { outcome: 'deferred' })
+    source.script.push(throwing(Object.defineProperty(error, 'retryAfterMs', { value: retryAfterMs })))
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_THROTTLED' })
+    expect(tokens.status()).toMatchObject({ phase: 'cooling-down', nextAttemptAt: clock.wallNow() + 5_000 })
+  })
+})
+
 describe('given a random function that is broken (F172)', () => {
   it.each([NaN, 1, -0.1, 2, Infinity, undefined, null, '0.5', {}])(
     'when it gives %p, then that is told once',

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import axios, { AxiosError, AxiosHeaders, type InternalAxiosRequestConfig } from 'axios'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { detailsOf } from '../../src/core/errors.ts'
 import { TokenError, toTokenError } from '../../src/index.ts'
 import { logged } from '../support/canary.ts'
 
@@ -18,7 +19,10 @@ function axiosAnswer(status: number, data: unknown = {}, headers: Record<string,
 }
 
 /** What became of the refresh token, and the code. */
-const said = (error: TokenError) => [error.code, error.outcome, error.refreshToken].join(' ')
+const said = (error: TokenError) => {
+  const { outcome, refreshToken } = detailsOf(error)
+  return [error.code, outcome, refreshToken].join(' ')
+}
 
 describe('given an answer that an own source throws (F154)', () => {
   it.each([
@@ -52,12 +56,10 @@ describe('given an answer that an own source throws (F154)', () => {
   it.each([
     ['invalid_grant', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED refused'],
     ['invalid_client', 'ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED kept'],
-    ['unauthorized_client', 'ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED kept'],
+    ['unauthorized_client', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED kept'],
     ['invalid_request', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
-    ['invalid_scope', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
-    ['unsupported_grant_type', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
-    ['of_its_own', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED unusable'],
-    ['constructor', 'ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED unusable'],
+    ['invalid_scope', 'ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED kept'],
+    ['unsupported_grant_type', 'ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED kept'],
   ])(
     'when it names the error %s of RFC 6749, then that says more than its status (F156, F157)',
     (error, obtain, refresh) => {
@@ -80,6 +82,25 @@ describe('given an answer that an own source throws (F154)', () => {
     },
   )
 
+  it.each(['timeout', 'constructor', 'hidden_value'])(
+    'when it names the error %s, then its status decides',
+    (error) => {
+      const answered = toTokenError(axiosAnswer(400, { error }), 'refresh')
+      expect(said(answered)).toBe('ERR_REFRESH_REJECTED rejected unusable')
+      const alone = toTokenError(Object.assign(new Error('m'), { error }), 'refresh')
+      expect(said(alone)).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown ')
+      for (const one of [answered, alone]) expect(logged(one)).not.toContain(error)
+    },
+  )
+
+  it('when a 401 asks to authenticate anew, then the client was refused, and not the refresh token (F157)', () => {
+    const challenge = { 'WWW-Authenticate': 'Basic realm="tokens"' }
+    const thrown = new Response('unread', { status: 401, headers: challenge })
+    expect(said(toTokenError(thrown, 'refresh'))).toBe('ERR_CREDENTIALS_REJECTED rejected kept')
+    const bearer = new Response('unread', { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } })
+    expect(said(toTokenError(bearer, 'refresh'))).toBe('ERR_REFRESH_REJECTED rejected refused')
+  })
+
   it('when a gateway fails, then its status says more than any word', () => {
     const thrown = axiosAnswer(503, { error: 'invalid_grant' })
     expect(said(toTokenError(thrown, 'refresh'))).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx ')
@@ -90,6 +111,8 @@ describe('given an answer that an own source throws (F154)', () => {
     ['fetch', new Response(null, { status: 429, headers: { 'Retry-After': '7' } })],
     ['Node', { statusCode: 429, headers: { 'retry-after': '7' } }],
     ['got', { response: { statusCode: 429, headers: { 'retry-after': '7' } } }],
+    ['an object of its own spelling', { status: 429, headers: { 'Retry-After': 7 } }],
+    ['a list', { status: 429, headers: { 'retry-after': ['7'] } }],
   ])('when it is throttled, as %s tells it, then Retry-After counts', (_, thrown) => {
     expect(toTokenError(thrown, 'obtain')).toMatchObject({ code: 'ERR_THROTTLED', retryAfterMs: 7_000 })
   })
@@ -184,7 +207,12 @@ describe('given a bug in an own source (F155)', () => {
   })
 
   it('when it is what an engine throws for wrong code, then it is one', () => {
-    for (const thrown of [new ReferenceError('x is not defined'), new TypeError('x'), new TypeError('Invalid URL')])
+    for (const thrown of [
+      new ReferenceError('fetch is not defined'),
+      new TypeError('this.fetchToken is not a function'),
+      new TypeError("Cannot read properties of undefined (reading 'connection')"),
+      new TypeError('Failed to parse URL from x', { cause: { code: 'ERR_INVALID_URL' } }),
+    ])
       expect(toTokenError(thrown, 'refresh').code).toBe('ERR_TOKEN_SOURCE')
   })
 })
@@ -219,6 +247,17 @@ describe('given what else may be thrown', () => {
     ['a range error', new RangeError('hidden-value')],
     ['an error whose members throw when they are read (F171)', hostile],
     ['its own cause', Object.assign(new Error('m'), { cause: hostile })],
+    [
+      'a list of errors that cannot be read (F171)',
+      {
+        errors: new Proxy([], {
+          get: () => {
+            throw new Error('hidden-value')
+          },
+        }),
+      },
+    ],
+    ['a code that is none', { code: 'hidden-value', name: 'hidden-value' }],
     ['a status that is no status', { status: 'hidden-value', statusCode: 7 }],
   ])('when it is %s, then nothing is known of the exchange', (_, thrown) => {
     const error = toTokenError(thrown, 'refresh')
@@ -228,5 +267,24 @@ describe('given what else may be thrown', () => {
       message: 'The token source failed',
     })
     expect(logged(error)).not.toContain('hidden-value')
+  })
+})
+
+describe('given a polluted Object.prototype (F163)', () => {
+  it.each<[string, unknown]>([
+    ['cause', { code: 'ECONNREFUSED' }],
+    ['syscall', 'connect'],
+    ['status', 401],
+    ['response', { status: 401 }],
+    ['errors', [{ code: 'ECONNREFUSED' }]],
+    ['refreshToken', 'kept'],
+    ['outcome', 'not-sent'],
+  ])('when it holds %s, then that says nothing of an error', (name, value) => {
+    Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
+    try {
+      expect(said(toTokenError(new Error('m'), 'refresh'))).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown ')
+    } finally {
+      Reflect.deleteProperty(Object.prototype, name)
+    }
   })
 })

@@ -109,6 +109,32 @@ describe('given a request that the API refuses, and that cannot be sent again', 
     },
   )
 
+  it('when a request waits for the socket of such a token call, then it holds the process again (F168)', async () => {
+    const service = await started()
+    const child = run(`
+      const { Agent } = await import('node:http')
+      const { Readable } = await import('node:stream')
+      const httpAgent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const baseUrl = ${literal(service.baseUrl)}
+      const source = clientCredentials({ baseUrl, ...${literal(service.client)}, transport: { httpAgent } })
+      const tokens = createTokenManager({ source })
+      const api = axios.create({ baseURL: baseUrl, httpAgent })
+      attachBearer(api, tokens)
+      await tokens.getAccessToken()
+      say('ready')
+      await heard('all is refused')
+      const refused = api.post('/upload', Readable.from(['once'])).catch((error) => say(error.message))
+      await refused
+      const { status } = await axios.get(baseUrl + '/wallet', { httpAgent, validateStatus: null })
+      say('answered ' + status)
+    `)
+    await child.said('ready')
+    service.revokeAccessTokens()
+    child.tell('all is refused')
+    await child.said('answered ')
+    expect(await end(child)).toEqual([0, ''])
+  })
+
   it('when the manager is closed meanwhile, then that waits for the answer, and holds the process (F122)', async () => {
     const service = await started({ latencyMs: 200 })
     const child = run(`

@@ -39,7 +39,7 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
     const error = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
     expect(error.message).toMatch(
-      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* in NODE_EXTRA_CA_CERTS, or in transport.httpsAgent$/,
+      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* in NODE_EXTRA_CA_CERTS, or in the agent of the token calls$/,
     )
     expect(paths).toEqual([])
   })
