@@ -3,12 +3,12 @@ import type { InternalAxiosRequestConfig } from 'axios'
 type Transform = (this: InternalAxiosRequestConfig, data: unknown) => unknown
 
 /**
- * Sees a request once all interceptors have run, and before its adapter is chosen. axios calls nothing but `transformRequest` there: one function
- * for all requests stands among these, and takes itself away again before anybody looks.
+ * Looks at a request after all interceptors have run, and before axios chooses its adapter. Only `transformRequest` runs at that moment. So one
+ * function, the same for all requests, is appended to `transformRequest`. It removes itself when it runs.
  */
 export class LateLook {
   readonly #transform: Transform
-  /** What interceptors hand on instead of these are copies. */
+  /** The configs that we were given. Any other config is a copy that an interceptor made. */
   readonly #given = new WeakSet<object>()
 
   constructor(look: (config: InternalAxiosRequestConfig, isCopy: boolean) => void) {
@@ -32,13 +32,13 @@ type Transforms = NonNullable<InternalAxiosRequestConfig['transformRequest']>
 const listed = (transforms: Transforms | undefined) =>
   Array.isArray(transforms) ? transforms : transforms ? [transforms] : []
 
-/** A request in an adapter that stands in the place of ours: it may call ours in turn, which then does all that is to be done. */
+/** A request that another adapter sends in the place of ours. That adapter may call ours, and ours then does everything. */
 export interface Outer {
   readonly header: string
   isRelieved: boolean
 }
 
-/** By their headers, which copies of a config share. */
+/** Found by the headers object, because copies of a config share it. */
 export const OUTERS = new WeakMap<object, Outer>()
 
 export function relieveOuter(config: InternalAxiosRequestConfig): void {

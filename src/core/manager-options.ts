@@ -61,7 +61,8 @@ export interface RetryOptions {
   /** Token calls in one renewal, refreshes and obtains together, the first included. Default 4. */
   maxAttempts?: number | undefined
   /**
-   * Pause before the second call; later ones double; each is drawn from its upper half. Default 500. After 429: twice this.
+   * Step before the second call; later steps double. The pause is a random time between half of the step and the whole step. Default 500. After
+   * 429: twice this.
    */
   baseDelayMs?: number | undefined
   /** Default 20 000. */

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 const ROWS = {
   'axios-retry': [
     'axios-retry',
-    'A request that is sent again gets the token of that moment. A refused token is not its affair.',
+    'A request that is sent again gets the token of that moment. It does not see a refused token.',
   ],
   'retry-axios': ['retry-axios', 'The same.'],
   'axios-cache-interceptor': [
     'axios-cache-interceptor',
-    'One cache an account, above all where the API says `Vary: Authorization`.',
+    'One cache for each account, even if the API says `Vary: Authorization`.',
   ],
   'axios-rate-limit': ['axios-rate-limit', 'Token calls and replays are not counted.'],
   'axios-cookiejar-support': [
