@@ -1,6 +1,6 @@
 import { type AxiosAdapter, type AxiosInstance, getAdapter, type InternalAxiosRequestConfig } from 'axios'
 import { checkFunction, checkObject } from '../core/option-checks.ts'
-import { checkedSecureUrl, mayCarrySecrets } from '../core/secure-origin.ts'
+import { checkedSecureUrl, mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type AttachOptions, attachSettings } from './attach-options.ts'
 import { type Bearer, sendWithToken } from './bearer-adapter.ts'
@@ -219,7 +219,7 @@ function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, se
   if (origins) return [...new Set(origins)]
   const baseURL = memberOf(instance.defaults, 'baseURL')
   const known = new Set<string>()
-  if (baseURL !== undefined && URL.canParse(baseURL))
+  if (baseURL !== undefined && parsedUrl(baseURL))
     known.add(checkedSecureUrl('baseURL of the instance', baseURL, allowInsecureHttp).origin)
   const source = sourceOrigin === undefined ? undefined : new URL(sourceOrigin)
   if (source && mayCarrySecrets(source, allowInsecureHttp)) known.add(source.origin)

@@ -12,6 +12,7 @@ import {
   shown,
 } from './option-checks.ts'
 import type { RetryPolicy } from './renewal-plan.ts'
+import { parsedUrl } from './secure-origin.ts'
 import type { TokenSource } from './token-source.ts'
 import type { OpenableStore, TokenStore } from './token-store.ts'
 
@@ -177,7 +178,7 @@ function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void 
   if (source.reset !== undefined) checkFunction('source.reset', source.reset)
   if (source.origin === undefined) return
   checkText('source.origin', source.origin)
-  if (!URL.canParse(source.origin))
+  if (!parsedUrl(source.origin))
     throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
 }
 

@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { type Exchange, type Failure, failureOfNetwork, failureOfStatus } from '../core/exchange-outcome.ts'
+import { parsedUrl } from '../core/secure-origin.ts'
 import { oauthServer, VARIANT_B } from './token-document.ts'
 
 /** A complete answer outside 2xx. */
@@ -45,7 +46,7 @@ function misdirected({ status, url, location, variant }: Refusal): string {
     if (status === 407) return 'a proxy wants to know who calls; check transport.proxy, or HTTPS_PROXY'
     return `check baseUrl, and that the service speaks ${variant}`
   }
-  const target = typeof location === 'string' && URL.canParse(location, url.href) ? new URL(location, url) : undefined
+  const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined
   if (!target) return 'a redirect to nowhere; check baseUrl'
   if (target.origin === url.origin && target.pathname.replace(/\/$/, '') === url.pathname.replace(/\/$/, ''))
     return 'a redirect that changes only the trailing slash; token calls follow none, check baseUrl'

@@ -130,3 +130,11 @@ describe('given an option that names an address', () => {
     }
   })
 })
+
+describe('given a host with a letter of Latin-1', () => {
+  it('when it is checked again and again, then it is a URL each time', () => {
+    const hosts = new Set<string>()
+    for (let n = 0; n < 50_000; n += 1) hosts.add(checkedSecureUrl('baseUrl', 'https://bücher.example', false).host)
+    expect([...hosts]).toEqual(['xn--bcher-kva.example'])
+  })
+})
