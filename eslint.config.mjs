@@ -31,9 +31,14 @@ export default tseslint.config(
     'core imports only core, async-mutex and p-retry: the world comes in through its ports.',
   ),
   room(
+    'wire',
+    '^(?!\\./|\\.\\./core/)',
+    'wire imports core, and nothing of Node: the main entry loads in any runtime.',
+  ),
+  room(
     'service',
-    '^(?!\\./|\\.\\./core/|axios$)',
-    'service imports core and axios, no other room and nothing of Node: the main entry loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|wire)/|axios$)',
+    'service imports core, wire and axios, and nothing of Node: the main entry loads in any runtime.',
   ),
   room(
     'axios',

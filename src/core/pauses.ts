@@ -7,52 +7,34 @@ export class Halted extends Error {}
 export class Pauses {
   readonly #clock: Clock
   #isHalted = false
-  #halt: () => void = () => undefined
-  #hurry: () => void = () => undefined
+  #end: (() => void) | undefined
+  #canHurry = false
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** @throws {Halted} at once when the renewal is halted, or was. */
-  for(ms: number): Promise<void> {
-    return this.#pause(ms, false)
-  }
-
-  /** As `for`, but ends when somebody hurries. */
-  untilHurried(ms: number): Promise<void> {
-    return this.#pause(ms, true)
+  /** @param canHurry Whether it ends when somebody hurries. @throws {Halted} at once when the renewal is halted, or was. */
+  async for(ms: number, canHurry = false): Promise<void> {
+    if (ms > 0 && !this.#isHalted) {
+      this.#canHurry = canHurry
+      await new Promise<void>((resolve) => {
+        const cancel = this.#clock.setTimer(resolve, ms)
+        this.#end = () => {
+          cancel()
+          resolve()
+        }
+      })
+    }
+    if (this.#isHalted) throw new Halted()
   }
 
   halt(): void {
     this.#isHalted = true
-    this.#halt()
+    this.#end?.()
   }
 
   hurry(): void {
-    this.#hurry()
-  }
-
-  #pause(ms: number, hurried: boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#isHalted) {
-        reject(new Halted())
-        return
-      }
-      if (ms <= 0) {
-        resolve()
-        return
-      }
-      const cancel = this.#clock.setTimer(resolve, ms)
-      const end = (): void => {
-        cancel()
-        resolve()
-      }
-      this.#hurry = hurried ? end : () => undefined
-      this.#halt = () => {
-        cancel()
-        reject(new Halted())
-      }
-    })
+    if (this.#canHurry) this.#end?.()
   }
 }

@@ -1,5 +1,6 @@
-import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
-import type { RefreshTokenFate } from './token-store.ts'
+import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import type { Exchange } from './token-source.ts'
+import type { CoolDown, GrantedClaim, RefreshTokenFate, Retry } from './token-store.ts'
 
 export interface RetryPolicy {
   readonly maxAttempts: number
@@ -8,9 +9,15 @@ export interface RetryPolicy {
   readonly maxRetryAfterMs: number
 }
 
+export interface RenewalPolicy {
+  readonly retry: RetryPolicy
+  /** The longest that a caller can wait, ms. */
+  readonly maxWaitMs: number
+}
+
 /** What is known when an exchange has failed, beside its error. Durations in ms. */
 export interface FailureFacts {
-  readonly exchange: 'obtain' | 'refresh'
+  readonly exchange: Exchange
   /** The call that failed, the first of its renewal being 1. */
   readonly attempt: number
   /** Calls that this renewal may make. */
@@ -19,8 +26,6 @@ export interface FailureFacts {
   readonly signatureFailures: number
   /** Renewals in a row that gave up, this one included if it does. */
   readonly failures: number
-  /** Believed and clamped, 0 for none. */
-  readonly retryAfterMs: number
   /** How long the call took to fail. */
   readonly calledForMs: number
   /** How long the old token still serves without waiting. */
@@ -31,35 +36,103 @@ export interface FailureFacts {
 
 /** What to do after an exchange that failed. */
 export interface Plan {
+  readonly error: TokenError
   readonly fate: RefreshTokenFate
   /** The refresh token was found invalid: suspicious, unless it is explained (specification, section 3). */
   readonly judged: boolean
   /** The next call, of this renewal or of the next one, obtains. */
   readonly obtains: boolean
-  /** Before the next call of this renewal. */
-  readonly delayMs: number
-  /** The renewal gives up: nobody makes a token call for this long. */
-  readonly restMs?: number
+  /** The credentials were refused, which settles a suspicion. */
+  readonly isAccountRefused: boolean
+  /** The service asked for a pause. */
+  readonly isAsked: boolean
+  /** The next call of this renewal; or the renewal gives up, and all owners of the record rest. */
+  readonly next: Retry | CoolDown
 }
 
 /** The service is there, only the refresh token was not to its liking: the credentials need not wait long. */
 const SHORT_REST_MS = 1_000
 
 /** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal). */
-export function planAfter(
-  error: TokenError,
-  facts: FailureFacts,
-  policy: { readonly retry: RetryPolicy; readonly maxWaitMs: number },
-): Plan {
-  const { exchange, attempt, retryAfterMs } = facts
-  const { fate, next, judged = false } = consequenceOf(exchange, error, facts.signatureFailures)
+export function planAfter(error: TokenError, facts: FailureFacts, policy: RenewalPolicy): Plan {
+  const { fate, next, judged = false } = consequenceOf(facts.exchange, error, facts.signatureFailures)
   const obtains = next === 'obtain'
-  const delayMs = obtains ? 0 : pauseMs(attempt, error, retryAfterMs, policy.retry, facts.chance)
+  const isAccountRefused = facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED'
+  const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
+  const plan = { error, fate, judged, obtains, isAccountRefused, isAsked: retryAfterMs > 0 }
   // Where no caller can wait as long as the service asks, the cool-down tells everyone at once.
   const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
-  if (next !== 'stop' && attempt < facts.maxAttempts && !isTooLong) return { fate, judged, obtains, delayMs }
+  if (next !== 'stop' && facts.attempt < facts.maxAttempts && !isTooLong) {
+    const pause = obtains ? 0 : pauseMs(facts.attempt, error, retryAfterMs, policy.retry, facts.chance)
+    return { ...plan, next: { kind: 'retry', ms: pause } }
+  }
   const isShort = obtains && outcomeOf(error) === 'rejected'
-  return { fate, judged, obtains, delayMs, restMs: isShort ? SHORT_REST_MS : coolDownMs(error, facts.failures, facts) }
+  const restMs = isShort ? SHORT_REST_MS : coolDownMs(error, facts, retryAfterMs)
+  return { ...plan, next: coolDownOf(error, restMs, facts.failures) }
+}
+
+/** For a token that arrived expired: its answer took longer than it lives, or this machine slept. Its claim is settled. */
+export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Plan {
+  const next: Plan['next'] =
+    facts.attempt < facts.maxAttempts
+      ? { kind: 'retry', ms: SHORT_REST_MS }
+      : coolDownOf(error, coolDownMs(error, facts, 0), facts.failures)
+  return { error, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false, next }
+}
+
+/** For a suspicious refresh token, where the user wants everything to stop. */
+export function planToStop(plan: Plan, failures: number): Plan {
+  const { status, serviceCode } = plan.error
+  const message = 'A refresh token was refused before its time: no token until reset()'
+  const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
+  return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
+}
+
+/** As other owners of the record are told. @param failures Renewals in a row that gave up, this one included. */
+export function coolDownOf({ code, status, serviceCode }: TokenError, ms: number, failures: number): CoolDown {
+  const details = { ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
+  return { kind: 'cool-down', ms, failures, code, ...details }
+}
+
+/** What the store is told at once. Whoever had a refresh token refused keeps the claim until it is clear what that means. */
+export function firstWordOf({ fate, next }: Plan, isHalted: boolean): Plan['next'] | undefined {
+  if (fate === 'dead') return { kind: 'retry', ms: 0 }
+  return isHalted ? undefined : next
+}
+
+/** Whether the refresh token may never be presented again. */
+export function isRetired(fate: RefreshTokenFate): boolean {
+  return fate === 'doubtful' || fate === 'dead'
+}
+
+/** What the service asked for, ms; 0 for nothing. `Retry-After` counts on 429 and 5xx only. */
+export function askedMsOf(error: TokenError): number {
+  const outcome = outcomeOf(error)
+  return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
+}
+
+/** What an owner of the record knows of refresh tokens beyond the record. */
+export interface RenewalMemory {
+  /** A refresh failed in a way that calls for the credentials once, whatever the record holds. */
+  owesObtain: boolean
+  /** Refresh tokens up to this version are never presented again, even if the record was not told that they are spent. */
+  spentVersion: number
+}
+
+/** A refresh token that met a 5xx may have been spent: it is presented this often, then given up. */
+const MAX_PRESENTATIONS = 3
+
+/** @returns The refresh token of a claim, if it may be presented now. Undefined: obtain. */
+export function tokenToPresent(
+  { tokens, version, presentable, presentations, isPrivate }: GrantedClaim,
+  { owesObtain, spentVersion }: RenewalMemory,
+  servedMs: number,
+): string | undefined {
+  const isSpent = version <= spentVersion && !isPrivate
+  const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
+  // After a 5xx it may have been spent. While the old token serves there is time to find out.
+  const isTired = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
+  return !presentable || owesObtain || isSpent || hasEnded || isTired ? undefined : tokens?.refreshToken
 }
 
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
@@ -77,11 +150,7 @@ export interface Consequence {
  *
  * @param signatureFailures In this renewal, this one included.
  */
-export function consequenceOf(
-  exchange: 'obtain' | 'refresh',
-  error: TokenError,
-  signatureFailures: number,
-): Consequence {
+export function consequenceOf(exchange: Exchange, error: TokenError, signatureFailures: number): Consequence {
   const outcome = outcomeOf(error)
   // Nobody can mend it but a person.
   const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
@@ -130,12 +199,12 @@ export function pauseMs(
  * How long callers without a token are refused after a renewal that gave up. Steps longer than the first count from when the
  * service was called: one that lets calls hang is probed as often as one that refuses them.
  *
- * @param failures In a row, at least 1.
+ * @param retryAfterMs Believed and clamped, 0 for none.
  */
 export function coolDownMs(
   error: TokenError,
-  failures: number,
-  { retryAfterMs, calledForMs, servedMs }: Pick<FailureFacts, 'retryAfterMs' | 'calledForMs' | 'servedMs'>,
+  { failures, calledForMs, servedMs }: Pick<FailureFacts, 'failures' | 'calledForMs' | 'servedMs'>,
+  retryAfterMs: number,
 ): number {
   // A wrong password costs one call a minute, not one per request: accounts get locked.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(60_000, retryAfterMs)

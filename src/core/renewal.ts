@@ -1,12 +1,23 @@
 import pRetry from 'p-retry'
-import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import { TokenError } from './errors.ts'
 import { exchange, type ExchangeSettings } from './exchange.ts'
 import { GaveUp } from './gave-up.ts'
 import { Halted, Pauses } from './pauses.ts'
-import { coolDownMs, type Plan, planAfter } from './renewal-plan.ts'
-import { uncertaintyOf } from './suspicion.ts'
+import {
+  askedMsOf,
+  type FailureFacts,
+  firstWordOf,
+  isRetired,
+  type Plan,
+  planAfter,
+  planAfterLateArrival,
+  planToStop,
+  type RenewalMemory,
+  tokenToPresent,
+} from './renewal-plan.ts'
+import { refusalOf } from './suspicion.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
-import { toTokenError } from './to-token-error.ts'
+import type { Exchange } from './token-source.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,
@@ -16,10 +27,6 @@ import type {
   StoredTokens,
   TokenRecord,
 } from './token-store.ts'
-
-/** A refresh token that met a 5xx may have been spent: it is presented this often, then given up. */
-const MAX_PRESENTATIONS = 3
-const SHORT_PAUSE_MS = 1_000
 
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ExchangeSettings {
@@ -31,13 +38,8 @@ export interface RenewalSettings extends ExchangeSettings {
   readonly memory: RenewalMemory
   /** Token calls made, and how many of them failed. */
   readonly counts: { obtains: number; refreshes: number; failures: number }
-}
-
-export interface RenewalMemory {
-  /** A refresh failed in a way that calls for the credentials once, whatever the record holds. */
-  owesObtain: boolean
-  /** Refresh tokens up to this version are never presented again, even if the record was not told that they are spent. */
-  spentVersion: number
+  /** Says what a thing means that a source threw. */
+  readonly readThrown: (thrown: unknown, exchange: Exchange) => TokenError
 }
 
 /** What one renewal starts from. */
@@ -60,8 +62,18 @@ export interface RenewalStart {
 
 export interface Renewed {
   readonly tokens: StoredTokens
-  readonly by: 'obtain' | 'refresh' | 'adopted'
+  readonly by: Exchange | 'adopted'
   readonly attempts: number
+}
+
+/** One token call, under one claim. */
+interface Call {
+  readonly claim: GrantedClaim
+  readonly attempt: number
+  /** Uniform in [0, 1). */
+  readonly chance: number
+  readonly by: Exchange
+  readonly refreshToken: string | undefined
 }
 
 class TryAgain extends Error {
@@ -73,7 +85,7 @@ class TryAgain extends Error {
   }
 }
 
-/** One renewal: claim, choose refresh or obtain, exchange, settle; and again as the retry policy says. */
+/** One renewal: claims, makes the exchange, settles, and does what is planned: `renewal-plan.ts` decides. */
 export class Renewal {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
@@ -96,11 +108,6 @@ export class Renewal {
     this.#pauses = new Pauses(settings.clock)
   }
 
-  /** After a renewal that gave up, one call probes whether the service is back. */
-  get #maxAttempts(): number {
-    return this.#failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts
-  }
-
   /**
    * Ends pauses at once and makes no further call. The exchange in flight runs to its end, since aborting a refresh would
    * turn a good pair into doubt: `closed` stores what it brings, `outdated` drops it.
@@ -110,7 +117,7 @@ export class Renewal {
     this.#pauses.halt()
   }
 
-  /** Somebody waits: no longer leaves a renewal to another owner while the old token serves. */
+  /** Somebody waits: the renewal is no longer left to another owner while the old token serves. */
   hurry(): void {
     this.#pauses.hurry()
   }
@@ -128,47 +135,45 @@ export class Renewal {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    const { record, counts, suspicions, memory, random } = this.#settings
     // Before the claim: what a broken generator throws must not leave one unsettled.
-    const chance = random()
+    const chance = this.#settings.random()
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
     if (this.#isHalted()) return this.#withdraw(claim, 'keep')
-
-    const refreshToken = this.#presentable(claim)
-    const by = refreshToken === undefined ? 'obtain' : 'refresh'
-    counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
-    if (by === 'obtain') memory.owesObtain = false
-    if (refreshToken !== undefined) void suspicions.note(refreshToken)
+    const { source, memory } = this.#settings
+    const refreshToken = source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
+    const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
+    this.#begin(call)
     let granted: NewTokens
     try {
       granted = await exchange(this.#settings, refreshToken, this.#start.holdsProcess)
     } catch (thrown) {
-      counts.failures += 1
-      return this.#failed(claim, by, toTokenError(thrown, by), attempt, chance)
+      return this.#failed(call, this.#settings.readThrown(thrown, call.by))
     }
+    return this.#succeeded(call, granted)
+  }
+
+  #begin({ by, refreshToken }: Call): void {
+    const { counts, suspicions, memory } = this.#settings
+    counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
+    if (by === 'obtain') memory.owesObtain = false
+    if (refreshToken !== undefined) void suspicions.note(refreshToken)
+  }
+
+  async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
+    const { claim, by, attempt } = call
+    const { record, suspicions } = this.#settings
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
-    if (by === 'refresh') {
-      this.#spent(claim)
-      this.#reportOddRotation(granted, refreshToken)
-    } else suspicions.settle('accepted')
+    if (by === 'obtain') suspicions.settle('accepted')
+    else this.#spent(claim)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
+    this.#reportOddRotation(call, granted)
     const tokens = await record.accept(claim, granted)
     if (this.#isHalted()) throw new Halted()
     const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
-    return this.#arrivedExpired(attempt)
-  }
-
-  /** The answer took longer than the token lives, or this machine slept. */
-  #arrivedExpired(attempt: number): never {
     const error = new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived')
-    if (attempt >= this.#maxAttempts) {
-      const facts = this.#facts()
-      throw new GaveUp(error, coolDownMs(error, facts.failures, { ...facts, retryAfterMs: 0 }), facts.failures)
-    }
-    this.#settings.events.emit('retry', { attempt, delayMs: SHORT_PAUSE_MS, error })
-    throw new TryAgain(SHORT_PAUSE_MS)
+    return this.#perform(planAfterLateArrival(error, this.#facts(call)), attempt)
   }
 
   #adopted(tokens: StoredTokens, attempts: number): Renewed {
@@ -179,11 +184,10 @@ export class Renewal {
 
   /** Claims until this owner is granted the exchange, or somebody else's tokens will do. */
   async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, random } = this.#settings
+    const { record, owner, tokenClock, exchangeTimeoutMs } = this.#settings
     // Longer than the exchange it covers: only an owner that stalled lets it run out.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
-    let pollMs = 250
-    for (;;) {
+    for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
       const claim = await record.claim(owner, this.#seenVersion, ttlMs)
       this.#claimedAt = tokenClock.now()
@@ -191,134 +195,108 @@ export class Renewal {
         this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
         // A process that was stopped meanwhile has lost its claim, and somebody else may be at it.
         if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
-        continue
-      }
-      if (claim.kind === 'cooling') {
-        const { code, failures, ...details } = claim.coolDown
-        const error = new TokenError(code, 'Another owner of this account failed to renew', details)
-        throw new GaveUp(error, claim.remainingMs, failures)
-      }
-      if (claim.kind === 'busy') {
-        const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
-        // Somebody else is at it. While our own token serves there is no need to ask how it goes.
-        if (servedMs > 0) await this.#pauses.untilHurried(Math.min(claim.remainingMs, servedMs))
-        else {
-          await this.#pauses.for(Math.min(claim.remainingMs, pollMs * (1 - random() / 2)))
-          pollMs = Math.min(1_000, pollMs * 2)
-        }
-        continue
-      }
-      this.#seenVersion = claim.tokens.version
-      if (this.#start.adoptable(claim.tokens)) return claim
+      } else if (claim.kind === 'cooling') {
+        const error = new TokenError(
+          claim.coolDown.code,
+          'Another owner of this account failed to renew',
+          claim.coolDown,
+        )
+        throw new GaveUp(error, { ...claim.coolDown, ms: claim.remainingMs })
+      } else if (claim.kind === 'newer') {
+        this.#seenVersion = claim.tokens.version
+        if (this.#start.adoptable(claim.tokens)) return claim
+      } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
     }
   }
 
-  /** @returns The refresh token, if it is to be presented now; undefined: obtain. */
-  #presentable({ tokens, version, presentable, presentations, isPrivate }: GrantedClaim): string | undefined {
-    const { source, memory } = this.#settings
-    if (!source.refresh || memory.owesObtain || !presentable || !tokens) return undefined
-    if (version <= memory.spentVersion && !isPrivate) return undefined
-    if ((tokens.refreshRemainingMs ?? Infinity) <= 0) return undefined
-    // After a 5xx it may have been spent. While the old token serves there is time to find out.
-    if (presentations > 0 && (presentations >= MAX_PRESENTATIONS || this.#start.servedMs() <= 0)) return undefined
-    return tokens.refreshToken
+  /** Another owner makes the exchange. @returns whether this was a poll */
+  async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
+    // While our own token serves there is no need to ask how it goes.
+    const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
+    const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
+    await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), servedMs > 0)
+    return servedMs <= 0
   }
 
-  /** Settles a failed exchange: adopts what somebody else got meanwhile, or throws what comes next. */
-  async #failed(
-    claim: GrantedClaim,
-    by: 'obtain' | 'refresh',
-    error: TokenError,
-    attempt: number,
-    chance: number,
-  ): Promise<Renewed> {
-    const { record, events, suspicions, memory } = this.#settings
+  /** Settles a failed exchange and does what is planned. @returns what another owner got meanwhile */
+  async #failed(call: Call, error: TokenError): Promise<Renewed> {
+    const { counts, memory } = this.#settings
+    counts.failures += 1
     this.lastError = error
-    const retryAfterMs = this.#believedRetryAfter(error)
-    const { fate, judged, obtains, delayMs, restMs } = this.#planAfter(error, by, attempt, retryAfterMs, chance)
-    let gaveUp = restMs === undefined ? undefined : new GaveUp(error, restMs, this.#failuresBefore + 1)
-    if (fate === 'doubtful' || fate === 'dead') this.#spent(claim)
-
-    const refusedAt = this.#settings.tokenClock.now()
-    // Whoever had a refresh token refused keeps the claim until it is clear what that means for all owners.
-    const rest = gaveUp && fate !== 'dead' ? gaveUp.coolDown : ({ kind: 'retry', ms: delayMs } as const)
-    const isGivenBack = this.#halted && fate !== 'dead'
-    const answer = await record.release(claim, fate, isGivenBack ? undefined : rest).catch(() => undefined)
+    const plan = this.#planAfter(call, error)
+    if (isRetired(plan.fate)) this.#spent(call.claim)
+    const refusedAfterMs = this.#sinceClaimMs
+    const answer = await this.#release(call.claim, plan.fate, firstWordOf(plan, this.#isHalted()))
     const newer = answer?.newer
-    if (obtains && !newer) memory.owesObtain = true
-    if (newer && !this.#halted && this.#start.adoptable(newer)) return this.#adopted(newer, attempt)
-    // A reset goes with a change of credentials, which explains the refusal.
-    const explained = newer !== undefined || this.#halted === 'outdated'
-    if (fate === 'dead') {
-      if (judged && !explained && (await this.#mustStop(claim, error, answer, refusedAt))) gaveUp = this.#stopped(error)
-      if (gaveUp || this.#halted) await record.release(claim, fate, gaveUp?.coolDown).catch(() => undefined)
-    }
-    if (this.#halted) throw new Halted()
-    if (by === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED') suspicions.settle('rejected')
-    if (gaveUp) throw gaveUp
-    if (retryAfterMs > 0) this.#start.onHold(delayMs, error)
-    events.emit('retry', { attempt, delayMs, error })
-    throw new TryAgain(delayMs)
+    if (plan.obtains && !newer) memory.owesObtain = true
+    if (newer && !this.#isHalted() && this.#start.adoptable(newer)) return this.#adopted(newer, call.attempt)
+    const last = plan.fate === 'dead' ? await this.#refused(call, plan, answer, refusedAfterMs) : plan
+    if (this.#isHalted()) throw new Halted()
+    return this.#perform(last, call.attempt)
   }
 
-  #planAfter(
-    error: TokenError,
-    exchange: 'obtain' | 'refresh',
-    attempt: number,
-    retryAfterMs: number,
-    chance: number,
-  ): Plan {
-    const { retry, renewal } = this.#settings
-    if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
-    const signatureFailures = this.#signatureFailures
-    const known = { exchange, attempt, maxAttempts: this.#maxAttempts, signatureFailures, retryAfterMs, chance }
-    return planAfter(error, { ...known, ...this.#facts() }, { retry, maxWaitMs: renewal.maxWaitMs })
-  }
-
-  /** What a cool-down depends on. */
-  #facts(): { failures: number; calledForMs: number; servedMs: number } {
-    const calledForMs = this.#settings.tokenClock.now() - this.#claimedAt
-    return { failures: this.#failuresBefore + 1, calledForMs, servedMs: this.#start.servedMs() }
-  }
-
-  /** A refresh token was refused: tells of it if it is suspicious. @returns Whether everything must stop. */
-  async #mustStop(
-    { tokens, presentations }: GrantedClaim,
-    error: TokenError,
+  /** Tells of a refresh token that was refused, and says to the store what that means for all owners. */
+  async #refused(
+    { claim, refreshToken = '' }: Call,
+    plan: Plan,
     answer: ReleaseAnswer | undefined,
-    refusedAt: number,
-  ): Promise<boolean> {
-    if (tokens?.refreshToken === undefined) return false
-    const sinceClaimMs = refusedAt - this.#claimedAt
-    const { accessLifetimeMs, accessRemainingMs, refreshRemainingMs } = tokens
-    const refusal = {
-      remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
-      uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
-      attemptedBefore: presentations > 0,
-      contested: answer?.contested ?? false,
-      storeReachable: answer !== undefined,
-    }
-    return this.#settings.suspicions.refused(tokens.refreshToken, refusal, error)
+    refusedAfterMs: number,
+  ): Promise<Plan> {
+    // A newer pair explains the refusal. So does a reset, which goes with a change of credentials.
+    const isJudged = plan.judged && !answer?.newer && !this.#isHalted('outdated')
+    const refusal = refusalOf(claim, refusedAfterMs, answer)
+    const stops = isJudged && (await this.#settings.suspicions.refused(refreshToken, refusal, plan.error))
+    const last = stops ? planToStop(plan, this.#failuresBefore + 1) : plan
+    const rest = last.next.kind === 'cool-down' ? last.next : undefined
+    if (rest || this.#isHalted()) await this.#release(claim, 'dead', rest)
+    return last
   }
 
-  #stopped({ status, serviceCode }: TokenError): GaveUp {
-    const message = 'A refresh token was refused before its time: no token until reset()'
-    const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
-    return new GaveUp(error, Infinity, this.#failuresBefore + 1)
+  /** @throws {GaveUp | TryAgain} */
+  #perform({ error, next, isAsked, isAccountRefused }: Plan, attempt: number): never {
+    const { events, suspicions } = this.#settings
+    if (isAccountRefused) suspicions.settle('rejected')
+    if (next.kind === 'cool-down') throw new GaveUp(error, next)
+    if (isAsked) this.#start.onHold(next.ms, error)
+    events.emit('retry', { attempt, delayMs: next.ms, error })
+    throw new TryAgain(next.ms)
   }
 
-  /** `Retry-After` counts on 429 and 5xx only, and no longer than the policy believes. @returns 0 for none. */
-  #believedRetryAfter(error: TokenError): number {
-    const { events, retry } = this.#settings
-    const outcome = outcomeOf(error)
-    const askedMs = outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
+  #planAfter(call: Call, error: TokenError): Plan {
+    const { events, retry, renewal } = this.#settings
+    if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
+    const askedMs = askedMsOf(error)
     if (askedMs > retry.maxRetryAfterMs)
       events.anomaly('retry-after-clamped', `Retry-After of ${askedMs} ms is taken as ${retry.maxRetryAfterMs} ms`)
-    return Math.min(askedMs, retry.maxRetryAfterMs)
+    return planAfter(error, this.#facts(call), { retry, maxWaitMs: renewal.maxWaitMs })
   }
 
-  #reportOddRotation({ refreshToken }: NewTokens, presented: string | undefined): void {
+  #facts({ attempt, by, chance }: Call): FailureFacts {
+    return {
+      exchange: by,
+      attempt,
+      // After a renewal that gave up, one call probes whether the service is back.
+      maxAttempts: this.#failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
+      signatureFailures: this.#signatureFailures,
+      failures: this.#failuresBefore + 1,
+      calledForMs: this.#sinceClaimMs,
+      servedMs: this.#start.servedMs(),
+      chance,
+    }
+  }
+
+  get #sinceClaimMs(): number {
+    return this.#settings.tokenClock.now() - this.#claimedAt
+  }
+
+  /** A store that cannot be reached costs nobody a token: the claim runs out there. */
+  #release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Plan['next']): Promise<ReleaseAnswer | undefined> {
+    return this.#settings.record.release(claim, fate, next).catch(() => undefined)
+  }
+
+  #reportOddRotation({ by, refreshToken: presented }: Call, { refreshToken }: NewTokens): void {
     const { events } = this.#settings
+    if (by === 'obtain') return
     if (refreshToken === undefined)
       events.anomaly('response-odd', 'A refresh answer carried no refresh token: the next renewal obtains')
     else if (refreshToken === presented)
@@ -331,12 +309,12 @@ export class Renewal {
   }
 
   /** A private record cannot forget, and its versions are not those of the shared one. */
-  #spent(claim: GrantedClaim): void {
-    if (!claim.isPrivate) this.#settings.memory.spentVersion = claim.version
+  #spent({ isPrivate, version }: GrantedClaim): void {
+    if (!isPrivate) this.#settings.memory.spentVersion = version
   }
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    if (fate === 'doubtful') this.#spent(claim)
+    if (isRetired(fate)) this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }

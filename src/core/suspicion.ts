@@ -1,4 +1,5 @@
 import type { SuspicionEvent, TokenEvents } from './events.ts'
+import type { GrantedClaim, ReleaseAnswer } from './token-store.ts'
 
 /** What is known when a refresh token has been refused. */
 export interface Refusal {
@@ -11,6 +12,27 @@ export interface Refusal {
   /** Another owner of the store was granted this token meanwhile. */
   readonly contested: boolean
   readonly storeReachable: boolean
+}
+
+/**
+ * What is known of the refusal of a claim's refresh token.
+ *
+ * @param sinceClaimMs From the claim to the refusal.
+ * @param answer Of the store, told of the refusal; undefined where it could not be reached.
+ */
+export function refusalOf(
+  { tokens, presentations }: Pick<GrantedClaim, 'tokens' | 'presentations'>,
+  sinceClaimMs: number,
+  answer: Pick<ReleaseAnswer, 'contested'> | undefined,
+): Refusal {
+  const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
+  return {
+    remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
+    uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
+    attemptedBefore: presentations > 0,
+    contested: answer?.contested ?? false,
+    storeReachable: answer !== undefined,
+  }
 }
 
 export type Suspicion = Pick<SuspicionEvent, 'evidence' | 'severity'>

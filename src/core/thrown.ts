@@ -19,22 +19,6 @@ function hasOfItsOwn(thrown: object, name: string | symbol): boolean {
 
 const parentOf = (object: object) => Object.getPrototypeOf(object) as object | null
 
-/** The error and its causes: axios and fetch wrap the one that knows; of several addresses each has its own. */
-export function causesOf(thrown: unknown): unknown[] {
-  const chain: unknown[] = []
-  for (let link = thrown; isObject(link) && chain.length < 4; link = member(link, 'cause'))
-    chain.push(link, ...listed(member(link, 'errors')))
-  return chain
-}
-
-function listed(errors: unknown): unknown[] {
-  try {
-    return Array.isArray(errors) ? [...(errors as unknown[])] : []
-  } catch {
-    return []
-  }
-}
-
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }

@@ -34,6 +34,8 @@ export interface ExchangeContext {
   readonly report?: (kind: AnomalyKind, message: string) => void
 }
 
+export type Exchange = 'obtain' | 'refresh'
+
 /** What one exchange brought. Lifetimes count from the moment the request was sent. */
 export interface TokenGrant {
   accessToken: string

@@ -1,6 +1,6 @@
 import { detailsOf, isTokenError, TokenError } from '../core/errors.ts'
 import { checkFunction, checkText } from '../core/option-checks.ts'
-import { toTokenError } from '../core/to-token-error.ts'
+import { toTokenError } from '../wire/to-token-error.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**

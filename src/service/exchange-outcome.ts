@@ -1,6 +1,7 @@
 import { TokenError } from '../core/errors.ts'
-import { type Exchange, type Failure, failureOfNetwork, failureOfStatus } from '../core/exchange-outcome.ts'
+import { type Failure, failureOfNetwork, failureOfStatus } from '../wire/failure.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
+import type { Exchange } from '../core/token-source.ts'
 import { oauthServer, VARIANT_B } from './token-document.ts'
 
 /** A complete answer outside 2xx. */

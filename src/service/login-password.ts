@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, ownOptions } from '../core/option-checks.ts'
-import { parseHttpDate } from '../core/http-date.ts'
+import { parseHttpDate } from '../wire/http-date.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { isAuthentic } from './response-signature.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { JUMP_MS } from '../core/token-clock.ts'
-import { parseHttpDate } from '../core/http-date.ts'
+import { parseHttpDate } from '../wire/http-date.ts'
 import { isAfter, type Timestamp } from './timestamp.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { TokenError } from '../core/errors.ts'
-import { isOAuthError } from '../core/to-token-error.ts'
+import { isOAuthError } from '../wire/to-token-error.ts'
 
 /** A complete answer of status 2xx. */
 export interface TokenAnswer {

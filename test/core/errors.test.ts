@@ -9,7 +9,7 @@ import {
   TokenError,
   type TokenErrorCode,
 } from '../../src/core/errors.ts'
-import { toTokenError } from '../../src/core/to-token-error.ts'
+import { toTokenError } from '../../src/wire/to-token-error.ts'
 import type * as Errors from '../../src/core/errors.ts'
 import { logged } from '../support/canary.ts'
 

@@ -1,6 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
-import { consequenceOf, coolDownMs, type FailureFacts, pauseMs, planAfter } from '../../src/core/renewal-plan.ts'
+import {
+  consequenceOf,
+  coolDownMs,
+  type FailureFacts,
+  firstWordOf,
+  isRetired,
+  pauseMs,
+  planAfter,
+  planAfterLateArrival,
+  planToStop,
+  type RenewalMemory,
+  tokenToPresent,
+} from '../../src/core/renewal-plan.ts'
+import type { Exchange } from '../../src/core/token-source.ts'
+import type { GrantedClaim } from '../../src/core/token-store.ts'
 
 const POLICY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
@@ -97,10 +111,13 @@ describe('given a failed call, when the pause before the next one is drawn', () 
 })
 
 describe('given a renewal that gave up, when its cool-down is asked for', () => {
-  const PLAIN = { retryAfterMs: 0, calledForMs: 0, servedMs: 0 }
+  const coolDown = (
+    error: TokenError,
+    { failures = 1, calledForMs = 0, servedMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
+  ) => coolDownMs(error, { failures, calledForMs, servedMs }, retryAfterMs)
 
   it('then it is 5, 10, 20, 20 … s', () => {
-    expect([1, 2, 3, 4, 99].map((failures) => coolDownMs(failure('unknown-5xx'), failures, PLAIN))).toEqual([
+    expect([1, 2, 3, 4, 99].map((failures) => coolDown(failure('unknown-5xx'), { failures }))).toEqual([
       5_000, 10_000, 20_000, 20_000, 20_000,
     ])
   })
@@ -116,7 +133,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   ])(
     'when the call hung for %d ms, then renewal %d in a row that failed counts from there: %d ms',
     (ms, failures, cool) => {
-      expect(coolDownMs(failure('unknown'), failures, { ...PLAIN, calledForMs: ms })).toBe(cool)
+      expect(coolDown(failure('unknown'), { failures, calledForMs: ms })).toBe(cool)
     },
   )
 
@@ -130,47 +147,52 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   ])(
     'when the old token serves for %d ms yet, then the next probe comes a second before its end, or at its time',
     (servedMs, ms) => {
-      expect(coolDownMs(failure('unknown-5xx'), 1, { ...PLAIN, servedMs })).toBe(ms)
+      expect(coolDown(failure('unknown-5xx'), { servedMs })).toBe(ms)
     },
   )
 
   it('then rejected credentials wait a minute, however long the call took and the old token serves', () => {
     const rejected = failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED')
-    const facts = { retryAfterMs: 0, calledForMs: 9_000, servedMs: 9_000 }
-    expect([1, 9].map((failures) => coolDownMs(rejected, failures, facts))).toEqual([60_000, 60_000])
-    expect(coolDownMs(rejected, 1, { ...facts, retryAfterMs: 60_001 })).toBe(60_001)
+    const facts = { calledForMs: 9_000, servedMs: 9_000 }
+    expect([1, 9].map((failures) => coolDown(rejected, { ...facts, failures }))).toEqual([60_000, 60_000])
+    expect(coolDown(rejected, { ...facts, retryAfterMs: 60_001 })).toBe(60_001)
   })
 
   it('then a longer Retry-After rules', () => {
-    const asked = (retryAfterMs: number) => coolDownMs(failure('deferred'), 1, { ...PLAIN, retryAfterMs })
+    const asked = (retryAfterMs: number) => coolDown(failure('deferred'), { retryAfterMs })
     expect([4_999, 5_001].map(asked)).toEqual([5_000, 5_001])
   })
 })
 
+const FACTS: FailureFacts = {
+  exchange: 'refresh',
+  attempt: 1,
+  maxAttempts: 4,
+  signatureFailures: 0,
+  failures: 1,
+  calledForMs: 0,
+  servedMs: 0,
+  chance: 0,
+}
+
 describe('given an exchange that failed, when it is planned what follows', () => {
-  const FACTS: FailureFacts = {
-    exchange: 'refresh',
-    attempt: 1,
-    maxAttempts: 4,
-    signatureFailures: 0,
-    failures: 1,
-    retryAfterMs: 0,
-    calledForMs: 0,
-    servedMs: 0,
-    chance: 0,
-  }
   const plan = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
     planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000 })
   const down = failure('unknown-5xx')
+  const asking = (retryAfterMs: number, outcome: ExchangeOutcome = 'unknown-5xx') =>
+    new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed', { outcome, retryAfterMs })
   const refused = new TokenError('ERR_REFRESH_REJECTED', 'failed', { refreshToken: 'refused' })
+  const NOTHING = { judged: false, obtains: false, isAccountRefused: false, isAsked: false }
 
   it('then a call that may be repeated is, after its pause', () => {
-    expect(plan(down)).toEqual({ fate: 'counted', judged: false, obtains: false, delayMs: 250 })
-    expect(plan(down, { attempt: 3, chance: 0.5 })).toMatchObject({ delayMs: 1_500 })
+    const next = { kind: 'retry', ms: 250 }
+    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next })
+    expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
   })
 
   it('then a refused refresh token is judged, and the credentials follow at once', () => {
-    expect(plan(refused)).toEqual({ fate: 'dead', judged: true, obtains: true, delayMs: 0 })
+    const next = { kind: 'retry', ms: 0 }
+    expect(plan(refused)).toEqual({ ...NOTHING, error: refused, fate: 'dead', judged: true, obtains: true, next })
   })
 
   it.each<[string, TokenError, Partial<FailureFacts>, number]>([
@@ -178,7 +200,8 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     ['the last call has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
     ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), {}, 5_000],
     ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), {}, 60_000],
-    ['the service asks for more than a caller waits', down, { retryAfterMs: 30_001 }, 30_001],
+    ['the service asks for more than a caller waits', asking(30_001), {}, 30_001],
+    ['the service asks for more than is believed', asking(300_001), {}, 300_000],
     [
       'a signature is wrong again',
       failure('unknown', 200, 'ERR_SIGNATURE'),
@@ -187,20 +210,113 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     ],
     ['the last refresh was refused', refused, { attempt: 4 }, 1_000],
     ['the last refresh was lost', failure('unknown'), { attempt: 4 }, 5_000],
-  ])('then %s, and everybody rests', (_, error, facts, restMs) => {
-    expect(plan(error, facts).restMs).toBe(restMs)
+  ])('then %s, and everybody rests', (_, error, facts, ms) => {
+    const { code, status } = error
+    const details = { ...(status !== undefined && { status }) }
+    expect(plan(error, facts).next).toEqual({ kind: 'cool-down', ms, code, failures: facts.failures ?? 1, ...details })
   })
 
   it.each<[string, TokenError, Partial<FailureFacts>]>([
     ['one call is left', down, { attempt: 3 }],
-    ['the service asks for as long as a caller waits', down, { retryAfterMs: 30_000 }],
-    ['the service asks for more, and the credentials need not wait', failure('unknown'), { retryAfterMs: 30_001 }],
+    ['the service asks for as long as a caller waits', asking(30_000), {}],
+    ['the service asks for more, and the credentials need not wait', asking(30_001, 'unknown'), {}],
   ])('then %s, and nobody rests', (_, error, facts) => {
-    expect(plan(error, facts)).not.toHaveProperty('restMs')
+    expect(plan(error, facts).next.kind).toBe('retry')
   })
 
   it('then a renewal that ends with a refused or lost refresh token leaves the credentials to the next', () => {
     for (const error of [refused, failure('unknown')]) expect(plan(error, { attempt: 4 }).obtains).toBe(true)
     for (const error of [down, failure('deferred')]) expect(plan(error, { attempt: 4 }).obtains).toBe(false)
   })
+
+  it('then only credentials that an obtain was refused settle a suspicion', () => {
+    const wrong = failure('rejected', 401, 'ERR_CREDENTIALS_REJECTED')
+    const settles = (exchange: Exchange, error: TokenError) => plan(error, { exchange }).isAccountRefused
+    expect([settles('obtain', wrong), settles('refresh', wrong), settles('obtain', down)]).toEqual([true, false, false])
+  })
+
+  it('then a Retry-After counts on 429 and 5xx only', () => {
+    const asked = (outcome: ExchangeOutcome) => plan(asking(2_000, outcome)).isAsked
+    expect((['deferred', 'unknown-5xx', 'unknown', 'rejected', 'not-sent'] as const).map(asked)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+    expect(plan(asking(0)).isAsked).toBe(false)
+  })
+
+  it('then the store is told at once what follows, but for a refused refresh token, whose claim is kept', () => {
+    const rest = plan(down, { attempt: 4 })
+    expect([false, true].map((isHalted) => firstWordOf(rest, isHalted))).toEqual([rest.next, undefined])
+    const kept = { kind: 'retry', ms: 0 }
+    for (const attempt of [1, 4])
+      expect([false, true].map((isHalted) => firstWordOf(plan(refused, { attempt }), isHalted))).toEqual([kept, kept])
+  })
+
+  it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {
+    const rejected = new TokenError('ERR_REFRESH_REJECTED', 'failed', { status: 401, serviceCode: '2007' })
+    const { error, next, ...rest } = planToStop(plan(rejected), 3)
+    const told = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', status: 401, serviceCode: '2007' }
+    expect(error).toMatchObject({ ...told, message: expect.stringContaining('until reset()') })
+    expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, ...told })
+    expect(rest).toEqual({ ...NOTHING, fate: 'dead', judged: true, obtains: true })
+  })
+})
+
+describe('given a token that arrived expired, when it is planned what follows', () => {
+  const late = new TokenError('ERR_TOKEN_RESPONSE', 'late')
+
+  it.each([
+    [1, 1, { kind: 'retry', ms: 1_000 }],
+    [3, 1, { kind: 'retry', ms: 1_000 }],
+    [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, code: 'ERR_TOKEN_RESPONSE' }],
+    [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, code: 'ERR_TOKEN_RESPONSE' }],
+  ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
+    const known = { error: late, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false }
+    expect(planAfterLateArrival(late, { ...FACTS, attempt, failures })).toEqual({ ...known, next })
+  })
+})
+
+describe('given a granted claim, when it is asked whether its refresh token may be presented', () => {
+  const tokens = { version: 5, accessToken: 'a', accessLifetimeMs: 1, accessRemainingMs: 0, refreshToken: 'r' }
+  const EMPTY: GrantedClaim = {
+    kind: 'granted',
+    fence: 1,
+    version: 5,
+    presentable: true,
+    presentations: 0,
+    failures: 0,
+  }
+  const CLAIM: GrantedClaim = { ...EMPTY, tokens }
+  const FRESH = { owesObtain: false, spentVersion: 0 }
+
+  it.each<[string, GrantedClaim, RenewalMemory, number, boolean]>([
+    ['nothing speaks against it', CLAIM, FRESH, 0, true],
+    ['the record has no tokens', EMPTY, FRESH, 0, false],
+    ['the record says that it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
+    ['the credentials are due', CLAIM, { owesObtain: true, spentVersion: 0 }, 0, false],
+    ['an older one was spent', CLAIM, { owesObtain: false, spentVersion: 4 }, 0, true],
+    ['it was spent, and the record was not told', CLAIM, { owesObtain: false, spentVersion: 5 }, 0, false],
+    [
+      'it is private, and counts otherwise',
+      { ...CLAIM, isPrivate: true },
+      { owesObtain: false, spentVersion: 5 },
+      0,
+      true,
+    ],
+    ['a millisecond is left of it', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 1 } }, FRESH, 0, true],
+    ['it has ended', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 0 } }, FRESH, 0, false],
+    ['it met a 5xx while the old token serves', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
+    ['it met a 5xx, and nobody is served', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
+    ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
+  ])('when %s', (_, claim, memory, servedMs, isPresented) => {
+    expect(tokenToPresent(claim, memory, servedMs)).toBe(isPresented ? 'r' : undefined)
+  })
+})
+
+it('given what became of a refresh token, then a doubtful and a dead one are never presented again', () => {
+  const fates = ['keep', 'counted', 'doubtful', 'dead'] as const
+  expect(fates.map(isRetired)).toEqual([false, false, true, true])
 })

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { parseHttpDate, parseRetryAfter } from '../../src/core/http-date.ts'
+import { parseHttpDate, parseRetryAfter } from '../../src/wire/http-date.ts'
 import { isAuthentic } from '../../src/service/response-signature.ts'
 import { isAfter, parseTimestamp } from '../../src/service/timestamp.ts'
 import { instants, spelt } from './instants.ts'

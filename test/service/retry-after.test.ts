@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { parseHttpDate, parseRetryAfter } from '../../src/core/http-date.ts'
+import { parseHttpDate, parseRetryAfter } from '../../src/wire/http-date.ts'
 import { readElsewhere } from './zones.ts'
 
 /** The instant of the examples in RFC 9110, section 5.6.7. */
@@ -20,7 +20,7 @@ describe('given an HTTP-date', () => {
 
   it('when the process lives in another time zone, then it is the same instant', () => {
     const texts = FORMS.map(([, text]) => text)
-    for (const there of readElsewhere('core/http-date', 'parseHttpDate', texts)) expect(there).toEqual([AT, AT, AT])
+    for (const there of readElsewhere('wire/http-date', 'parseHttpDate', texts)) expect(there).toEqual([AT, AT, AT])
   })
 
   it.each([

@@ -1,7 +1,9 @@
-import { type ExchangeOutcome, isTokenError, TokenError, type TokenErrorCode } from './errors.ts'
-import { type Exchange, type Failure, failureOfNetwork, failureOfStatus } from './exchange-outcome.ts'
+import { type ExchangeOutcome, isTokenError, TokenError, type TokenErrorCode } from '../core/errors.ts'
+import { member } from '../core/thrown.ts'
+import { type Failure, failureOfNetwork, failureOfStatus } from './failure.ts'
 import { parseRetryAfter } from './http-date.ts'
-import { causesOf, member } from './thrown.ts'
+import type { Exchange } from '../core/token-source.ts'
+import { causesOf } from './causes.ts'
 
 /**
  * What a failed call of an own source means: an axios error, an answer of fetch, a network error of undici or Node, or

@@ -1,7 +1,7 @@
-import type { ExchangeOutcome, TokenErrorCode, TokenErrorDetails } from './errors.ts'
-import { causesOf, member } from './thrown.ts'
-
-export type Exchange = 'obtain' | 'refresh'
+import type { ExchangeOutcome, TokenErrorCode, TokenErrorDetails } from '../core/errors.ts'
+import { member } from '../core/thrown.ts'
+import type { Exchange } from '../core/token-source.ts'
+import { causesOf } from './causes.ts'
 
 /** What is known of an exchange that failed. */
 export interface Failure extends Pick<TokenErrorDetails, 'refreshToken'> {

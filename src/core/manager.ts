@@ -1,0 +1,370 @@
+import { Mutex } from 'async-mutex'
+import { type Clock, LONGEST_TIMER_MS } from './clock.ts'
+import { isTokenError, toldAgain, toldTo, TokenError } from './errors.ts'
+import { Events, type RenewalCause, type TokenEvents } from './events.ts'
+import { GaveUp } from './gave-up.ts'
+import { HeldToken } from './held-token.ts'
+import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import { checkedDuration, ownOption } from './option-checks.ts'
+import { admission, IDLE, phaseAfter, type Phase, type PhaseEvent, refusalIn, restIn, shownPhase } from './phase.ts'
+import { coolDownOf } from './renewal-plan.ts'
+import { Renewal, type Renewed, type RenewalSettings } from './renewal.ts'
+import { type Context, currentContext } from './runtime.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
+import { TokenClock } from './token-clock.ts'
+import {
+  INTERNALS,
+  type ManagerInternals,
+  type TokenManager,
+  type TokenStatus,
+  type WaitOptions,
+} from './token-manager.ts'
+import type { StoredTokens } from './token-store.ts'
+import { WaitingRoom } from './waiting-room.ts'
+
+/** Between two renewals that nobody forced, however short a token lives. */
+const LEAST_RENEWAL_GAP_MS = 1_000
+const LEAST_FORCED_GAP_MS = 2_000
+
+/** The machine: performs what a phase and an event call for. `phase.ts` decides. */
+export class Manager implements TokenManager {
+  readonly #settings: RenewalSettings
+  /** Of the manager's creation. A renewal that a request starts must not run in the context of that request. */
+  readonly #inContext: Context = currentContext()
+  readonly #clock: Clock
+  readonly #events: Events
+  readonly #room: WaitingRoom
+  /** Guards the renewals themselves: after a reset the next one waits for the exchange in flight. */
+  readonly #mutex = new Mutex()
+  readonly #counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
+  #phase: Phase = IDLE
+  #current: HeldToken | undefined
+  #seenVersion = 0
+  #renewedAt = -Infinity
+  #forcedAt = -Infinity
+  #cancelTimer: () => void = () => undefined
+
+  constructor(options: TokenManagerOptions, readThrown: RenewalSettings['readThrown']) {
+    const settings = managerSettings(options)
+    const { clock, store, storeKey } = settings
+    const events = new Events(clock)
+    this.#clock = clock
+    this.#events = events
+    this.#settings = {
+      ...settings,
+      readThrown,
+      record: store.open(storeKey, clock, {
+        anomaly: (kind, message) => events.anomaly(kind, message),
+        unavailable: (message) => events.storeUnavailable(message),
+      }),
+      owner: crypto.randomUUID(),
+      tokenClock: new TokenClock(clock, (byMs) => {
+        const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
+        events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
+      }),
+      events,
+      counts: this.#counts,
+      suspicions: new SuspicionWatch(clock, events, settings.onSuspicious),
+      memory: { owesObtain: false, spentVersion: 0 },
+    }
+    const atLimit = () =>
+      new TokenError('ERR_WAIT_TIMEOUT', 'No access token could be had within the time that this caller can wait', {
+        cause: this.#renewal?.lastError,
+      })
+    this.#room = new WaitingRoom(clock, () => this.#living(), atLimit)
+  }
+
+  get [INTERNALS](): ManagerInternals {
+    const { source, clock, renewal, events } = this.#settings
+    return {
+      origin: source.origin,
+      clock,
+      maxWaitMs: renewal.maxWaitMs,
+      anomaly: (kind, message) => events.anomaly(kind, message),
+      hasEnded: (token) => this.#isCurrent(token) && this.#living() === undefined,
+      replaceBehind: (token) => {
+        if (!this.#isCurrent(token) || admission(this.#phase, this.#now) !== 'start') return
+        if (this.#takeForcedTurn() <= 0) this.#renew('refused', false)
+      },
+    }
+  }
+
+  async getAccessToken(options?: WaitOptions): Promise<string> {
+    ownOption(options, 'signal')?.throwIfAborted()
+    try {
+      return this.peekAccessToken() ?? (await this.#wait(this.#current ? 'expired' : 'cold', options, true))
+    } catch (error) {
+      throw ownError(this, 'getAccessToken', error)
+    }
+  }
+
+  peekAccessToken(): string | undefined {
+    const current = this.#current
+    if (!current) return undefined
+    const { freshness } = current
+    if (freshness === 'expired') return undefined
+    current.used = true
+    if (freshness === 'due' && admission(this.#phase, this.#now) === 'start') this.#renew('due')
+    return current.stored.accessToken
+  }
+
+  async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
+    ownOption(options, 'signal')?.throwIfAborted()
+    try {
+      // A late 401 for a token that was replaced since costs no token call.
+      const token = this.#isCurrent(refused) ? await this.#replace(options) : await this.getAccessToken(options)
+      if (token !== refused) return token
+      const message = 'The service issued the refused access token again'
+      this.#events.anomaly('new-tokens-refused', `${message}: check that the API and the token service belong together`)
+      throw new TokenError('ERR_TOKEN_RESPONSE', message)
+    } catch (error) {
+      throw ownError(this, 'replaceAccessToken', error)
+    }
+  }
+
+  async renew(options?: WaitOptions): Promise<void> {
+    ownOption(options, 'signal')?.throwIfAborted()
+    try {
+      await this.#wait('forced', options, false)
+    } catch (error) {
+      throw ownError(this, 'renew', error)
+    }
+  }
+
+  async reset(): Promise<void> {
+    const { memory, record, source, suspicions } = this.#settings
+    this.#renewal?.halt('outdated')
+    this.#enter({ type: 'reset' })
+    this.#current = undefined
+    this.#renewedAt = this.#forcedAt = -Infinity
+    suspicions.forget()
+    memory.owesObtain = false
+    // Where the store cannot be told, the refresh token that it holds is not presented again all the same.
+    memory.spentVersion = Math.max(memory.spentVersion, this.#seenVersion)
+    this.#cancelTimer()
+    const cleared = record.clear(this.#seenVersion)
+    if (this.#room.size > 0) this.#renew('cold')
+    try {
+      // Last, but before any exchange: what a source throws must not keep waiters from their token.
+      source.reset?.()
+    } finally {
+      await cleared
+    }
+  }
+
+  status(): TokenStatus {
+    const current = this.#current
+    const rest = restIn(this.#phase)
+    const now = this.#now
+    const wallNow = this.#clock.wallNow()
+    const at = (ms: number) => Math.round(wallNow + ms)
+    return {
+      phase: shownPhase(this.#phase, current, now),
+      renewing: this.#renewal !== undefined,
+      ...(current && { accessExpiresAt: at(current.remainingMs) }),
+      ...(current?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(current.refreshRemainingMs) }),
+      ...(rest && now < rest.until && rest.until < Infinity && { nextAttemptAt: at(rest.until - now) }),
+      ...(rest && { lastError: rest.error.code }),
+      counts: { ...this.#counts, suspicions: this.#settings.suspicions.count },
+    }
+  }
+
+  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+    return this.#events.on(name, listener)
+  }
+
+  async close(): Promise<void> {
+    this.#renewal?.halt('closed')
+    this.#enter({ type: 'closed' })
+    this.#current = undefined
+    this.#cancelTimer()
+    this.#room.turnAway(closedError())
+    // The exchange in flight may keep no process alive by itself.
+    const letGo = this.#clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
+    await this.#mutex.runExclusive(() => undefined).finally(letGo)
+  }
+
+  get #now(): number {
+    return this.#clock.monotonicNow()
+  }
+
+  get #renewal(): Renewal | undefined {
+    return this.#phase.is === 'renewing' ? this.#phase.renewal : undefined
+  }
+
+  /** @returns Whether it changed anything: a renewal that is outdated changes nothing. */
+  #enter(event: PhaseEvent): boolean {
+    const before = this.#phase
+    this.#phase = phaseAfter(before, event)
+    return this.#phase !== before
+  }
+
+  #isCurrent(token: string): boolean {
+    return this.#current?.stored.accessToken === token
+  }
+
+  /** The token while it strictly lives: nobody fails for the want of a newer one. */
+  #living(): string | undefined {
+    const current = this.#current
+    return current && current.remainingMs > 0 ? current.stored.accessToken : undefined
+  }
+
+  /**
+   * Not asynchronous itself: of ten thousand waiters each would hold one promise more.
+   *
+   * @param mayKeep Whether the old token will do where no new one can be had in time.
+   */
+  #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
+    const signal = ownOption(options, 'signal')
+    const maxWaitMs = ownOption(options, 'maxWaitMs')
+    const most = this.#settings.renewal.maxWaitMs
+    const now = this.#now
+    const limit = now + (maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most))
+    const living = mayKeep ? this.#living() : undefined
+    const admitted = admission(this.#phase, now, limit)
+    const isRefused = admitted !== 'start' && admitted !== 'join'
+    if (isRefused && living === undefined)
+      throw admitted === 'closed' ? closedError() : refusalIn(admitted, now, this.#clock.wallNow())
+    if (admitted === 'start') this.#renew(because)
+    this.#renewal?.hurry()
+    if (living === undefined || !this.#current) return this.#room.enter({ limit, signal })
+    // The token lives, within its hard window: wait until a third of that is left, then make do with it.
+    const { patienceMs } = this.#current
+    if (isRefused || patienceMs <= 0) return living
+    return this.#room.enter({ limit, keepAt: now + patienceMs, signal })
+  }
+
+  /** The API refused the current token. */
+  #replace(options?: WaitOptions): Promise<string> | string {
+    const isExpired = this.#current?.freshness === 'expired'
+    if (!isExpired && admission(this.#phase, this.#now) === 'start') {
+      const gapMs = this.#takeForcedTurn()
+      if (gapMs > 0) {
+        const now = this.#now
+        throw refusalIn({ until: now + gapMs, error: replacedTooSoon() }, now, this.#clock.wallNow())
+      }
+    }
+    return this.#wait(isExpired ? 'expired' : 'refused', options, false)
+  }
+
+  /** Takes the turn of the next renewal that a refusal forces. @returns Until that turn comes, ms; at most 0: it is taken. */
+  #takeForcedTurn(): number {
+    const lifetimeMs = this.#current?.stored.accessLifetimeMs ?? 0
+    const now = this.#now
+    const gapMs = this.#forcedAt + Math.max(LEAST_FORCED_GAP_MS, lifetimeMs / 10) - now
+    if (gapMs <= 0) this.#forcedAt = now
+    return gapMs
+  }
+
+  /** Starts the renewal that all callers share. */
+  #renew(because: RenewalCause, holdsProcess = true): void {
+    const renewal = new Renewal(this.#settings, {
+      holdsProcess,
+      seenVersion: this.#seenVersion,
+      failuresBefore: restIn(this.#phase)?.failures ?? 0,
+      adoptable: (tokens) => because !== 'forced' && this.#held(tokens, 0).freshness !== 'expired',
+      servedMs: () => this.#current?.servedMs ?? 0,
+      isAwaited: () => this.#room.size > 0,
+      onHold: (pauseMs, error) => {
+        const rest = { until: this.#now + pauseMs, error, failures: restIn(this.#phase)?.failures ?? 0 }
+        if (!this.#enter({ type: 'held', renewal, rest })) return
+        this.#room.turnAway(refusalIn(rest, this.#now, this.#clock.wallNow()), rest.until)
+      },
+    })
+    this.#enter({ type: 'started', renewal })
+    void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
+  }
+
+  /** Sees a renewal through. Never rejects: callers hear of it in the waiting room. */
+  async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
+    const now = this.#now
+    const isForced = because !== 'due' && because !== 'expired'
+    const startAt = isForced ? now : Math.max(now, this.#renewedAt + LEAST_RENEWAL_GAP_MS)
+    try {
+      const renewed = await renewal.run(startAt - now)
+      if (this.#renewal === renewal) this.#succeeded(renewal, renewed, because, startAt)
+    } catch (thrown) {
+      this.#failed(renewal, thrown)
+    }
+  }
+
+  #succeeded(renewal: Renewal, { tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
+    // First, because it calls the user's `random`: what that throws is a failure like any other.
+    const current = this.#held(tokens, this.#settings.random())
+    this.#enter({ type: 'renewed', renewal })
+    this.#renewedAt = startedAt
+    this.#seenVersion = tokens.version
+    if (by === 'adopted') this.#counts.adoptions += 1
+    // The caller who waited for a token counts as its first use.
+    current.used = this.#room.size > 0
+    this.#current = current
+    this.#armTimer(current.freshMs)
+    this.#room.serve(tokens.accessToken)
+    const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
+    this.#events.emit('renewed', {
+      by,
+      because,
+      attempts,
+      durationMs: this.#now - startedAt,
+      accessExpiresAt,
+      ...(refreshExpiresAt !== undefined && { refreshExpiresAt }),
+    })
+  }
+
+  #failed(renewal: Renewal, thrown: unknown): void {
+    const { error, coolDown } = thrown instanceof GaveUp ? thrown : this.#unforeseen(thrown)
+    const { ms, failures } = coolDown
+    const rest = { until: this.#now + ms, error, failures }
+    if (!this.#enter({ type: 'gave-up', renewal, rest })) return
+    const nextAttemptAt = Math.round(this.#clock.wallNow() + ms)
+    // A stop is final: the token that lives is dropped too.
+    if (ms === Infinity) this.#current = undefined
+    const failure = ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
+    this.#armTimer(ms)
+    this.#room.turnAway(failure)
+    this.#events.emit('renewalFailed', { error: failure, nextAttemptAt })
+  }
+
+  /** The store failed, or the user's `random`. */
+  #unforeseen(thrown: unknown): GaveUp {
+    const error = this.#settings.readThrown(thrown, 'obtain')
+    return new GaveUp(error, coolDownOf(error, LEAST_RENEWAL_GAP_MS, (restIn(this.#phase)?.failures ?? 0) + 1))
+  }
+
+  #held(tokens: StoredTokens, random: number): HeldToken {
+    return new HeldToken(tokens, this.#settings.renewal, this.#settings.tokenClock, random)
+  }
+
+  #armTimer(delayMs: number): void {
+    this.#cancelTimer()
+    if (this.#settings.renewal.keepWarm === 'never' || !this.#current) return
+    // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
+    this.#cancelTimer = this.#clock.setTimer(() => this.#onTimer(), Math.ceil(Math.max(0, delayMs)))
+  }
+
+  /** The token is due. Renews one that is in use, lets an idle one lapse. */
+  #onTimer(): void {
+    const current = this.#current
+    if (!current || this.#renewal) return
+    const { freshness, freshMs, remainingMs } = current
+    if (this.#settings.renewal.keepWarm !== 'always' && !(current.used && remainingMs > 0)) return
+    // A timer may come a little early, or while a failed renewal cools down.
+    const rest = admission(this.#phase, this.#now)
+    if (freshness === 'fresh') this.#armTimer(freshMs)
+    else if (typeof rest === 'object') this.#armTimer(rest.until - this.#now)
+    else this.#renew(freshness)
+  }
+}
+
+/** Each caller gets an error of its own, whose stack begins where the caller asked. */
+function ownError(manager: Manager, asked: keyof TokenManager, error: unknown): unknown {
+  return isTokenError(error) ? toldTo(Reflect.get(manager, asked), error) : error
+}
+
+function replacedTooSoon(): TokenError {
+  return new TokenError('ERR_REPLACED_TOO_SOON', 'The API refuses access tokens faster than they may be replaced')
+}
+
+function closedError(): TokenError {
+  return new TokenError('ERR_CLOSED', 'The token manager is closed')
+}

@@ -1,0 +1,13 @@
+import { Manager } from './core/manager.ts'
+import type { TokenManagerOptions } from './core/manager-options.ts'
+import type { TokenManager } from './core/token-manager.ts'
+import { toTokenError } from './wire/to-token-error.ts'
+
+/**
+ * Creates the manager of one account. The manager makes no token call until somebody asks for a token.
+ *
+ * @throws {TypeError | RangeError} naming the option and its value.
+ */
+export function createTokenManager(options: TokenManagerOptions): TokenManager {
+  return new Manager(options, toTokenError)
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals'
+import { TokenError } from '../../src/core/errors.ts'
+import { admission, IDLE, type Phase, phaseAfter, refusalIn, type Rest, shownPhase } from '../../src/core/phase.ts'
+import type { Renewal } from '../../src/core/renewal.ts'
+
+/** Renewals are only told apart here. */
+const renewal = Object.create(null) as Renewal
+const outdated = Object.create(null) as Renewal
+const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
+const rest: Rest = { until: 2_000, error, failures: 3 }
+const earlier: Rest = { until: 1_000, error, failures: 2 }
+
+const CLOSED: Phase = { is: 'closed' }
+const PHASES = {
+  idle: IDLE,
+  renewing: { is: 'renewing', renewal, rest: undefined },
+  'renewing after a failure': { is: 'renewing', renewal, rest: earlier },
+  resting: { is: 'resting', rest: earlier },
+  closed: CLOSED,
+} satisfies Record<string, Phase>
+
+describe('given a phase, when something happens', () => {
+  const RENEWING: Phase = { is: 'renewing', renewal, rest: undefined }
+  const RETRYING: Phase = { is: 'renewing', renewal, rest: earlier }
+  const HELD: Phase = { is: 'renewing', renewal, rest }
+  const RESTING: Phase = { is: 'resting', rest }
+  const SAME = 'same'
+
+  it.each([
+    // event, idle, renewing, renewing after a failure, resting, closed
+    [{ type: 'started', renewal }, RENEWING, SAME, SAME, RETRYING, SAME],
+    [
+      { type: 'started', renewal: outdated },
+      { ...RENEWING, renewal: outdated },
+      SAME,
+      SAME,
+      { ...RETRYING, renewal: outdated },
+      SAME,
+    ],
+    [{ type: 'held', renewal, rest }, SAME, HELD, HELD, SAME, SAME],
+    [{ type: 'held', renewal: outdated, rest }, SAME, SAME, SAME, SAME, SAME],
+    [{ type: 'renewed', renewal }, SAME, IDLE, IDLE, SAME, SAME],
+    [{ type: 'renewed', renewal: outdated }, SAME, SAME, SAME, SAME, SAME],
+    [{ type: 'gave-up', renewal, rest }, SAME, RESTING, RESTING, SAME, SAME],
+    [{ type: 'gave-up', renewal: outdated, rest }, SAME, SAME, SAME, SAME, SAME],
+    [{ type: 'reset' }, SAME, IDLE, IDLE, IDLE, SAME],
+    [{ type: 'closed' }, CLOSED, CLOSED, CLOSED, CLOSED, SAME],
+  ] as const)('then %j makes of each phase what the table says', (event, ...expected) => {
+    for (const [n, phase] of Object.values(PHASES).entries()) {
+      const after = phaseAfter(phase, event)
+      if (expected[n] === SAME) expect(after).toBe(phase)
+      else expect(after).toEqual(expected[n])
+      // Not only alike: a renewal is told by its identity.
+      if (after.is === 'renewing' && phase.is !== 'renewing')
+        expect(after.renewal).toBe((event as { renewal?: Renewal }).renewal)
+    }
+  })
+})
+
+describe('given a phase, when somebody needs a token call', () => {
+  it.each<[string, Phase, number, number, ReturnType<typeof admission>]>([
+    // phase, now, limit
+    ['idle', PHASES.idle, 0, 0, 'start'],
+    ['renewing', PHASES.renewing, 0, 0, 'join'],
+    ['renewing in a pause that the caller cannot outwait', PHASES['renewing after a failure'], 999, 1_000, earlier],
+    ['renewing in a pause that the caller can outwait', PHASES['renewing after a failure'], 999, 1_001, 'join'],
+    ['renewing after a rest that is over', PHASES['renewing after a failure'], 1_000, 1_000, 'join'],
+    ['resting, however long the caller can wait', PHASES.resting, 999, 9_999, earlier],
+    ['resting, and the rest is over', PHASES.resting, 1_000, 1_000, 'start'],
+    ['closed', PHASES.closed, 0, 0, 'closed'],
+  ])('then it is %s, and the answer is right', (_, phase, now, limit, expected) => {
+    expect(admission(phase, now, limit)).toBe(expected)
+  })
+
+  it('then a caller that names no limit cannot wait', () => {
+    expect(admission(PHASES['renewing after a failure'], 999)).toBe(earlier)
+  })
+})
+
+describe('given a phase and a token, when the status is asked for', () => {
+  const living = { remainingMs: 1, freshness: 'due' } as const
+  const dead = { remainingMs: 0, freshness: 'expired' } as const
+  const stopped: Phase = { is: 'resting', rest: { ...rest, until: Infinity } }
+
+  it.each<[string, Phase, number, string, string, string]>([
+    // phase, now; without a token, with one that has ended, with one that lives
+    ['idle', PHASES.idle, 0, 'empty', 'expired', 'due'],
+    ['renewing', PHASES.renewing, 0, 'empty', 'expired', 'due'],
+    ['renewing in a pause', PHASES['renewing after a failure'], 999, 'cooling-down', 'cooling-down', 'due'],
+    ['renewing after a pause', PHASES['renewing after a failure'], 1_000, 'empty', 'expired', 'due'],
+    ['resting', PHASES.resting, 999, 'cooling-down', 'cooling-down', 'due'],
+    ['resting no longer', PHASES.resting, 1_000, 'empty', 'expired', 'due'],
+    ['stopped', stopped, 999, 'stopped', 'stopped', 'due'],
+    ['closed', PHASES.closed, 0, 'closed', 'closed', 'closed'],
+  ])('then %s at %d ms is shown as the table says', (_, phase, now, without, ended, lives) => {
+    expect([undefined, dead, living].map((token) => shownPhase(phase, token, now))).toEqual([without, ended, lives])
+  })
+})
+
+describe('given a rest, when a caller is refused', () => {
+  it('then the error says when the next attempt is', () => {
+    expect(refusalIn(rest, 500, 1_700_000_000_000.4)).toMatchObject({
+      code: 'ERR_THROTTLED',
+      message: 'Too many token calls; next attempt in 1.5 s',
+      retryAt: 1_700_000_001_500,
+    })
+  })
+
+  it('then an endless rest is told as it is', () => {
+    expect(refusalIn({ until: Infinity, error }, 500, 0)).toBe(error)
+  })
+})
