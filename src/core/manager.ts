@@ -1,17 +1,26 @@
 import { Mutex } from 'async-mutex'
-import { type Clock, LONGEST_TIMER_MS } from './clock.ts'
+import { LONGEST_TIMER_MS } from './clock.ts'
 import { isTokenError, toldAgain, toldTo, TokenError } from './errors.ts'
-import { Events, type RenewalCause, type TokenEvents } from './events.ts'
-import { GaveUp } from './gave-up.ts'
+import type { RenewalCause, TokenEvents } from './events.ts'
 import { HeldToken } from './held-token.ts'
-import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
-import { admission, IDLE, phaseAfter, type Phase, type PhaseEvent, refusalIn, restIn, shownPhase } from './phase.ts'
+import {
+  admission,
+  IDLE,
+  phaseAfter,
+  type Phase,
+  type PhaseEvent,
+  refusalIn,
+  restIn,
+  statusIn,
+  timerMs,
+} from './phase.ts'
+import { GaveUp } from './renewal-endings.ts'
 import { coolDownOf } from './renewal-plan.ts'
-import { Renewal, type Renewed, type RenewalSettings } from './renewal.ts'
+import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
+import { Renewal, type Renewed } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
-import { SuspicionWatch } from './suspicion-watch.ts'
-import { TokenClock } from './token-clock.ts'
 import {
   INTERNALS,
   type ManagerInternals,
@@ -31,12 +40,9 @@ export class Manager implements TokenManager {
   readonly #settings: RenewalSettings
   /** Of the manager's creation. A renewal that a request starts must not run in the context of that request. */
   readonly #inContext: Context = currentContext()
-  readonly #clock: Clock
-  readonly #events: Events
   readonly #room: WaitingRoom
   /** Guards the renewals themselves: after a reset the next one waits for the exchange in flight. */
   readonly #mutex = new Mutex()
-  readonly #counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
   #phase: Phase = IDLE
   #current: HeldToken | undefined
   #seenVersion = 0
@@ -44,34 +50,13 @@ export class Manager implements TokenManager {
   #forcedAt = -Infinity
   #cancelTimer: () => void = () => undefined
 
-  constructor(options: TokenManagerOptions, readThrown: RenewalSettings['readThrown']) {
-    const settings = managerSettings(options)
-    const { clock, store, storeKey } = settings
-    const events = new Events(clock)
-    this.#clock = clock
-    this.#events = events
-    this.#settings = {
-      ...settings,
-      readThrown,
-      record: store.open(storeKey, clock, {
-        anomaly: (kind, message) => events.anomaly(kind, message),
-        unavailable: (message) => events.storeUnavailable(message),
-      }),
-      owner: crypto.randomUUID(),
-      tokenClock: new TokenClock(clock, (byMs) => {
-        const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
-        events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
-      }),
-      events,
-      counts: this.#counts,
-      suspicions: new SuspicionWatch(clock, events, settings.onSuspicious),
-      memory: { owesObtain: false, spentVersion: 0 },
-    }
+  constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
+    this.#settings = renewalSettings(options, readThrown)
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token could be had within the time that this caller can wait', {
         cause: this.#renewal?.lastError,
       })
-    this.#room = new WaitingRoom(clock, () => this.#living(), atLimit)
+    this.#room = new WaitingRoom(this.#settings.clock, () => this.#living(), atLimit)
   }
 
   get [INTERNALS](): ManagerInternals {
@@ -115,7 +100,10 @@ export class Manager implements TokenManager {
       const token = this.#isCurrent(refused) ? await this.#replace(options) : await this.getAccessToken(options)
       if (token !== refused) return token
       const message = 'The service issued the refused access token again'
-      this.#events.anomaly('new-tokens-refused', `${message}: check that the API and the token service belong together`)
+      this.#settings.events.anomaly(
+        'new-tokens-refused',
+        `${message}: check that the API and the token service belong together`,
+      )
       throw new TokenError('ERR_TOKEN_RESPONSE', message)
     } catch (error) {
       throw ownError(this, 'replaceAccessToken', error)
@@ -153,24 +141,13 @@ export class Manager implements TokenManager {
   }
 
   status(): TokenStatus {
-    const current = this.#current
-    const rest = restIn(this.#phase)
-    const now = this.#now
-    const wallNow = this.#clock.wallNow()
-    const at = (ms: number) => Math.round(wallNow + ms)
-    return {
-      phase: shownPhase(this.#phase, current, now),
-      renewing: this.#renewal !== undefined,
-      ...(current && { accessExpiresAt: at(current.remainingMs) }),
-      ...(current?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(current.refreshRemainingMs) }),
-      ...(rest && now < rest.until && rest.until < Infinity && { nextAttemptAt: at(rest.until - now) }),
-      ...(rest && { lastError: rest.error.code }),
-      counts: { ...this.#counts, suspicions: this.#settings.suspicions.count },
-    }
+    const { counts, suspicions, clock } = this.#settings
+    const status = statusIn(this.#phase, this.#current, this.#now, clock.wallNow())
+    return { ...status, counts: { ...counts, suspicions: suspicions.count } }
   }
 
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
-    return this.#events.on(name, listener)
+    return this.#settings.events.on(name, listener)
   }
 
   async close(): Promise<void> {
@@ -178,14 +155,14 @@ export class Manager implements TokenManager {
     this.#enter({ type: 'closed' })
     this.#current = undefined
     this.#cancelTimer()
-    this.#room.turnAway(closedError())
+    this.#room.turnAway(this.#refusal('closed'))
     // The exchange in flight may keep no process alive by itself.
-    const letGo = this.#clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
+    const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(letGo)
   }
 
   get #now(): number {
-    return this.#clock.monotonicNow()
+    return this.#settings.clock.monotonicNow()
   }
 
   get #renewal(): Renewal | undefined {
@@ -209,6 +186,10 @@ export class Manager implements TokenManager {
     return current && current.remainingMs > 0 ? current.stored.accessToken : undefined
   }
 
+  #refusal(refusal: Parameters<typeof refusalIn>[0]): TokenError {
+    return refusalIn(refusal, this.#now, this.#settings.clock.wallNow())
+  }
+
   /**
    * Not asynchronous itself: of ten thousand waiters each would hold one promise more.
    *
@@ -223,8 +204,7 @@ export class Manager implements TokenManager {
     const living = mayKeep ? this.#living() : undefined
     const admitted = admission(this.#phase, now, limit)
     const isRefused = admitted !== 'start' && admitted !== 'join'
-    if (isRefused && living === undefined)
-      throw admitted === 'closed' ? closedError() : refusalIn(admitted, now, this.#clock.wallNow())
+    if (isRefused && living === undefined) throw this.#refusal(admitted)
     if (admitted === 'start') this.#renew(because)
     this.#renewal?.hurry()
     if (living === undefined || !this.#current) return this.#room.enter({ limit, signal })
@@ -239,10 +219,7 @@ export class Manager implements TokenManager {
     const isExpired = this.#current?.freshness === 'expired'
     if (!isExpired && admission(this.#phase, this.#now) === 'start') {
       const gapMs = this.#takeForcedTurn()
-      if (gapMs > 0) {
-        const now = this.#now
-        throw refusalIn({ until: now + gapMs, error: replacedTooSoon() }, now, this.#clock.wallNow())
-      }
+      if (gapMs > 0) throw this.#refusal({ until: this.#now + gapMs, error: replacedTooSoon() })
     }
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
@@ -268,7 +245,7 @@ export class Manager implements TokenManager {
       onHold: (pauseMs, error) => {
         const rest = { until: this.#now + pauseMs, error, failures: restIn(this.#phase)?.failures ?? 0 }
         if (!this.#enter({ type: 'held', renewal, rest })) return
-        this.#room.turnAway(refusalIn(rest, this.#now, this.#clock.wallNow()), rest.until)
+        this.#room.turnAway(this.#refusal(rest), rest.until)
       },
     })
     this.#enter({ type: 'started', renewal })
@@ -294,14 +271,14 @@ export class Manager implements TokenManager {
     this.#enter({ type: 'renewed', renewal })
     this.#renewedAt = startedAt
     this.#seenVersion = tokens.version
-    if (by === 'adopted') this.#counts.adoptions += 1
+    if (by === 'adopted') this.#settings.counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
     current.used = this.#room.size > 0
     this.#current = current
     this.#armTimer(current.freshMs)
     this.#room.serve(tokens.accessToken)
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
-    this.#events.emit('renewed', {
+    this.#settings.events.emit('renewed', {
       by,
       because,
       attempts,
@@ -316,13 +293,13 @@ export class Manager implements TokenManager {
     const { ms, failures } = coolDown
     const rest = { until: this.#now + ms, error, failures }
     if (!this.#enter({ type: 'gave-up', renewal, rest })) return
-    const nextAttemptAt = Math.round(this.#clock.wallNow() + ms)
+    const nextAttemptAt = Math.round(this.#settings.clock.wallNow() + ms)
     // A stop is final: the token that lives is dropped too.
     if (ms === Infinity) this.#current = undefined
     const failure = ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     this.#armTimer(ms)
     this.#room.turnAway(failure)
-    this.#events.emit('renewalFailed', { error: failure, nextAttemptAt })
+    this.#settings.events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
   /** The store failed, or the user's `random`. */
@@ -339,20 +316,15 @@ export class Manager implements TokenManager {
     this.#cancelTimer()
     if (this.#settings.renewal.keepWarm === 'never' || !this.#current) return
     // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
-    this.#cancelTimer = this.#clock.setTimer(() => this.#onTimer(), Math.ceil(Math.max(0, delayMs)))
+    this.#cancelTimer = this.#settings.clock.setTimer(() => this.#onTimer(), Math.ceil(Math.max(0, delayMs)))
   }
 
-  /** The token is due. Renews one that is in use, lets an idle one lapse. */
   #onTimer(): void {
     const current = this.#current
-    if (!current || this.#renewal) return
-    const { freshness, freshMs, remainingMs } = current
-    if (this.#settings.renewal.keepWarm !== 'always' && !(current.used && remainingMs > 0)) return
-    // A timer may come a little early, or while a failed renewal cools down.
-    const rest = admission(this.#phase, this.#now)
-    if (freshness === 'fresh') this.#armTimer(freshMs)
-    else if (typeof rest === 'object') this.#armTimer(rest.until - this.#now)
-    else this.#renew(freshness)
+    const ms = current && timerMs(this.#phase, current, this.#settings.renewal.keepWarm, this.#now)
+    if (!current || ms === undefined) return
+    if (ms > 0) this.#armTimer(ms)
+    else this.#renew(current.freshness === 'expired' ? 'expired' : 'due')
   }
 }
 
@@ -363,8 +335,4 @@ function ownError(manager: Manager, asked: keyof TokenManager, error: unknown): 
 
 function replacedTooSoon(): TokenError {
   return new TokenError('ERR_REPLACED_TOO_SOON', 'The API refuses access tokens faster than they may be replaced')
-}
-
-function closedError(): TokenError {
-  return new TokenError('ERR_CLOSED', 'The token manager is closed')
 }

@@ -1,7 +1,5 @@
 import type { Clock } from './clock.ts'
-
-/** What a halted renewal rejects with; nobody sees it. */
-export class Halted extends Error {}
+import { Halted } from './renewal-endings.ts'
 
 /** The pauses of one renewal, one at a time. */
 export class Pauses {

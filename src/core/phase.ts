@@ -1,7 +1,7 @@
-import type { TokenError } from './errors.ts';
-import { toldAgain } from './errors.ts'
-import type { Freshness } from './freshness.ts'
+import { toldAgain, TokenError } from './errors.ts'
+import type { HeldToken } from './held-token.ts'
 import type { Renewal } from './renewal.ts'
+import type { TokenStatus } from './token-manager.ts'
 
 /** What the manager does about the next token. The token that it holds stands beside the phase, because it serves in all of them. */
 export type Phase =
@@ -67,12 +67,28 @@ export function admission(phase: Phase, now: number, limit = now): 'start' | 'jo
   return canJoin ? 'join' : 'start'
 }
 
-/** What `status()` calls the phase. While a token lives its freshness is the phase, whatever else is wrong. */
-export function shownPhase(
+type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>
+
+/** What `status()` tells, but for the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
+export function statusIn(
   phase: Phase,
-  token: { readonly remainingMs: number; readonly freshness: Freshness } | undefined,
+  token: Token | undefined,
   now: number,
-): Freshness | 'empty' | 'cooling-down' | 'stopped' | 'closed' {
+  wallNow: number,
+): Omit<TokenStatus, 'counts'> {
+  const rest = restIn(phase)
+  const at = (ms: number) => Math.round(wallNow + ms)
+  return {
+    phase: shownPhase(phase, token, now),
+    renewing: phase.is === 'renewing',
+    ...(token && { accessExpiresAt: at(token.remainingMs) }),
+    ...(token?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(token.refreshRemainingMs) }),
+    ...(rest && now < rest.until && rest.until < Infinity && { nextAttemptAt: at(rest.until - now) }),
+    ...(rest && { lastError: rest.error.code }),
+  }
+}
+
+function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenStatus['phase'] {
   if (phase.is === 'closed') return 'closed'
   if (token && token.remainingMs > 0) return token.freshness
   const until = restIn(phase)?.until ?? now
@@ -80,10 +96,24 @@ export function shownPhase(
   return token ? 'expired' : 'empty'
 }
 
-/** Why a caller gets no token in a rest, with the instant of the next attempt. @param now Monotonic ms. @param wallNow Epoch ms. */
-export function refusalIn({ until, error }: Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
+/** Why a caller gets no token: the manager is closed, or in a rest, then with the instant of the next attempt. */
+export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
+  if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
+  const { until, error } = refusal
   const pauseMs = until - now
   if (pauseMs === Infinity) return error
   const retryAt = Math.round(wallNow + pauseMs)
   return toldAgain(error, { message: `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`, retryAt })
+}
+
+/**
+ * What the timer of a token does: renews a token that is in use, lets an idle one lapse.
+ *
+ * @returns Ms to wait, 0 or less: renew now; undefined: nothing is to be done.
+ */
+export function timerMs(phase: Phase, token: HeldToken, keepWarm: string, now: number): number | undefined {
+  const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
+  if (phase.is === 'renewing' || phase.is === 'closed' || !isKept) return undefined
+  // A timer may come a little early, or while a failed renewal rests.
+  return token.freshness === 'fresh' ? token.freshMs : (restIn(phase)?.until ?? now) - now
 }

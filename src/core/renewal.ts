@@ -1,8 +1,8 @@
 import pRetry from 'p-retry'
 import { TokenError } from './errors.ts'
-import { exchange, type ExchangeSettings } from './exchange.ts'
-import { GaveUp } from './gave-up.ts'
-import { Halted, Pauses } from './pauses.ts'
+import { exchange } from './exchange.ts'
+import { Pauses } from './pauses.ts'
+import { GaveUp, Halted, TryAgain } from './renewal-endings.ts'
 import {
   askedMsOf,
   type FailureFacts,
@@ -12,11 +12,10 @@ import {
   planAfter,
   planAfterLateArrival,
   planToStop,
-  type RenewalMemory,
   tokenToPresent,
 } from './renewal-plan.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
 import { refusalOf } from './suspicion.ts'
-import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Exchange } from './token-source.ts'
 import type {
   ClaimAnswer,
@@ -25,22 +24,7 @@ import type {
   RefreshTokenFate,
   ReleaseAnswer,
   StoredTokens,
-  TokenRecord,
 } from './token-store.ts'
-
-/** What all renewals of one manager share. */
-export interface RenewalSettings extends ExchangeSettings {
-  readonly record: TokenRecord
-  /** Names this manager in the record. */
-  readonly owner: string
-  readonly suspicions: SuspicionWatch
-  /** What one renewal leaves to the next. */
-  readonly memory: RenewalMemory
-  /** Token calls made, and how many of them failed. */
-  readonly counts: { obtains: number; refreshes: number; failures: number }
-  /** Says what a thing means that a source threw. */
-  readonly readThrown: (thrown: unknown, exchange: Exchange) => TokenError
-}
 
 /** What one renewal starts from. */
 export interface RenewalStart {
@@ -74,15 +58,6 @@ interface Call {
   readonly chance: number
   readonly by: Exchange
   readonly refreshToken: string | undefined
-}
-
-class TryAgain extends Error {
-  readonly afterMs: number
-
-  constructor(afterMs: number) {
-    super()
-    this.afterMs = afterMs
-  }
 }
 
 /** One renewal: claims, makes the exchange, settles, and does what is planned: `renewal-plan.ts` decides. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { TokenError } from '../../src/core/errors.ts'
-import { admission, IDLE, type Phase, phaseAfter, refusalIn, type Rest, shownPhase } from '../../src/core/phase.ts'
+import { admission, IDLE, type Phase, phaseAfter, refusalIn, type Rest, statusIn } from '../../src/core/phase.ts'
 import type { Renewal } from '../../src/core/renewal.ts'
 
 /** Renewals are only told apart here. */
@@ -78,8 +78,8 @@ describe('given a phase, when somebody needs a token call', () => {
 })
 
 describe('given a phase and a token, when the status is asked for', () => {
-  const living = { remainingMs: 1, freshness: 'due' } as const
-  const dead = { remainingMs: 0, freshness: 'expired' } as const
+  const living = { remainingMs: 1, refreshRemainingMs: undefined, freshness: 'due' } as const
+  const dead = { remainingMs: 0, refreshRemainingMs: undefined, freshness: 'expired' } as const
   const stopped: Phase = { is: 'resting', rest: { ...rest, until: Infinity } }
 
   it.each<[string, Phase, number, string, string, string]>([
@@ -93,7 +93,31 @@ describe('given a phase and a token, when the status is asked for', () => {
     ['stopped', stopped, 999, 'stopped', 'stopped', 'due'],
     ['closed', PHASES.closed, 0, 'closed', 'closed', 'closed'],
   ])('then %s at %d ms is shown as the table says', (_, phase, now, without, ended, lives) => {
-    expect([undefined, dead, living].map((token) => shownPhase(phase, token, now))).toEqual([without, ended, lives])
+    expect([undefined, dead, living].map((token) => statusIn(phase, token, now, 0).phase)).toEqual([
+      without,
+      ended,
+      lives,
+    ])
+  })
+})
+
+describe('given a phase and a token, when the status is asked for in full', () => {
+  it('then instants are those of the wall clock, and a pause is told while it lasts', () => {
+    const token = { remainingMs: 400.4, refreshRemainingMs: 5_000, freshness: 'fresh' } as const
+    const retrying = PHASES['renewing after a failure']
+    const told = { renewing: true, accessExpiresAt: 10_400, refreshExpiresAt: 15_000, lastError: 'ERR_THROTTLED' }
+    expect(statusIn(retrying, token, 900, 10_000)).toEqual({ ...told, phase: 'fresh', nextAttemptAt: 10_100 })
+    expect(statusIn(retrying, token, 1_000, 10_000)).toEqual({ ...told, phase: 'fresh' })
+  })
+
+  it('then what is not known is absent', () => {
+    expect(statusIn(IDLE, undefined, 0, 0)).toEqual({ phase: 'empty', renewing: false })
+    const endless: Phase = { is: 'resting', rest: { ...rest, until: Infinity } }
+    expect(statusIn(endless, undefined, 0, 0)).toEqual({
+      phase: 'stopped',
+      renewing: false,
+      lastError: 'ERR_THROTTLED',
+    })
   })
 })
 

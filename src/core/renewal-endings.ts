@@ -1,0 +1,27 @@
+import type { TokenError } from './errors.ts'
+import type { CoolDown } from './token-store.ts'
+
+/** The renewal was halted: its result reaches nobody. */
+export class Halted extends Error {}
+
+/** The call failed, and the renewal makes another one. */
+export class TryAgain extends Error {
+  readonly afterMs: number
+
+  constructor(afterMs: number) {
+    super()
+    this.afterMs = afterMs
+  }
+}
+
+/** Why the renewal gave up, and the rest that follows. */
+export class GaveUp extends Error {
+  readonly error: TokenError
+  readonly coolDown: CoolDown
+
+  constructor(error: TokenError, coolDown: CoolDown) {
+    super()
+    this.error = error
+    this.coolDown = coolDown
+  }
+}

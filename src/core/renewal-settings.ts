@@ -1,0 +1,50 @@
+import type { TokenError } from './errors.ts'
+import { Events } from './events.ts'
+import type { ExchangeSettings } from './exchange.ts'
+import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import type { RenewalMemory } from './renewal-plan.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
+import { TokenClock } from './token-clock.ts'
+import type { Exchange } from './token-source.ts'
+import type { TokenRecord } from './token-store.ts'
+
+/** Says what it means that a source threw this. */
+export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
+
+/** What all renewals of one manager share. */
+export interface RenewalSettings extends ExchangeSettings {
+  readonly readThrown: ReadThrown
+  readonly record: TokenRecord
+  /** Names this manager in the record. */
+  readonly owner: string
+  readonly suspicions: SuspicionWatch
+  /** What one renewal leaves to the next. */
+  readonly memory: RenewalMemory
+  /** Token calls made, and how many of them failed; tokens that another owner of the store got. */
+  readonly counts: { obtains: number; refreshes: number; adoptions: number; failures: number }
+}
+
+/** @throws {TypeError | RangeError} naming the option and its value. */
+export function renewalSettings(options: TokenManagerOptions, readThrown: ReadThrown): RenewalSettings {
+  const settings = managerSettings(options)
+  const { clock, store, storeKey, onSuspicious } = settings
+  const events = new Events(clock)
+  const onJump = (byMs: number) => {
+    const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
+    events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
+  }
+  return {
+    ...settings,
+    readThrown,
+    record: store.open(storeKey, clock, {
+      anomaly: (kind, message) => events.anomaly(kind, message),
+      unavailable: (message) => events.storeUnavailable(message),
+    }),
+    owner: crypto.randomUUID(),
+    tokenClock: new TokenClock(clock, onJump),
+    events,
+    suspicions: new SuspicionWatch(clock, events, onSuspicious),
+    memory: { owesObtain: false, spentVersion: 0 },
+    counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
+  }
+}
