@@ -1,6 +1,5 @@
-import { Manager } from './core/manager.ts'
 import type { TokenManagerOptions } from './core/manager-options.ts'
-import type { TokenManager } from './core/token-manager.ts'
+import { Manager, type TokenManager } from './core/token-manager.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 
 /**

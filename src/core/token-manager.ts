@@ -1,6 +1,10 @@
 import type { Clock } from './clock.ts'
-import type { TokenErrorCode } from './errors.ts'
+import { isTokenError, toldTo, TokenError, type TokenErrorCode } from './errors.ts'
 import type { Events, TokenEvents } from './events.ts'
+import { Machine } from './machine.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
+import { ownOption } from './option-checks.ts'
+import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 
 /** Keeps one fresh access token for one account, whoever asks and however many at once. */
 export interface TokenManager {
@@ -71,3 +75,83 @@ export interface ManagerInternals {
   readonly replaceBehind: (token: string) => void
 }
 export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
+
+/** The public face of the machine. */
+export class Manager implements TokenManager {
+  readonly #settings: RenewalSettings
+  readonly #machine: Machine
+
+  constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
+    this.#settings = renewalSettings(options, readThrown)
+    this.#machine = new Machine(this.#settings)
+  }
+
+  get [INTERNALS](): ManagerInternals {
+    const { source, clock, renewal, events } = this.#settings
+    return {
+      origin: source.origin,
+      clock,
+      maxWaitMs: renewal.maxWaitMs,
+      anomaly: (kind, message) => events.anomaly(kind, message),
+      hasEnded: (token) => this.#machine.hasEnded(token),
+      replaceBehind: (token) => this.#machine.replaceBehind(token),
+    }
+  }
+
+  async getAccessToken(options?: WaitOptions): Promise<string> {
+    ownOption(options, 'signal')?.throwIfAborted()
+    try {
+      return await this.#machine.get(options)
+    } catch (error) {
+      throw ownError(this, 'getAccessToken', error)
+    }
+  }
+
+  peekAccessToken(): string | undefined {
+    return this.#machine.peek()
+  }
+
+  async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
+    ownOption(options, 'signal')?.throwIfAborted()
+    try {
+      const token = await this.#machine.replace(refused, options)
+      if (token !== refused) return token
+      const message = 'The service issued the refused access token again'
+      const advice = `${message}: check that the API and the token service belong together`
+      this.#settings.events.anomaly('new-tokens-refused', advice)
+      throw new TokenError('ERR_TOKEN_RESPONSE', message)
+    } catch (error) {
+      throw ownError(this, 'replaceAccessToken', error)
+    }
+  }
+
+  async renew(options?: WaitOptions): Promise<void> {
+    ownOption(options, 'signal')?.throwIfAborted()
+    try {
+      await this.#machine.renew(options)
+    } catch (error) {
+      throw ownError(this, 'renew', error)
+    }
+  }
+
+  reset(): Promise<void> {
+    return this.#machine.reset()
+  }
+
+  status(): TokenStatus {
+    return this.#machine.status()
+  }
+
+  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+    return this.#settings.events.on(name, listener)
+  }
+
+  close(): Promise<void> {
+    return this.#machine.close()
+  }
+}
+
+/** Each caller gets an error of its own, whose stack begins where the caller asked. */
+function ownError(manager: Manager, asked: keyof TokenManager, error: unknown): unknown {
+  return isTokenError(error) ? toldTo(Reflect.get(manager, asked), error) : error
+}

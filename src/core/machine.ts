@@ -1,9 +1,8 @@
 import { Mutex } from 'async-mutex'
 import { LONGEST_TIMER_MS } from './clock.ts'
-import { isTokenError, toldAgain, toldTo, TokenError } from './errors.ts'
-import type { RenewalCause, TokenEvents } from './events.ts'
+import { toldAgain, TokenError } from './errors.ts'
+import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
-import type { TokenManagerOptions } from './manager-options.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
 import {
   admission,
@@ -18,16 +17,10 @@ import {
 } from './phase.ts'
 import { GaveUp } from './renewal-endings.ts'
 import { coolDownOf } from './renewal-plan.ts'
-import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
 import { Renewal, type Renewed } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
-import {
-  INTERNALS,
-  type ManagerInternals,
-  type TokenManager,
-  type TokenStatus,
-  type WaitOptions,
-} from './token-manager.ts'
+import type { TokenStatus, WaitOptions } from './token-manager.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -35,8 +28,8 @@ import { WaitingRoom } from './waiting-room.ts'
 const LEAST_RENEWAL_GAP_MS = 1_000
 const LEAST_FORCED_GAP_MS = 2_000
 
-/** The machine: performs what a phase and an event call for. `phase.ts` decides. */
-export class Manager implements TokenManager {
+/** Performs what a phase and an event call for. `phase.ts` decides. */
+export class Machine {
   readonly #settings: RenewalSettings
   /** Of the manager's creation. A renewal that a request starts must not run in the context of that request. */
   readonly #inContext: Context = currentContext()
@@ -50,40 +43,17 @@ export class Manager implements TokenManager {
   #forcedAt = -Infinity
   #cancelTimer: () => void = () => undefined
 
-  constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
-    this.#settings = renewalSettings(options, readThrown)
+  constructor(settings: RenewalSettings) {
+    this.#settings = settings
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token could be had within the time that this caller can wait', {
         cause: this.#renewal?.lastError,
       })
-    this.#room = new WaitingRoom(this.#settings.clock, () => this.#living(), atLimit)
+    this.#room = new WaitingRoom(settings.clock, () => this.#living(), atLimit)
   }
 
-  get [INTERNALS](): ManagerInternals {
-    const { source, clock, renewal, events } = this.#settings
-    return {
-      origin: source.origin,
-      clock,
-      maxWaitMs: renewal.maxWaitMs,
-      anomaly: (kind, message) => events.anomaly(kind, message),
-      hasEnded: (token) => this.#isCurrent(token) && this.#living() === undefined,
-      replaceBehind: (token) => {
-        if (!this.#isCurrent(token) || admission(this.#phase, this.#now) !== 'start') return
-        if (this.#takeForcedTurn() <= 0) this.#renew('refused', false)
-      },
-    }
-  }
-
-  async getAccessToken(options?: WaitOptions): Promise<string> {
-    ownOption(options, 'signal')?.throwIfAborted()
-    try {
-      return this.peekAccessToken() ?? (await this.#wait(this.#current ? 'expired' : 'cold', options, true))
-    } catch (error) {
-      throw ownError(this, 'getAccessToken', error)
-    }
-  }
-
-  peekAccessToken(): string | undefined {
+  /** The token if it may be sent right now. Starts the background renewal when it is due. */
+  peek(): string | undefined {
     const current = this.#current
     if (!current) return undefined
     const { freshness } = current
@@ -93,30 +63,35 @@ export class Manager implements TokenManager {
     return current.stored.accessToken
   }
 
-  async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
-    ownOption(options, 'signal')?.throwIfAborted()
-    try {
-      // A late 401 for a token that was replaced since costs no token call.
-      const token = this.#isCurrent(refused) ? await this.#replace(options) : await this.getAccessToken(options)
-      if (token !== refused) return token
-      const message = 'The service issued the refused access token again'
-      this.#settings.events.anomaly(
-        'new-tokens-refused',
-        `${message}: check that the API and the token service belong together`,
-      )
-      throw new TokenError('ERR_TOKEN_RESPONSE', message)
-    } catch (error) {
-      throw ownError(this, 'replaceAccessToken', error)
-    }
+  /** A token that may be sent now, or the wait for one. @throws {TokenError} where no wait can help */
+  get(options?: WaitOptions): Promise<string> | string {
+    return this.peek() ?? this.#wait(this.#current ? 'expired' : 'cold', options, true)
   }
 
-  async renew(options?: WaitOptions): Promise<void> {
-    ownOption(options, 'signal')?.throwIfAborted()
-    try {
-      await this.#wait('forced', options, false)
-    } catch (error) {
-      throw ownError(this, 'renew', error)
+  /** Another token than `refused`. A late refusal of a token that was replaced since costs no token call. */
+  replace(refused: string, options?: WaitOptions): Promise<string> | string {
+    const isExpired = this.#current?.freshness === 'expired'
+    if (!this.#isCurrent(refused)) return this.get(options)
+    if (!isExpired && admission(this.#phase, this.#now) === 'start') {
+      const gapMs = this.#takeForcedTurn()
+      if (gapMs > 0) throw this.#refusal({ until: this.#now + gapMs, error: replacedTooSoon() })
     }
+    return this.#wait(isExpired ? 'expired' : 'refused', options, false)
+  }
+
+  /** Replaces `refused` for later callers. Nobody waits, and no process is held. */
+  replaceBehind(refused: string): void {
+    if (!this.#isCurrent(refused) || admission(this.#phase, this.#now) !== 'start') return
+    if (this.#takeForcedTurn() <= 0) this.#renew('refused', false)
+  }
+
+  renew(options?: WaitOptions): Promise<string> | string {
+    return this.#wait('forced', options, false)
+  }
+
+  /** Whether `token` is the current one and has ended. */
+  hasEnded(token: string): boolean {
+    return this.#isCurrent(token) && this.#living() === undefined
   }
 
   async reset(): Promise<void> {
@@ -144,10 +119,6 @@ export class Manager implements TokenManager {
     const { counts, suspicions, clock } = this.#settings
     const status = statusIn(this.#phase, this.#current, this.#now, clock.wallNow())
     return { ...status, counts: { ...counts, suspicions: suspicions.count } }
-  }
-
-  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
-    return this.#settings.events.on(name, listener)
   }
 
   async close(): Promise<void> {
@@ -212,16 +183,6 @@ export class Manager implements TokenManager {
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
     return this.#room.enter({ limit, keepAt: now + patienceMs, signal })
-  }
-
-  /** The API refused the current token. */
-  #replace(options?: WaitOptions): Promise<string> | string {
-    const isExpired = this.#current?.freshness === 'expired'
-    if (!isExpired && admission(this.#phase, this.#now) === 'start') {
-      const gapMs = this.#takeForcedTurn()
-      if (gapMs > 0) throw this.#refusal({ until: this.#now + gapMs, error: replacedTooSoon() })
-    }
-    return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
 
   /** Takes the turn of the next renewal that a refusal forces. @returns Until that turn comes, ms; at most 0: it is taken. */
@@ -326,11 +287,6 @@ export class Manager implements TokenManager {
     if (ms > 0) this.#armTimer(ms)
     else this.#renew(current.freshness === 'expired' ? 'expired' : 'due')
   }
-}
-
-/** Each caller gets an error of its own, whose stack begins where the caller asked. */
-function ownError(manager: Manager, asked: keyof TokenManager, error: unknown): unknown {
-  return isTokenError(error) ? toldTo(Reflect.get(manager, asked), error) : error
 }
 
 function replacedTooSoon(): TokenError {
