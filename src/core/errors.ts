@@ -85,13 +85,8 @@ export class TokenError extends Error {
     super(message, causeIn(details))
     this.code = code
     this.retryable = RETRYABLE.has(code)
-    const { outcome, status, serviceCode, retryAfterMs, retryAt, refreshToken } = detailsOf(details)
-    if (outcome !== undefined) this.outcome = outcome
-    if (status !== undefined) this.status = status
-    if (serviceCode !== undefined) this.serviceCode = serviceCode
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
-    if (retryAt !== undefined) this.retryAt = retryAt
-    if (refreshToken !== undefined) this.refreshToken = refreshToken
+    for (const [name, value] of Object.entries<unknown>({ ...detailsOf(details) }))
+      if (value !== undefined && name !== 'cause') Object.assign(this, { [name]: value })
   }
 
   /** For logs and error trackers, which print an error's own members only: the message is none of them. */
