@@ -2,6 +2,7 @@ import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { kindOf } from '../core/option-checks.ts'
+import { warnOnce } from '../core/runtime.ts'
 import { INTERNALS, type ManagerInternals, type TokenManager, type WaitOptions } from '../core/token-manager.ts'
 
 /** What an attachment asks of a manager. */
@@ -42,7 +43,11 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
     clock,
     maxWaitMs: MAX_WAIT_MS,
     origin: undefined,
-    anomaly: () => true,
+    // It has no events that anybody could listen to.
+    anomaly(kind, message) {
+      warnOnce(kind, message)
+      return true
+    },
     hasEnded: () => false,
     replaceBehind(refused) {
       void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)

@@ -510,6 +510,21 @@ describe('given a manager made by hand', () => {
     expect(server.bearers[3]).toBeUndefined()
   })
 
+  it('when a request goes out bare, then a warning of the process says so, once, since it has no events (F191)', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const { adapter } = inProcess()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    const tokens = { peekAccessToken: () => 'token', getAccessToken: async () => 'token' }
+    await jest.isolateModulesAsync(async () => {
+      // A copy that has not warned yet.
+      const copy = await import('../../src/index.ts')
+      copy.attachBearer(api, handMade({ ...tokens, replaceAccessToken: async () => 'token' }))
+    })
+    for (const host of ['one', 'two']) await api.get(`https://${host}.test/`)
+    const code = 'origin-not-allowed'
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('https://one.test'), expect.objectContaining({ code })]])
+  })
+
   it('when the methods are those of a class, then they are called on it', async () => {
     class Tokens {
       #token = 'private'
