@@ -1,1 +1,0 @@
-export { attachBearer, clientCredentials, createTokenManager } from '../../../dist/index.js'
