@@ -1,17 +1,15 @@
 // Holds the ratios of a short run against the committed ones: `npm run bench:check`. Never times: they are the machine's.
 import { alone } from './lib/alone.mjs'
-import { readResults } from './lib/results.mjs'
-import { loadScenarios } from './lib/scenarios.mjs'
+import { committedResults } from './lib/results.mjs'
 
 /** A busy machine may spoil one run, and never makes one better: the best of these counts. */
 const RUNS = 3
 
-const committed = readResults()
-if (!committed) throw new Error('There is nothing to hold against: npm run bench')
+const { scenarios } = await committedResults()
 const regressions = []
-for (const { name, ratios } of await loadScenarios(Object.keys(committed.scenarios))) {
+for (const { name, ratios, results } of scenarios) {
   if (!ratios) continue
-  const before = ratios(committed.scenarios[name].results)
+  const before = ratios(results)
   const best = {}
   for (let tries = 0; tries < RUNS; tries++) {
     for (const [what, { value }] of Object.entries(ratios(await alone(name, { quick: true }))))

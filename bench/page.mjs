@@ -2,8 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { writeFormatted } from './lib/formatted.mjs'
-import { readResults } from './lib/results.mjs'
-import { loadScenarios } from './lib/scenarios.mjs'
+import { committedResults } from './lib/results.mjs'
 import { table } from './lib/table.mjs'
 import { summary } from './scenarios/scorecard.mjs'
 
@@ -12,20 +11,17 @@ const PAGE = new URL('benchmarks.md', DOCS)
 const README = new URL('../README.md', import.meta.url)
 
 export async function writePage() {
-  const committed = readResults()
-  if (!committed) throw new Error('There are no results to show: npm run bench')
-  const { machine, scenarios } = committed
+  const { machine, scenarios } = await committedResults()
   const parts = [introduction(machine)]
   mkdirSync(new URL('images/', DOCS), { recursive: true })
-  for (const { name, title, section, charts } of await loadScenarios(Object.keys(scenarios))) {
-    const { results, seconds } = scenarios[name]
+  for (const { name, title, section, charts, results, seconds } of scenarios) {
     const pictures = Object.entries(charts?.(results) ?? {})
     for (const [file, svg] of pictures) writeFileSync(new URL(`images/${file}`, DOCS), svg)
     const shown = pictures.map(([file]) => `![${title}](images/${file})`)
     parts.push(`## ${title}`, `\`npm run bench -- --only ${name}\` (${seconds} s)`, section(results), ...shown)
   }
   await writeFormatted(PAGE, parts.join('\n\n'))
-  if (scenarios.scorecard) await writeScorecard(summary(scenarios.scorecard.results))
+  await writeScorecard(summary(scenarios.find(({ name }) => name === 'scorecard').results))
 }
 
 /** Into the README, between its marks. */

@@ -14,11 +14,11 @@ console.log(`${here.cpu}, ${here.cores} cores, ${here.memoryGiB} GiB, ${here.pla
 for (const [name, version] of Object.entries(here.versions)) console.log(`  ${name} ${version}`)
 
 let results = only && !quick ? readResults() : undefined
-for (const { name, title, section } of await loadScenarios(only?.split(','))) {
+for (const { name, title, section, form } of await loadScenarios(only?.split(','))) {
   console.log(`\n# ${title}\n`)
   const startedAt = performance.now()
   const measured = await alone(name, { quick })
-  const scenario = { seconds: Math.round((performance.now() - startedAt) / 1_000), results: measured }
+  const scenario = { form, seconds: Math.round((performance.now() - startedAt) / 1_000), results: measured }
   console.log(`${section(scenario.results)}\n\n(${scenario.seconds} s)`)
   if (quick) continue
   // After each, so that an hour is not lost with its last minute.

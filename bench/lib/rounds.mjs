@@ -2,19 +2,27 @@
  * Measures contestants in turn, in a new random order in each round: what slows the machine down meets all of them alike.
  *
  * @param contestants Names.
+ * @param laps How often each has its turn in a round: the figures of a round are the means of its laps.
  * @param prepare Called before each round, resolves with what `measure` needs in it.
  * @param measure Called with a name and what was prepared, resolves with an object of figures.
  * @returns The figures of each round, by name: `[{ [name]: figures }]`.
  */
-export async function interleaved({ rounds, warmUps = 1, contestants, prepare, measure }) {
+export async function interleaved({ rounds, warmUps = 1, laps = 1, contestants, prepare, measure }) {
   const taken = []
   for (let round = -warmUps; round < rounds; round++) {
-    const figures = Object.fromEntries(contestants.map((name) => [name, undefined]))
+    const turns = Object.fromEntries(contestants.map((name) => [name, []]))
     const prepared = await prepare?.()
-    for (const name of shuffled(contestants)) figures[name] = await measure(name, prepared)
-    if (round >= 0) taken.push(figures)
+    for (let lap = 0; lap < laps; lap++)
+      for (const name of shuffled(contestants)) turns[name].push(await measure(name, prepared))
+    if (round >= 0)
+      taken.push(Object.fromEntries(Object.entries(turns).map(([name, figures]) => [name, means(figures)])))
   }
   return taken
+}
+
+function means(turns) {
+  const mean = (what) => turns.reduce((sum, figures) => sum + figures[what], 0) / turns.length
+  return Object.fromEntries(Object.keys(turns[0]).map((what) => [what, mean(what)]))
 }
 
 /** Of each contestant: the median of a figure, and of its ratios to the reference within the same round. */

@@ -1,4 +1,4 @@
-const NAMES = ['hot-path', 'stampede', 'rotation', 'scorecard', 'outage', 'growth', 'fleet', 'size']
+const NAMES = ['hot-path', 'stampede', 'rotation', 'scorecard', 'outage', 'growth', 'fleet', 'size', 'start']
 
 /** The scenarios of these names, in the order of the page; all of them without `only`. */
 export async function loadScenarios(only = NAMES) {

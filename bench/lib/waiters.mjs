@@ -1,6 +1,45 @@
-import { checking, silent, BASE_URL } from './in-process-api.mjs'
-import { AGAIN, contestants, renewing, STATIC } from './contestants.mjs'
+import { AGAIN, contestants, EVERGREEN, renewing, STATIC } from './contestants.mjs'
+import { cpuTime } from './cpu.mjs'
+import { heap } from './heap.mjs'
+import { BASE_URL, checking, silent } from './in-process-api.mjs'
 import { interleaved, spread } from './rounds.mjs'
+
+/**
+ * What `count` requests cost that all start without a token, as a multiple of those with the static header in the same round.
+ *
+ * @param others Those who are measured beside ours.
+ * @returns `plain` without signals, and `signals` with one of each caller's own: by name, `{ cpu, clock }`.
+ */
+export async function costOfWaiting(count, { rounds, others }) {
+  const names = [STATIC, AGAIN, EVERGREEN, ...others]
+  const cost = { callers: count }
+  for (const way of ['plain', 'signals']) {
+    const measure = (name) => served(name, count, way)
+    const taken = await interleaved({ rounds, warmUps: 2, contestants: names, measure })
+    const times = (name, what) => spread(taken.map((figures) => figures[name][what] / figures[STATIC][what]))
+    cost[way] = Object.fromEntries(
+      names.map((name) => [name, { cpu: times(name, 'cpu'), clock: times(name, 'clock') }]),
+    )
+  }
+  return cost
+}
+
+async function served(name, count, way) {
+  // A turn of the event loop later: by then all of them wait.
+  const obtain = () => new Promise((resolve) => setImmediate(resolve, { accessToken: 'a-token', lifetimeMs: 60_000 }))
+  const instance = checking((header) => header === 'Bearer a-token')
+  const contestant = contestants[name === AGAIN ? STATIC : name]
+  const { get, close } = await contestant.onAxios({ instance, baseUrl: BASE_URL, obtain, lifetimeMs: 60_000 })
+  const configs = Array.from({ length: count }, () =>
+    way === 'signals' ? { signal: new AbortController().signal } : undefined,
+  )
+  await collected()
+  const startedAt = performance.now()
+  const cpu = await cpuTime(() => Promise.all(configs.map((config) => get('/wallet', config))))
+  const clock = performance.now() - startedAt
+  await close?.()
+  return { cpu, clock }
+}
 
 /** Bytes of heap for each of `count` requests that wait: for an answer with the static header, for a token with the others. */
 export async function heapPerWaiter(count, rounds) {
@@ -20,14 +59,25 @@ async function waiting(name, count) {
   const instance = isStatic ? silent(pending) : checking(() => false)
   const contestant = contestants[isStatic ? STATIC : name]
   const { get, close } = await contestant.onAxios({ instance, baseUrl: BASE_URL, obtain, lifetimeMs: 60_000 })
-  globalThis.gc()
-  const before = process.memoryUsage().heapUsed
+  await collected()
+  const before = heap()
   const requests = Array.from({ length: count }, () => void get('/wallet').catch(() => undefined))
   // Until each has come as far as it can.
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
-  globalThis.gc()
-  const bytes = (process.memoryUsage().heapUsed - before) / requests.length
-  await Promise.race([close?.(), new Promise(setImmediate)])
+  for (let n = 0; n < 20; n++) await turn()
+  const bytes = (heap() - before) / requests.length
+  await Promise.race([close?.(), turn()])
   pending.length = 0
   return { bytes }
+}
+
+/** What the last contestant has left goes in steps: a listener, then what it listened for. */
+async function collected() {
+  for (let n = 0; n < 3; n++) {
+    heap()
+    await turn()
+  }
+}
+
+function turn() {
+  return new Promise(setImmediate)
 }

@@ -9,7 +9,11 @@ import { figure, reach, table } from '../lib/table.mjs'
 
 export const name = 'growth'
 export const title = 'Growth: what one more of it costs'
+/** Counts how often the form of the results, or what they are of, has changed. */
+export const form = 2
 
+/** Of heap, for an account with its token and its source. */
+const MOST_BYTES = 4_200
 /** 1 is linear; this much more is what caches and the garbage collector make of large numbers. */
 const STEEPEST = 1.1
 /** Jitter brings a renewal forward by a tenth of the life of so short a token, and a `Date` in whole seconds by more. */
@@ -54,6 +58,7 @@ export function section({ curves, idle, fleet }) {
     figure(slope, 2),
     figure(lastSlope, 2),
   ])
+  const { bytes } = curves[2].points.at(-1)
   const slopes = [...curves.flatMap(({ slope, lastSlope }) => [slope, lastSlope]), ...(fleet ? [fleet.slope] : [])]
   return `Processor time in µs for each one of so many: to wait and be served, to be attached, to be created and get its token, to be sent. The
 slope is that of the line through the cost of all of them, both axes logarithmic: 1 is linear, less is better.
@@ -66,6 +71,11 @@ ${reach(
 )}
 
 ${table(['beside that', '>seen'], others(curves, idle))}
+
+${reach(
+  bytes <= MOST_BYTES,
+  `at most ${figure(MOST_BYTES)} bytes of heap for an account with a live token, its token source included: ${figure(bytes)}.`,
+)}
 
 ${fleetSection(fleet)}`
 }

@@ -1,6 +1,7 @@
 import { attachBearer, createTokenManager } from '../../evergreen.mjs'
+import { cpuTime } from '../cpu.mjs'
+import { heap } from '../heap.mjs'
 import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
-import { heap, timed } from './cost.mjs'
 
 const REQUESTS = 5_000
 const AT_LEAST = 5_000
@@ -17,12 +18,12 @@ export async function instances(count) {
   const repeats = Math.ceil(AT_LEAST / count)
   const sets = Array.from({ length: repeats }, () => Array.from({ length: count }, () => answeringAtOnce()))
   const before = heap()
-  const total = await timed(() => {
+  const total = await cpuTime(() => {
     for (const set of sets) for (const api of set) attachBearer(api, tokens)
   })
   const bytes = heap() - before
   const [set] = sets
-  const request = await timed(async () => {
+  const request = await cpuTime(async () => {
     for (let n = 0; n < REQUESTS; n++) await set[n % count].get('/wallet')
   })
   await tokens.close()

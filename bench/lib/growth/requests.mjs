@@ -1,7 +1,8 @@
 import { attachBearer, createTokenManager } from '../../evergreen.mjs'
+import { cpuTime } from '../cpu.mjs'
+import { heap } from '../heap.mjs'
 import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
 import { VirtualClock } from '../virtual-clock.mjs'
-import { heap, timed } from './cost.mjs'
 
 const LIFETIME_MS = 4_000
 const SECONDS = 10
@@ -20,7 +21,7 @@ export async function requests(perSecond) {
   const batch = Math.min(BATCH, perSecond)
   const before = heap()
   let timers = 0
-  const total = await timed(async () => {
+  const total = await cpuTime(async () => {
     for (let sent = 0; sent < SECONDS * perSecond; sent += batch) {
       await clock.runTo((sent / perSecond) * 1_000)
       await Promise.all(Array.from({ length: batch }, () => api.get('/wallet')))

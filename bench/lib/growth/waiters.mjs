@@ -1,5 +1,6 @@
 import { createTokenManager } from '../../evergreen.mjs'
-import { heap, timed } from './cost.mjs'
+import { cpuTime } from '../cpu.mjs'
+import { heap } from '../heap.mjs'
 
 /** So few waiters cost too little to be measured once: all sizes are measured with as many of them in all. */
 const AT_LEAST = 5_000
@@ -16,11 +17,11 @@ export async function waiters(count) {
     const waits = new Array(count)
     const isFirst = time === 0
     const before = isFirst && heap()
-    total += await timed(() => {
+    total += await cpuTime(() => {
       for (let n = 0; n < count; n++) waits[n] = tokens.getAccessToken({ signal: signals[n] })
     })
     if (isFirst) bytes = heap() - before
-    total += await timed(() => {
+    total += await cpuTime(() => {
       open({ accessToken: 'token', accessLifetimeMs: 60_000 })
       return Promise.all(waits)
     })

@@ -1,0 +1,15 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** Where the heap is collected by hand, code that has not run for a few collections would be forgotten, and compiled anew while it is measured. */
+const FLAGS = ['--expose-gc', '--no-flush-bytecode']
+
+/** Runs a module in a process of its own. @returns What it sent. */
+export async function inFreshProcess(module, args, execArgv = FLAGS) {
+  const child = fork(module, args.map(String), { execArgv })
+  const told = once(child, 'message').then(([results]) => ({ results }))
+  const ended = once(child, 'exit').then(([code]) => ({ code }))
+  const { results, code } = await Promise.race([told, ended])
+  if (results === undefined) throw new Error(`${module.pathname} ${args.join(' ')} ended with ${code} and told nothing`)
+  return results
+}

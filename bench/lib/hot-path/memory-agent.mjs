@@ -1,0 +1,49 @@
+import { Agent } from 'node:http'
+import { Duplex } from 'node:stream'
+
+const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+const END_OF_REQUEST = '\r\n\r\n'
+
+/** An agent of Node's whose connections answer each request without a body on this thread: no kernel and no server is measured. */
+export class MemoryAgent extends Agent {
+  constructor() {
+    super({ keepAlive: true })
+  }
+
+  createConnection() {
+    return new MemorySocket()
+  }
+}
+
+class MemorySocket extends Duplex {
+  _read() {
+    // It has been pushed already.
+  }
+
+  _write(chunk, encoding, done) {
+    // A turn of the event loop later, as an answer from a network.
+    if (chunk.includes(END_OF_REQUEST)) setImmediate(() => this.push(ANSWER))
+    done()
+  }
+
+  // What Node and axios ask of a socket.
+  setKeepAlive() {
+    return this
+  }
+
+  setNoDelay() {
+    return this
+  }
+
+  setTimeout() {
+    return this
+  }
+
+  ref() {
+    return this
+  }
+
+  unref() {
+    return this
+  }
+}
