@@ -12,7 +12,7 @@ export function onFetch() {
   return axios.create({ baseURL: BASE_URL, adapter: 'fetch', env: { fetch: answered } })
 }
 
-/** Without a body, whose reading would cost more than all the rest, and hide what a contestant costs. */
+/** Without a body: reading one takes long, for all alike, and would hide part of what a contestant costs. */
 async function answered() {
   return new Response(null)
 }
