@@ -92,8 +92,9 @@ const SAME_GAP_MS = 60_000
 /** Tells listeners, and lets nothing they do come back. */
 export class Events {
   readonly #clock: Clock
-  readonly #listeners = new Map<keyof TokenEvents, Set<Listener>>()
-  readonly #toldAt = new Map<AnomalyKind | 'store', number>()
+  // Made when needed: most managers tell nothing odd, and there may be thousands of managers.
+  #listeners: Map<keyof TokenEvents, Set<Listener>> | undefined
+  #toldAt: Map<AnomalyKind | 'store', number> | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -103,6 +104,7 @@ export class Events {
     checkChoice('The event name', name, NAMES)
     checkFunction('The listener', listener)
     const entry: Listener = (event) => listener(event)
+    this.#listeners ??= new Map()
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners.add(entry))
     return () => void listeners.delete(entry)
@@ -111,7 +113,7 @@ export class Events {
   /** Listeners hear of it once the change that it tells of is complete, so they may call anything. */
   emit<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
     Object.freeze(event)
-    for (const listener of this.#listeners.get(name) ?? []) {
+    for (const listener of this.#listeners?.get(name) ?? []) {
       // One that throws or rejects must not cost anybody a token.
       void Promise.resolve(event as never)
         .then(listener)
@@ -135,13 +137,13 @@ export class Events {
   }
 
   #hasListener(name: keyof TokenEvents): boolean {
-    return (this.#listeners.get(name)?.size ?? 0) > 0
+    return (this.#listeners?.get(name)?.size ?? 0) > 0
   }
 
   #isDue(kind: AnomalyKind | 'store'): boolean {
     const now = this.#clock.monotonicNow()
-    if (now - (this.#toldAt.get(kind) ?? -Infinity) < SAME_GAP_MS) return false
-    this.#toldAt.set(kind, now)
+    if (now - (this.#toldAt?.get(kind) ?? -Infinity) < SAME_GAP_MS) return false
+    this.#toldAt = (this.#toldAt ?? new Map()).set(kind, now)
     return true
   }
 }

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from './clock.ts'
 import { TokenError } from './errors.ts'
-import { memoryStore } from './memory-store.ts'
 import {
   checkChoice,
   checkedDuration,
@@ -90,15 +89,16 @@ const OPTIONS = [
 export function managerSettings(options: TokenManagerOptions) {
   const own = ownOptions('The options of createTokenManager', options, OPTIONS)
   const { source, exchangeTimeoutMs = 10_000, onSuspicious = 'obtain' } = own
-  const { store = memoryStore(), clock = systemClock, random = Math.random } = own
+  const { store, clock = systemClock, random = Math.random } = own
   checkSource(source)
   const { storeKey = source.id } = own
-  if (own.store && storeKey === '')
+  if (store && storeKey === '')
     throw new TypeError(
       'storeKey must be given with a store (or account beside credentials): two accounts must not meet',
     )
   if (storeKey !== '') checkText('storeKey', storeKey)
-  if (!isOpenable(store)) throw new TypeError('store must be made by memoryStore() or redisStore()')
+  if (store !== undefined && !isOpenable(store))
+    throw new TypeError('store must be made by memoryStore() or redisStore()')
   checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
   checkObject('clock', clock)
   for (const method of ['wallNow', 'monotonicNow', 'setTimer'])
@@ -110,7 +110,7 @@ export function managerSettings(options: TokenManagerOptions) {
     storeKey,
     onSuspicious,
     clock,
-    random: checkedRandom(random),
+    random: random === Math.random ? random : checkedRandom(random),
     exchangeTimeoutMs: checkedTimeout(exchangeTimeoutMs),
     renewal: renewalSettings(own.renewal),
     retry: retrySettings(own.retry),

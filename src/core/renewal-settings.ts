@@ -2,11 +2,12 @@ import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
 import type { ExchangeSettings } from './exchange.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import { MemoryRecord } from './memory-store.ts'
 import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
-import type { TokenRecord } from './token-store.ts'
+import type { StoreReports, TokenRecord } from './token-store.ts'
 
 /** Says what it means that a source threw this. */
 export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
@@ -29,22 +30,27 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
   const settings = managerSettings(options)
   const { clock, store, storeKey, onSuspicious } = settings
   const events = new Events(clock)
-  const onJump = (byMs: number) => {
-    const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
-    events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
-  }
   return {
     ...settings,
     readThrown,
-    record: store.open(storeKey, clock, {
-      anomaly: (kind, message) => events.anomaly(kind, message),
-      unavailable: (message) => events.storeUnavailable(message),
-    }),
+    record: store?.open(storeKey, clock, reportsTo(events)) ?? new MemoryRecord(clock),
     owner: crypto.randomUUID(),
-    tokenClock: new TokenClock(clock, onJump),
+    tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
     memory: { owesObtain: false, spentVersion: 0 },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
+  }
+}
+
+function reportJump(events: Events, byMs: number): void {
+  const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
+  events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
+}
+
+function reportsTo(events: Events): StoreReports {
+  return {
+    anomaly: (kind, message) => events.anomaly(kind, message),
+    unavailable: (message) => events.storeUnavailable(message),
   }
 }

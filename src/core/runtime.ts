@@ -14,10 +14,17 @@ export function builtinModule(id: 'node:async_hooks' | 'node:http' | 'node:https
   return (globalThis as Runtime).process?.getBuiltinModule?.(id)
 }
 
+interface AsyncHooks {
+  readonly AsyncResource?: new (type: string, options: object) => { runInAsyncScope: Context }
+}
+
 /** Keeps the asynchronous context of now (AsyncLocalStorage, where there is one). */
 export function currentContext(): Context {
-  const hooks = builtinModule('node:async_hooks') as { AsyncLocalStorage?: { snapshot?(): Context } } | undefined
-  return hooks?.AsyncLocalStorage?.snapshot?.() ?? ((run) => run())
+  const { AsyncResource } = (builtinModule('node:async_hooks') ?? {}) as AsyncHooks
+  if (!AsyncResource) return (run) => run()
+  // Not `AsyncLocalStorage.snapshot`: that would be the largest part of a manager, and there may be thousands of managers.
+  const resource = new AsyncResource('axios-evergreen', { requireManualDestroy: true })
+  return (run) => resource.runInAsyncScope(run)
 }
 
 const told = new Set<string>()
