@@ -2,7 +2,7 @@ import { Axios, type InternalAxiosRequestConfig } from 'axios'
 import { memberOf } from './member-of.ts'
 
 /** Knows axios' own rule for combining `baseURL` and `url`, and nobody's defaults. */
-const combiner = new Axios()
+const combiner = /* @__PURE__ */ new Axios()
 
 /** Tells where a request is going, from its final config. */
 export class OriginScope {

@@ -18,7 +18,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1
 const turns = globalThis as { setImmediate?: typeof setImmediate; clearImmediate: typeof clearImmediate }
 
 /** This machine's clocks, in any runtime. */
-export const systemClock: Clock = Object.freeze({
+export const systemClock: Clock = /* @__PURE__ */ Object.freeze({
   wallNow: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimer(callback: () => void, delayMs: number, holdsProcess = false) {

@@ -26,7 +26,7 @@ export type PhaseEvent =
   | { readonly type: 'held' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' | 'closed' }
 
-export const IDLE: Phase = Object.freeze({ is: 'idle' })
+export const IDLE: Phase = /* @__PURE__ */ Object.freeze({ is: 'idle' })
 
 /** @returns The same phase where the event changes nothing. A renewal that is not that of the phase is outdated: it is not heard. */
 export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {

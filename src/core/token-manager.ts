@@ -84,18 +84,13 @@ export class Manager implements TokenManager {
   constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
     this.#settings = renewalSettings(options, readThrown)
     this.#machine = new Machine(this.#settings)
-  }
-
-  get [INTERNALS](): ManagerInternals {
-    const { source, clock, renewal, events } = this.#settings
-    return {
-      origin: source.origin,
-      clock,
-      maxWaitMs: renewal.maxWaitMs,
-      anomaly: (kind, message) => events.anomaly(kind, message),
-      hasEnded: (token) => this.#machine.hasEnded(token),
-      replaceBehind: (token) => this.#machine.replaceBehind(token),
-    }
+    // Not a computed member of the class: bundlers would keep the class for an application that imports a token source alone.
+    if (!Object.hasOwn(Manager.prototype, INTERNALS))
+      Object.defineProperty(Manager.prototype, INTERNALS, {
+        get(this: Manager) {
+          return this.#internals
+        },
+      })
   }
 
   async getAccessToken(options?: WaitOptions): Promise<string> {
@@ -148,6 +143,18 @@ export class Manager implements TokenManager {
 
   close(): Promise<void> {
     return this.#machine.close()
+  }
+
+  get #internals(): ManagerInternals {
+    const { source, clock, renewal, events } = this.#settings
+    return {
+      origin: source.origin,
+      clock,
+      maxWaitMs: renewal.maxWaitMs,
+      anomaly: (kind, message) => events.anomaly(kind, message),
+      hasEnded: (token) => this.#machine.hasEnded(token),
+      replaceBehind: (token) => this.#machine.replaceBehind(token),
+    }
   }
 }
 
