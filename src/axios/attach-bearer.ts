@@ -1,13 +1,14 @@
-import { type AxiosAdapter, type AxiosInstance, getAdapter, type InternalAxiosRequestConfig } from 'axios'
+import type { AxiosAdapter, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { checkFunction, checkObject } from '../core/option-checks.ts'
 import { checkedSecureUrl, mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'
+import { type Adapter, AdapterChoice } from './adapter-choice.ts'
 import { type AttachOptions, attachSettings } from './attach-options.ts'
 import { type Bearer, sendWithToken } from './bearer-adapter.ts'
+import { hasHeader } from './header-names.ts'
 import { LateLook, type Outer, OUTERS, relieveOuter } from './late-adapter.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
-import { tellingRedirects } from './redirects.ts'
 import { accessTo } from './token-access.ts'
 
 export interface Attachment {
@@ -42,7 +43,6 @@ export function attachBearer(
 }
 
 type AttachSettings = ReturnType<typeof attachSettings>
-type Adapter = NonNullable<InternalAxiosRequestConfig['adapter']>
 
 // Shared by all copies of the package in one process: an instance is wrapped once, a wrapper never wraps a wrapper.
 const ATTACHMENTS = Symbol.for('axios-evergreen.attachments')
@@ -62,6 +62,8 @@ class Attachments {
   /** By origin. Replaced, never changed: a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
   #interceptor: number | undefined
+  /** The last one. */
+  #wrapper: { readonly wrapper: Wrapper; readonly choice: AdapterChoice } | undefined
   readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
 
   constructor(instance: Instance) {
@@ -71,7 +73,7 @@ class Attachments {
   attach(tokens: TokenManager, settings: AttachSettings): Attachment {
     const attached = this.#attached.get(tokens)
     if (attached) return attached
-    const { header, scheme, refuses } = settings
+    const { header, text, refuses } = settings
     if (this.#isDefault(header))
       throw new TypeError(
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
@@ -81,8 +83,8 @@ class Attachments {
     const taken = origins.find((origin) => this.#claims.has(origin))
     if (taken !== undefined)
       throw new TypeError(`${taken} already gets the token of another manager on this instance: give origins to both`)
-    const claim: Bearer = Object.freeze({ access, header, scheme, refuses })
-    this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
+    const claim: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
+    this.#setClaims([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
     if (this.#attached.size === 0) this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
@@ -94,6 +96,11 @@ class Attachments {
     return attachment
   }
 
+  #setClaims(claims: Iterable<readonly [string, Bearer]>): void {
+    this.#claims = new Map(claims)
+    this.#wrapper = undefined
+  }
+
   #install(): void {
     Object.defineProperty(this.#instance, ATTACHMENTS, { value: this, configurable: true })
     const wrap = (config: InternalAxiosRequestConfig) => this.#wrap(config)
@@ -103,7 +110,7 @@ class Attachments {
 
   #detach(tokens: TokenManager, claim: Bearer): void {
     this.#attached.delete(tokens)
-    this.#claims = new Map([...this.#claims].filter(([, one]) => one !== claim))
+    this.#setClaims([...this.#claims].filter(([, one]) => one !== claim))
     if (this.#attached.size > 0 || this.#interceptor === undefined) return
     this.#instance.interceptors.request.eject(this.#interceptor)
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
@@ -111,42 +118,52 @@ class Attachments {
 
   /** Puts a wrapper in the place of the adapter: what other interceptors and transforms do is done when it runs. */
   #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
-    const adapter = adapterOf(config)
-    const claims = this.#claims
-    const wrapper: Wrapper = (final) => {
-      final.adapter = adapter
-      relieveOuter(final)
-      const claim = this.#claimOn(final, claims)
-      return claim ? sendWithToken(final, senderOf(adapter, final), claim) : resolved(adapter, final)(final)
-    }
-    wrapper[WRAPPED] = adapter
-    // An interceptor may have frozen it.
-    const wrapped = Reflect.set(config, 'adapter', wrapper) ? config : { ...config, adapter: wrapper }
+    const wrapped = withAdapter(config, this.#wrapperOf(adapterOf(config)))
     // Without other interceptors nobody can put another adapter there.
     if (this.#instance.interceptors.request.handlers?.length !== 1) this.#lateLook.at(wrapped)
     return wrapped
   }
 
+  /** One for all requests, as long as they have the same adapter. */
+  #wrapperOf(adapter: Adapter): Wrapper {
+    if (this.#wrapper?.choice.isOf(adapter)) return this.#wrapper.wrapper
+    const choice = new AdapterChoice(adapter)
+    const send = this.#inPlaceOf(choice, (final, claim) => sendWithToken(final, choice.telling(final), claim))
+    const wrapper: Wrapper = Object.assign(send, { [WRAPPED]: choice.adapter })
+    this.#wrapper = { wrapper, choice }
+    return wrapper
+  }
+
   /** An interceptor that ran after ours may have put an adapter in the place of our wrapper. */
   #lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean): void {
     if ((config.adapter as Wrapper | undefined)?.[WRAPPED] !== undefined) return
-    const adapter = adapterOf(config)
-    const claims = this.#claims
-    config.adapter = async (final) => {
-      final.adapter = adapter
-      const claim = this.#claimOn(final, claims)
-      if (!claim) return resolved(adapter, final)(final)
+    const choice = new AdapterChoice(adapterOf(config))
+    config.adapter = this.#inPlaceOf(choice, async (final, claim) => {
       const { access, header, refuses } = claim
       const outer: Outer = { header, isRelieved: false }
       OUTERS.set(final.headers, outer)
       // Where our wrapper has been called below, the answer is that to its replay already.
       const bearer: Bearer = { ...claim, refuses: (response) => !outer.isRelieved && refuses(response) }
-      if (!isCopy) return sendWithToken(final, senderOf(adapter, final), bearer)
+      if (!isCopy) return sendWithToken(final, choice.telling(final), bearer)
       try {
-        return await resolved(adapter, final)(final)
+        return await choice.plain(final)(final)
       } finally {
         if (!outer.isRelieved) access.anomaly('adapter-replaced', REPLACED)
       }
+    })
+  }
+
+  /** Puts the adapter back, and leaves the requests that get a token to `send`. */
+  #inPlaceOf(
+    choice: AdapterChoice,
+    send: (final: InternalAxiosRequestConfig, claim: Bearer) => Promise<AxiosResponse>,
+  ): AxiosAdapter {
+    const claims = this.#claims
+    return (final) => {
+      final.adapter = choice.adapter
+      relieveOuter(final)
+      const claim = this.#claimOn(final, claims)
+      return claim ? send(final, claim) : choice.plain(final)(final)
     }
   }
 
@@ -157,7 +174,7 @@ class Attachments {
     const origin = this.#scope.originOf(config)
     const claim = origin === undefined ? undefined : claims.get(origin)
     if (!claim) this.#reportBare(config, origin, claims)
-    else if (!config.headers.has(claim.header)) return claim
+    else if (!hasHeader(config.headers, claim.name)) return claim
     else if (this.#isDefault(claim.header))
       claim.access.anomaly(
         'header-in-defaults',
@@ -197,7 +214,7 @@ const REPLACED =
   'A request went out without a token: an interceptor handed on a copy of its config with another adapter. Register that interceptor after ' +
   'attachBearer, or let it change the config that it is given'
 
-type Wrapper = AxiosAdapter & { [WRAPPED]?: Adapter }
+type Wrapper = AxiosAdapter & { readonly [WRAPPED]?: Adapter }
 
 /** The adapter beneath all wrappers. */
 function adapterOf(config: InternalAxiosRequestConfig): Adapter {
@@ -205,13 +222,14 @@ function adapterOf(config: InternalAxiosRequestConfig): Adapter {
   return found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
 }
 
-function senderOf(adapter: Adapter, final: InternalAxiosRequestConfig): AxiosAdapter {
-  return typeof adapter === 'function' ? adapter : resolved(adapter, tellingRedirects(final))
-}
-
-/** `getAdapter` as axios itself calls it; its second argument is missing in its types. */
-function resolved(adapter: Adapter, config: object): AxiosAdapter {
-  return (getAdapter as (adapters: Adapter, config: object) => AxiosAdapter)(adapter, config)
+/** An interceptor may have frozen it. */
+function withAdapter(config: InternalAxiosRequestConfig, adapter: Adapter): InternalAxiosRequestConfig {
+  try {
+    config.adapter = adapter
+    return config
+  } catch {
+    return { ...config, adapter }
+  }
 }
 
 function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, settings: AttachSettings): string[] {

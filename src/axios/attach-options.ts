@@ -36,7 +36,22 @@ export function attachSettings(given: AttachOptions) {
   // Anything else would end the header line, or be stripped on the way.
   if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
   checkFunction('refuses', refuses)
-  return { origins: givenOrigins(origins, allowInsecureHttp), header, scheme, refuses, allowInsecureHttp }
+  return {
+    origins: givenOrigins(origins, allowInsecureHttp),
+    header,
+    text: textWith(scheme),
+    refuses,
+    allowInsecureHttp,
+  }
+}
+
+/** What stands in the header, made once for each token. */
+function textWith(scheme: string): (token: string) => string {
+  let last = { token: '', text: '' }
+  return (token) => {
+    if (token !== last.token) last = { token, text: scheme === '' ? token : `${scheme} ${token}` }
+    return last.text
+  }
 }
 
 function givenOrigins(origins: AttachOptions['origins'], allowInsecureHttp: boolean): string[] | undefined {

@@ -1,5 +1,6 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { concealAgent, concealError, concealResponse } from './concealment.ts'
+import { deleteHeader } from './header-names.ts'
 import { Journey } from './redirects.ts'
 import { discard, isReplayable } from './replay.ts'
 import type { TokenAccess } from './token-access.ts'
@@ -9,13 +10,12 @@ import { Wait } from './waiting.ts'
 export interface Bearer {
   readonly access: TokenAccess
   readonly header: string
-  readonly scheme: string
+  /** The header's name in lower case. */
+  readonly name: string
+  /** The header's text. */
+  readonly text: (token: string) => string
   readonly refuses: (response: AxiosResponse) => boolean
 }
-
-type Answer = { readonly journey: Journey } & (
-  { readonly response: AxiosResponse } | { readonly error: unknown; readonly response?: AxiosResponse }
-)
 
 /**
  * Sends one request with a token, below all interceptors and transforms, and once more when the API refuses the token and
@@ -23,85 +23,95 @@ type Answer = { readonly journey: Journey } & (
  *
  * @throws {TokenError} where no token can be had: the request is not sent.
  */
-export async function sendWithToken(
+export function sendWithToken(
   config: InternalAxiosRequestConfig,
   adapter: AxiosAdapter,
   bearer: Bearer,
 ): Promise<AxiosResponse> {
-  const { access } = bearer
-  let wait: Wait | undefined
-  let token = access.peek()
-  if (token === undefined) {
-    wait = new Wait(config, access)
-    // Again where a stall has outlasted the token that was waited for.
-    do token = await wait.forToken()
-    while (access.hasEnded(token))
-  }
-  const first = await call(config, adapter, bearer, token)
-  if (!isRefused(first, bearer)) return settled(first)
-  if (first.journey.mayHaveActed || !isReplayable(config.data)) {
-    // This one must not go out again; the next one fares better.
-    access.replaceBehind(token)
-    return settled(first)
-  }
-  let next: string
-  try {
-    wait ??= new Wait(config, access)
-    next = await wait.forAnotherThan(token)
-  } catch {
-    return settled(first) // without another token the API's own answer says most
-  }
-  if (next === token) {
-    access.anomaly('new-tokens-refused', REFUSED)
-    return settled(first)
-  }
-  discard(first.response)
-  const second = await call(config, adapter, bearer, next)
-  if (isRefused(second, bearer)) access.anomaly('new-tokens-refused', REFUSED)
-  return settled(second)
+  const sending: Sending = { config, adapter, bearer }
+  const token = bearer.access.peek()
+  return token === undefined ? sendAfterWait(sending) : send(sending, token)
 }
 
-const REFUSED =
-  'The API refused an access token, and the one that was issued in its place too: check that the token service is that of the same ' +
-  'environment as the API, that its tokens have the audience and the scope that the API asks for, and the clock of the API'
-
-/** A 401 from another origin says nothing of the token. */
-function isRefused(answer: Answer, { refuses }: Bearer): answer is Answer & { readonly response: AxiosResponse } {
-  return answer.response !== undefined && !answer.journey.hasLeft && refuses(answer.response)
+interface Sending {
+  readonly config: InternalAxiosRequestConfig
+  readonly adapter: AxiosAdapter
+  readonly bearer: Bearer
+  /** If it has waited for its first token. */
+  readonly wait?: Wait
+  readonly isReplay?: boolean
 }
 
-async function call(
-  config: InternalAxiosRequestConfig,
-  adapter: AxiosAdapter,
-  { header, scheme }: Bearer,
-  token: string,
-): Promise<Answer> {
-  const journey = new Journey(config)
+/** What came of it where the API refused the token. */
+interface Refused {
+  readonly response: AxiosResponse
+  readonly journey: Journey | undefined
+  /** Gives the caller the API's own answer. */
+  readonly settled: () => AxiosResponse
+}
+
+async function sendAfterWait(sending: Sending): Promise<AxiosResponse> {
+  const { config, bearer } = sending
+  const wait = new Wait(config, bearer.access)
+  let token: string
+  // Again where a stall has outlasted the token that was waited for.
+  do token = await wait.forToken()
+  while (bearer.access.hasEnded(token))
+  return send({ ...sending, wait }, token)
+}
+
+/** Not asynchronous: where a token is at hand and the API takes it, a request costs one promise, and nothing is made for what may happen. */
+function send(sending: Sending, token: string): Promise<AxiosResponse> {
+  const { config, adapter, bearer } = sending
+  const { header, name } = bearer
   const { headers, beforeRedirect, maxRedirects, fetchOptions } = config
+  let journey: Journey | undefined
   // `set` would search, on every request, for a header that is known to be absent.
-  headers[header] = scheme === '' ? token : `${scheme} ${token}`
-  const name = header.toLowerCase()
+  headers[header] = bearer.text(token)
   // Only `Authorization` is taken off a request that is redirected to another origin.
-  const followsRedirects = name === 'authorization'
-  if (followsRedirects) config.beforeRedirect = journey.beforeRedirect(name)
-  else config.maxRedirects = 0
+  if (name === 'authorization') {
+    config.beforeRedirect = (redirect, ...details) => {
+      journey ??= new Journey(config)
+      journey.before(redirect, name)
+      beforeRedirect?.(redirect, ...details)
+    }
+  } else {
+    config.maxRedirects = 0
+    config.fetchOptions = { ...fetchOptions, redirect: 'manual' }
+  }
   concealAgent(config.httpAgent)
   concealAgent(config.httpsAgent)
-  config.fetchOptions = journey.fetchOptions(followsRedirects ? undefined : 'manual')
-  try {
-    const response = await adapter(config)
-    concealResponse(response, name, headers)
-    return { journey, response }
-  } catch (error) {
-    const { response } = (error ?? {}) as { response?: AxiosResponse }
-    concealError(error, name, headers)
-    concealResponse(response, name, headers)
-    return response ? { journey, error, response } : { journey, error }
-  } finally {
-    headers.delete(header)
+  /** @returns Whether it says that the API refuses the token: a 401 from another origin says nothing of it. */
+  const end = (response: AxiosResponse | undefined): response is AxiosResponse => {
+    journey ??= Journey.ofFetch(config, response?.request)
+    deleteHeader(headers, name)
     putBack(config, 'beforeRedirect', beforeRedirect)
     putBack(config, 'maxRedirects', maxRedirects)
     putBack(config, 'fetchOptions', fetchOptions)
+    concealResponse(response, name, headers)
+    return response !== undefined && !journey?.hasLeft && bearer.refuses(response)
+  }
+  return answerOf(adapter, config).then(
+    (response) => (end(response) ? replay(sending, token, { response, journey, settled: () => response }) : response),
+    (error: unknown) => {
+      const { response } = (error ?? {}) as { response?: AxiosResponse }
+      concealError(error, name, headers)
+      const settled = () => {
+        throw error
+      }
+      return end(response) ? replay(sending, token, { response, journey, settled }) : settled()
+    },
+  )
+}
+
+/** Of an adapter of the user's own, which may throw at once, or give something like a promise. */
+function answerOf(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): Promise<AxiosResponse> {
+  try {
+    return Promise.resolve(adapter(config))
+  } catch (error) {
+    return Promise.resolve().then(() => {
+      throw error
+    })
   }
 }
 
@@ -115,7 +125,35 @@ function putBack<Name extends keyof InternalAxiosRequestConfig>(
   else if (name in config) Reflect.deleteProperty(config, name)
 }
 
-function settled(answer: Answer): AxiosResponse {
-  if ('error' in answer) throw answer.error
-  return answer.response
+async function replay(
+  sending: Sending,
+  token: string,
+  { response, journey, settled }: Refused,
+): Promise<AxiosResponse> {
+  const { config, adapter, bearer, isReplay } = sending
+  const { access } = bearer
+  const stillRefused = () => {
+    access.anomaly('new-tokens-refused', REFUSED)
+    return settled()
+  }
+  if (isReplay) return stillRefused()
+  if (journey?.mayHaveActed || !isReplayable(config.data)) {
+    // This one must not go out again; the next one fares better.
+    access.replaceBehind(token)
+    return settled()
+  }
+  let next: string
+  try {
+    const wait = sending.wait ?? new Wait(config, access)
+    next = await wait.forAnotherThan(token)
+  } catch {
+    return settled() // without another token the API's own answer says most
+  }
+  if (next === token) return stillRefused()
+  discard(response)
+  return send({ config, adapter, bearer, isReplay: true }, next)
 }
+
+const REFUSED =
+  'The API refused an access token, and the one that was issued in its place too: check that the token service is that of the same ' +
+  'environment as the API, that its tokens have the audience and the scope that the API asks for, and the clock of the API'

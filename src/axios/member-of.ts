@@ -3,5 +3,6 @@ export function memberOf<Holder extends object, Name extends keyof Holder>(
   holder: Holder,
   name: Name,
 ): Holder[Name] | undefined {
-  return name in Object.prototype && !Object.hasOwn(holder, name) ? undefined : holder[name]
+  const value = holder[name]
+  return value !== undefined && name in Object.prototype && !Object.hasOwn(holder, name) ? undefined : value
 }

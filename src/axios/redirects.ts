@@ -1,12 +1,9 @@
-import type { InternalAxiosRequestConfig } from 'axios'
-import { concealRequest, deleteHeader } from './concealment.ts'
-import { memberOf } from './member-of.ts'
+import type { AxiosAdapter, InternalAxiosRequestConfig } from 'axios'
+import { concealRequest } from './concealment.ts'
+import { deleteHeader } from './header-names.ts'
 import { OriginScope } from './origin-scope.ts'
 
-/** Carries a journey to fetch: what stands in `fetchOptions` gets there. */
-const JOURNEY = Symbol('axios-evergreen.journey')
-
-/** Where redirects lead one request that has a token. */
+/** Where redirects have led one request that has a token. */
 export class Journey {
   readonly #config: InternalAxiosRequestConfig
   /** To another origin, without the token: a 401 from there says nothing of it. */
@@ -19,29 +16,22 @@ export class Journey {
   }
 
   /**
-   * For axios' http adapter. Takes the token off where it leaves its origin: axios older than 1.21 lets it go on to a sub-domain, and
-   * from http to https; any axios lets it go where the caller's `Host` header leads. Fetch keeps to origins by itself.
+   * Before axios' http adapter follows one. Takes the token off where it leaves its origin: axios older than 1.21 lets it go on to a
+   * sub-domain, and from http to https; any axios lets it go where the caller's `Host` header leads. Fetch keeps to origins by itself.
    */
-  beforeRedirect(header: string): NonNullable<InternalAxiosRequestConfig['beforeRedirect']> {
-    const { beforeRedirect } = this.#config
-    return (options, ...details) => {
-      const { href, headers, method } = options as { href: string; headers: object; method: string }
-      this.#goOn(href, method)
-      if (this.hasLeft) deleteHeader(headers, header)
-      beforeRedirect?.(options, ...details)
-    }
+  before(redirect: object, header: string): void {
+    const { href, headers, method } = redirect as { href: string; headers: object; method: string }
+    this.#goOn(href, method)
+    if (this.hasLeft) deleteHeader(headers, header)
   }
 
-  /** For axios' fetch adapter, if it was chosen by `tellingRedirects`. */
-  fetchOptions(redirect: 'manual' | undefined): Record<string, unknown> {
-    const given = this.#config.fetchOptions as object | undefined
-    if (given === undefined && redirect === undefined) return { [JOURNEY]: this }
-    return { ...given, ...(redirect && { redirect }), [JOURNEY]: this }
-  }
-
-  /** For what fetch followed: it does not tell whether it made a GET of the request. */
-  endAt({ redirected, url }: Response): void {
-    if (redirected) this.#goOn(url)
+  /** @returns The journey of a request that fetch has sent on. Fetch does not tell whether it made a GET of it. */
+  static ofFetch(config: InternalAxiosRequestConfig, request: unknown): Journey | undefined {
+    const end = ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
+    if (end === undefined) return undefined
+    const journey = new Journey(config)
+    journey.#goOn(end)
+    return journey
   }
 
   #goOn(href: string, method?: string): void {
@@ -54,30 +44,42 @@ export class Journey {
 }
 
 type Fetch = typeof fetch
+type Env = InternalAxiosRequestConfig['env']
 
-/** What axios chooses its adapter by: the same, but that its fetch tells of redirects, and of no token where it is printed. */
-export function tellingRedirects(config: InternalAxiosRequestConfig): { readonly env: object } {
-  const env = memberOf(config, 'env')
+/** Where fetch's redirects ended: by its Request, or by the mark in its options where axios makes no Request. */
+const ENDS = new WeakMap<object, string>()
+const MARK = Symbol('axios-evergreen.mark')
+type Marked = Record<symbol, object | undefined>
+
+/** What axios chooses: the same, but that its fetch tells of redirects, and of no token where it is printed. */
+export function tellingRedirects(env: Env, choose: (env: object) => AxiosAdapter): AxiosAdapter {
   const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
   // Named, because axios would keep those of the first request, and tools for tests put others in their place for a while.
   const { Request, Response } = globalThis
-  return { env: { Request, Response, ...env, fetch: telling(given ?? platformFetch) } }
+  const telling = { Request, Response, ...env, fetch: tellerOf(given ?? platformFetch) }
+  const adapter = choose(telling)
+  if (typeof telling.Request === 'function') return adapter
+  return (config) => {
+    // No plain object: axios would copy that.
+    config.fetchOptions = { ...(config.fetchOptions as object | undefined), [MARK]: new WeakSet() } as object
+    return adapter(config)
+  }
 }
 
 /** The platform's, looked up at each call: tools for tests put another in its place. */
 const platformFetch: Fetch = (...given) => fetch(...given)
+/** Without any, fetch would take those that somebody put on `Object.prototype`. */
+const NO_OPTIONS = Object.freeze(Object.create(null)) as RequestInit
 // One for each fetch: axios makes an adapter of each, and keeps it.
 const tellers = new WeakMap<Fetch, Fetch>()
 
-function telling(inner: Fetch): Fetch {
+function tellerOf(inner: Fetch): Fetch {
   const known = tellers.get(inner)
   if (known) return known
-  const teller: Fetch = async (...given) => {
-    const [request, options] = given
+  const teller: Fetch = async (request, options = NO_OPTIONS) => {
     concealRequest(request)
-    const response = await inner(...given)
-    const { [JOURNEY]: journey } = (options ?? {}) as { [JOURNEY]?: Journey }
-    journey?.endAt(response)
+    const response = await inner(request, options)
+    if (response.redirected) ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
     return response
   }
   tellers.set(inner, teller)

@@ -1,0 +1,59 @@
+import { type AxiosAdapter, getAdapter, type InternalAxiosRequestConfig } from 'axios'
+import { memberOf } from './member-of.ts'
+import { tellingRedirects } from './redirects.ts'
+
+export type Adapter = NonNullable<InternalAxiosRequestConfig['adapter']>
+type Env = InternalAxiosRequestConfig['env']
+
+/** What axios chooses for an adapter, a name, or a list of these. */
+export class AdapterChoice {
+  readonly #adapter: Adapter
+  #kept: { sender: AxiosAdapter; env: Env; Request: unknown; Response: unknown } | undefined
+
+  constructor(adapter: Adapter) {
+    this.#adapter = copyOf(adapter)
+  }
+
+  /** As it was given. */
+  get adapter(): Adapter {
+    return copyOf(this.#adapter)
+  }
+
+  isOf(adapter: Adapter): boolean {
+    return adapter === this.#adapter || (Array.isArray(adapter) && isAlike(this.#adapter as object, adapter))
+  }
+
+  /** For a request without a token. */
+  plain(config: InternalAxiosRequestConfig): AxiosAdapter {
+    return chosen(this.#adapter, config)
+  }
+
+  /** For a request with a token. The choice is kept as long as axios would choose the same. */
+  telling(config: InternalAxiosRequestConfig): AxiosAdapter {
+    if (typeof this.#adapter === 'function') return this.#adapter
+    const env = memberOf(config, 'env')
+    const { Request, Response } = globalThis
+    const kept = this.#kept
+    if (kept?.Request === Request && kept.Response === Response && isAlike(kept.env, env)) return kept.sender
+    const sender = tellingRedirects(env, (telling) => chosen(this.#adapter, { env: telling }))
+    this.#kept = { sender, env: env && { ...env }, Request, Response }
+    return sender
+  }
+}
+
+/** `getAdapter` as axios itself calls it; its second argument is missing in its types. */
+function chosen(adapter: Adapter, config: object): AxiosAdapter {
+  return (getAdapter as (adapters: Adapter, config: object) => AxiosAdapter)(adapter, config)
+}
+
+/** A list belongs to whoever gave it, and may be changed there. */
+const copyOf = (adapter: Adapter) => (Array.isArray(adapter) ? [...adapter] : adapter)
+
+function isAlike(one: object | undefined, other: object | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  const names = Object.keys(one) as (keyof object)[]
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && one[name] === other[name])
+  )
+}
