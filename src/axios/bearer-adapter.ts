@@ -1,6 +1,7 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { concealAgent, concealError, concealResponse } from './concealment.ts'
 import { deleteHeader } from './header-names.ts'
+import { promised } from './promised.ts'
 import { Journey } from './redirects.ts'
 import { discard, isReplayable } from './replay.ts'
 import type { TokenAccess } from './token-access.ts'
@@ -30,7 +31,7 @@ export function sendWithToken(
 ): Promise<AxiosResponse> {
   const sending: Sending = { config, adapter, bearer }
   const token = bearer.access.peek()
-  return token === undefined ? sendAfterWait(sending) : send(sending, token)
+  return token === undefined ? sendAfterWait(sending, new Wait(config, bearer.access)) : send(sending, token)
 }
 
 interface Sending {
@@ -50,14 +51,12 @@ interface Refused {
   readonly settled: () => AxiosResponse
 }
 
-async function sendAfterWait(sending: Sending): Promise<AxiosResponse> {
-  const { config, bearer } = sending
-  const wait = new Wait(config, bearer.access)
-  let token: string
-  // Again where a stall has outlasted the token that was waited for.
-  do token = await wait.forToken()
-  while (bearer.access.hasEnded(token))
-  return send({ ...sending, wait }, token)
+function sendAfterWait(sending: Sending, wait: Wait): Promise<AxiosResponse> {
+  const { access } = sending.bearer
+  return wait.forToken((token) =>
+    // Again where a stall has outlasted the token that was waited for.
+    access.hasEnded(token) ? sendAfterWait(sending, wait) : send({ ...sending, wait }, token),
+  )
 }
 
 /** Not asynchronous: where a token is at hand and the API takes it, a request costs one promise, and nothing is made for what may happen. */
@@ -91,7 +90,7 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
     concealResponse(response, name, headers)
     return response !== undefined && !journey?.hasLeft && bearer.refuses(response)
   }
-  return answerOf(adapter, config).then(
+  return promised(() => adapter(config)).then(
     (response) => (end(response) ? replay(sending, token, { response, journey, settled: () => response }) : response),
     (error: unknown) => {
       const { response } = (error ?? {}) as { response?: AxiosResponse }
@@ -102,17 +101,6 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
       return end(response) ? replay(sending, token, { response, journey, settled }) : settled()
     },
   )
-}
-
-/** Of an adapter of the user's own, which may throw at once, or give something like a promise. */
-function answerOf(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): Promise<AxiosResponse> {
-  try {
-    return Promise.resolve(adapter(config))
-  } catch (error) {
-    return Promise.resolve().then(() => {
-      throw error
-    })
-  }
 }
 
 /** What was absent is absent again. */

@@ -8,7 +8,7 @@ import { INTERNALS, type ManagerInternals, type TokenManager, type WaitOptions }
 /** What an attachment asks of a manager. */
 export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
-  get(options: Waiting): Promise<string>
+  get(options: Waiting): Promise<string> | string
   replace(refused: string, options: Waiting): Promise<string>
 }
 type Waiting = WaitOptions & { maxWaitMs: number }
@@ -21,7 +21,7 @@ export function accessTo(tokens: TokenManager): TokenAccess {
     ...accessToHandMade(tokens),
     ...known,
     peek: () => tokens.peekAccessToken(),
-    get: (options) => tokens.getAccessToken(options),
+    get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
     replace: (refused, options) => tokens.replaceAccessToken(refused, options),
   }
 }

@@ -1,6 +1,7 @@
 import { AxiosError, type InternalAxiosRequestConfig } from 'axios'
 import { isTokenError } from '../core/errors.ts'
 import { memberOf } from './member-of.ts'
+import { promised } from './promised.ts'
 import { ofRequest } from './request-error.ts'
 import type { TokenAccess } from './token-access.ts'
 
@@ -15,44 +16,60 @@ export class Wait {
     this.#access = access
   }
 
-  forToken(): Promise<string> {
-    return this.#for((waiting) => this.#access.get(waiting))
+  /** @returns what `use` makes of the token. */
+  forToken<Result>(use: (token: string) => Promise<Result>): Promise<Result> {
+    return this.#for((waiting) => this.#access.get(waiting), use)
   }
 
   forAnotherThan(refused: string): Promise<string> {
-    return this.#for((waiting) => this.#access.replace(refused, waiting))
+    return this.#for(
+      (waiting) => this.#access.replace(refused, waiting),
+      (token) => token,
+    )
   }
 
-  /** An abort makes `ask` reject, with whatever reason: axios turns any rejection of a cancelled request into its own. */
-  async #for(ask: (waiting: Parameters<TokenAccess['get']>[0]) => Promise<string>): Promise<string> {
+  /**
+   * Not asynchronous: of ten thousand requests that wait each would hold several promises more. An abort makes `ask` reject, with whatever
+   * reason: axios turns any rejection of a cancelled request into its own.
+   */
+  #for<Result>(
+    ask: (waiting: Parameters<TokenAccess['get']>[0]) => Promise<string> | string,
+    use: (token: string) => Result | Promise<Result>,
+  ): Promise<Result> {
     const { clock, maxWaitMs } = this.#access
     const timeoutMs = Number(memberOf(this.#config, 'timeout')) || Infinity
-    const cancelled = cancellation(this.#config)
+    const { signal, forget } = cancellation(this.#config)
     const startedAt = clock.monotonicNow()
-    try {
-      const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - this.#spentMs)
-      const token = await ask({ signal: cancelled.signal, maxWaitMs: leftMs })
-      // The process may have stalled beyond the request's own timeout.
-      if (clock.monotonicNow() - startedAt > timeoutMs - this.#spentMs) throw timeoutError(this.#config)
-      return token
-    } catch (error) {
-      if (!isTokenError(error)) throw error
-      throw timeoutMs < maxWaitMs && error.code === 'ERR_WAIT_TIMEOUT'
-        ? timeoutError(this.#config)
-        : ofRequest(error, this.#config)
-    } finally {
+    const end = () => {
       this.#spentMs += clock.monotonicNow() - startedAt
-      cancelled.forget()
+      forget?.()
     }
+    const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - this.#spentMs)
+    return promised(() => ask({ signal, maxWaitMs: leftMs })).then(
+      (token) => {
+        end()
+        // The process may have stalled beyond the request's own timeout.
+        if (this.#spentMs > timeoutMs) throw timeoutError(this.#config)
+        return use(token)
+      },
+      (error: unknown) => {
+        end()
+        if (!isTokenError(error)) throw error
+        throw timeoutMs < maxWaitMs && error.code === 'ERR_WAIT_TIMEOUT'
+          ? timeoutError(this.#config)
+          : ofRequest(error, this.#config)
+      },
+    )
   }
 }
 
 /** The request's own `signal`, or one that ends with its `cancelToken` too. */
-function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig) {
+function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig): Cancellation {
+  if (!signal && !cancelToken) return NEVER
   // axios takes anything that resembles a signal.
   const own = signal && 'throwIfAborted' in signal ? (signal as AbortSignal) : undefined
   const alike = own ? undefined : signal
-  if (!cancelToken && !alike) return { signal: own, forget: () => undefined }
+  if (!cancelToken && !alike) return { signal: own }
   const controller = new AbortController()
   const abort = () => controller.abort()
   // Missing in axios' types.
@@ -66,6 +83,12 @@ function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig) {
   }
   return { signal: own ? AbortSignal.any([own, controller.signal]) : controller.signal, forget }
 }
+
+interface Cancellation {
+  readonly signal?: AbortSignal | undefined
+  readonly forget?: () => void
+}
+const NEVER: Cancellation = {}
 
 /** The error that axios itself would give. */
 function timeoutError(config: InternalAxiosRequestConfig): AxiosError {

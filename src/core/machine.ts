@@ -65,13 +65,15 @@ export class Machine {
 
   /** A token that may be sent now, or the wait for one. @throws {TokenError} where no wait can help */
   get(options?: WaitOptions): Promise<string> | string {
+    ownOption(options, 'signal')?.throwIfAborted()
     return this.peek() ?? this.#wait(this.#current ? 'expired' : 'cold', options, true)
   }
 
   /** Another token than `refused`. A late refusal of a token that was replaced since costs no token call. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
-    const isExpired = this.#current?.freshness === 'expired'
+    ownOption(options, 'signal')?.throwIfAborted()
     if (!this.#isCurrent(refused)) return this.get(options)
+    const isExpired = this.#current?.freshness === 'expired'
     if (!isExpired && admission(this.#phase, this.#now) === 'start') {
       const gapMs = this.#takeForcedTurn()
       if (gapMs > 0) throw this.#refusal({ until: this.#now + gapMs, error: replacedTooSoon() })
@@ -86,6 +88,7 @@ export class Machine {
   }
 
   renew(options?: WaitOptions): Promise<string> | string {
+    ownOption(options, 'signal')?.throwIfAborted()
     return this.#wait('forced', options, false)
   }
 
@@ -178,11 +181,11 @@ export class Machine {
     if (isRefused && living === undefined) throw this.#refusal(admitted)
     if (admitted === 'start') this.#renew(because)
     this.#renewal?.hurry()
-    if (living === undefined || !this.#current) return this.#room.enter({ limit, signal })
+    if (living === undefined || !this.#current) return this.#room.share({ limit, signal })
     // The token lives, within its hard window: wait until a third of that is left, then make do with it.
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
-    return this.#room.enter({ limit, keepAt: now + patienceMs, signal })
+    return this.#room.share({ limit, keepAt: now + patienceMs, signal })
   }
 
   /** Takes the turn of the next renewal that a refusal forces. @returns Until that turn comes, ms; at most 0: it is taken. */

@@ -3,7 +3,6 @@ import { isTokenError, toldTo, TokenError, type TokenErrorCode } from './errors.
 import type { Events, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
-import { ownOption } from './option-checks.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 
 /** Keeps one fresh access token for one account, whoever asks and however many at once. */
@@ -69,6 +68,8 @@ export interface ManagerInternals {
   readonly clock: Clock
   readonly maxWaitMs: number
   readonly anomaly: Events['anomaly']
+  /** As `getAccessToken`, but callers who wait together may get one and the same error. */
+  readonly awaitToken?: (options?: WaitOptions) => Promise<string> | string
   /** Whether `token` is the current one and has ended: a stall may lie between its being served and its being sent. */
   readonly hasEnded: (token: string) => boolean
   /** The API refused `token`: replaces it for later requests, as `replaceAccessToken` does. Nobody waits, and no process is held. */
@@ -94,7 +95,6 @@ export class Manager implements TokenManager {
   }
 
   async getAccessToken(options?: WaitOptions): Promise<string> {
-    ownOption(options, 'signal')?.throwIfAborted()
     try {
       return await this.#machine.get(options)
     } catch (error) {
@@ -107,7 +107,6 @@ export class Manager implements TokenManager {
   }
 
   async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
-    ownOption(options, 'signal')?.throwIfAborted()
     try {
       const token = await this.#machine.replace(refused, options)
       if (token !== refused) return token
@@ -121,7 +120,6 @@ export class Manager implements TokenManager {
   }
 
   async renew(options?: WaitOptions): Promise<void> {
-    ownOption(options, 'signal')?.throwIfAborted()
     try {
       await this.#machine.renew(options)
     } catch (error) {
@@ -152,6 +150,7 @@ export class Manager implements TokenManager {
       clock,
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),
+      awaitToken: (options) => this.#machine.get(options),
       hasEnded: (token) => this.#machine.hasEnded(token),
       replaceBehind: (token) => this.#machine.replaceBehind(token),
     }

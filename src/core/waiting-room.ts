@@ -27,6 +27,8 @@ export class WaitingRoom {
   readonly #atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
   readonly #bySignal = new Map<AbortSignal, { waiters: Set<Waiter>; deafen: () => void }>()
+  /** The last wait without a signal. */
+  #shared: { readonly wait: Wait; readonly token: Promise<string> } | undefined
   #timer: { at: number; cancel: () => void } | undefined
 
   constructor(clock: Clock, living: () => string | undefined, atLimit: () => TokenError) {
@@ -51,6 +53,15 @@ export class WaitingRoom {
     })
   }
 
+  /** As `enter`. Callers without a signal who come at the same time wait as one: what it rejects with is the error of all of them. */
+  share(wait: Wait): Promise<string> {
+    if (wait.signal) return this.enter(wait)
+    if (this.#shared && isJustBefore(this.#shared.wait, wait)) return this.#shared.token
+    const token = this.enter(wait)
+    this.#shared = { wait, token }
+    return token
+  }
+
   /** Everybody leaves with `token`. */
   serve(token: string): void {
     for (const waiter of this.#waiters) {
@@ -72,6 +83,8 @@ export class WaitingRoom {
 
   #leave(waiter: Waiter): void {
     this.#waiters.delete(waiter)
+    // Who comes now has to wait for what comes next.
+    this.#shared = undefined
     if (waiter.signal) this.#stopListening(waiter.signal, waiter)
     if (this.#waiters.size > 0) return
     this.#timer?.cancel()
@@ -133,6 +146,14 @@ export class WaitingRoom {
     this.#bySignal.delete(signal)
   }
 }
+
+/** Whether a caller may wait as an earlier one does: that one gives up a little earlier at most. */
+function isJustBefore(earlier: Wait, later: Wait): boolean {
+  const { limit, keepAt } = earlier
+  if (later.limit < limit || later.limit > limit + SHARED_MS) return false
+  return keepAt === later.keepAt || Math.abs((keepAt ?? NaN) - (later.keepAt ?? NaN)) <= SHARED_MS
+}
+const SHARED_MS = 5
 
 function nextOf({ keepAt, limit }: Waiter): number {
   return Math.min(keepAt ?? limit, limit)
