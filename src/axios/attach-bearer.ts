@@ -62,8 +62,8 @@ class Attachments {
   /** By origin. Replaced, never changed: a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
   #interceptor: number | undefined
-  /** The last one. */
-  #wrapper: { readonly wrapper: Wrapper; readonly choice: AdapterChoice } | undefined
+  /** The wrapper of the last request, and what it is good for. */
+  #kept: { wrapper: Wrapper; choice: AdapterChoice; claims: ReadonlyMap<string, Bearer> } | undefined
   readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
 
   constructor(instance: Instance) {
@@ -84,7 +84,7 @@ class Attachments {
     if (taken !== undefined)
       throw new TypeError(`${taken} already gets the token of another manager on this instance: give origins to both`)
     const claim: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
-    this.#setClaims([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
+    this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
     if (this.#attached.size === 0) this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
@@ -96,11 +96,6 @@ class Attachments {
     return attachment
   }
 
-  #setClaims(claims: Iterable<readonly [string, Bearer]>): void {
-    this.#claims = new Map(claims)
-    this.#wrapper = undefined
-  }
-
   #install(): void {
     Object.defineProperty(this.#instance, ATTACHMENTS, { value: this, configurable: true })
     const wrap = (config: InternalAxiosRequestConfig) => this.#wrap(config)
@@ -110,7 +105,7 @@ class Attachments {
 
   #detach(tokens: TokenManager, claim: Bearer): void {
     this.#attached.delete(tokens)
-    this.#setClaims([...this.#claims].filter(([, one]) => one !== claim))
+    this.#claims = new Map([...this.#claims].filter(([, one]) => one !== claim))
     if (this.#attached.size > 0 || this.#interceptor === undefined) return
     this.#instance.interceptors.request.eject(this.#interceptor)
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
@@ -118,19 +113,26 @@ class Attachments {
 
   /** Puts a wrapper in the place of the adapter: what other interceptors and transforms do is done when it runs. */
   #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
-    const wrapped = withAdapter(config, this.#wrapperOf(adapterOf(config)))
+    const adapter = this.#wrapperOf(adapterOf(config))
+    let wrapped = config
+    try {
+      config.adapter = adapter
+    } catch {
+      wrapped = { ...config, adapter } // an interceptor has frozen it
+    }
     // Without other interceptors nobody can put another adapter there.
     if (this.#instance.interceptors.request.handlers?.length !== 1) this.#lateLook.at(wrapped)
     return wrapped
   }
 
-  /** One for all requests, as long as they have the same adapter. */
+  /** One for all requests, as long as these have the same adapter. */
   #wrapperOf(adapter: Adapter): Wrapper {
-    if (this.#wrapper?.choice.isOf(adapter)) return this.#wrapper.wrapper
+    const claims = this.#claims
+    if (this.#kept?.claims === claims && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
     const choice = new AdapterChoice(adapter)
     const send = this.#inPlaceOf(choice, (final, claim) => sendWithToken(final, choice.telling(final), claim))
     const wrapper: Wrapper = Object.assign(send, { [WRAPPED]: choice.adapter })
-    this.#wrapper = { wrapper, choice }
+    this.#kept = { wrapper, choice, claims }
     return wrapper
   }
 
@@ -200,10 +202,7 @@ class Attachments {
 
   #isDefault(header: string): boolean {
     const name = header.toLowerCase()
-    const among = (headers: unknown) =>
-      typeof headers === 'object' &&
-      headers !== null &&
-      Object.entries(headers).some(([key, value]) => key.toLowerCase() === name && value !== undefined)
+    const among = (headers: unknown) => typeof headers === 'object' && headers !== null && hasHeader(headers, name)
     // Among the headers for all methods, and among those for one of them.
     const headers = memberOf(this.#instance.defaults, 'headers') as object | undefined
     return among(headers) || Object.values(headers ?? {}).some(among)
@@ -220,16 +219,6 @@ type Wrapper = AxiosAdapter & { readonly [WRAPPED]?: Adapter }
 function adapterOf(config: InternalAxiosRequestConfig): Adapter {
   const found = memberOf(config, 'adapter') as Wrapper | undefined
   return found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
-}
-
-/** An interceptor may have frozen it. */
-function withAdapter(config: InternalAxiosRequestConfig, adapter: Adapter): InternalAxiosRequestConfig {
-  try {
-    config.adapter = adapter
-    return config
-  } catch {
-    return { ...config, adapter }
-  }
 }
 
 function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, settings: AttachSettings): string[] {

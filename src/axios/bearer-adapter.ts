@@ -43,19 +43,11 @@ interface Sending {
   readonly isReplay?: boolean
 }
 
-/** What came of it where the API refused the token. */
-interface Refused {
-  readonly response: AxiosResponse
-  readonly journey: Journey | undefined
-  /** Gives the caller the API's own answer. */
-  readonly settled: () => AxiosResponse
-}
-
 function sendAfterWait(sending: Sending, wait: Wait): Promise<AxiosResponse> {
-  const { access } = sending.bearer
+  const { config, adapter, bearer } = sending
   return wait.forToken((token) =>
     // Again where a stall has outlasted the token that was waited for.
-    access.hasEnded(token) ? sendAfterWait(sending, wait) : send({ ...sending, wait }, token),
+    bearer.access.hasEnded(token) ? sendAfterWait(sending, wait) : send({ config, adapter, bearer, wait }, token),
   )
 }
 
@@ -91,14 +83,14 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
     return response !== undefined && !journey?.hasLeft && bearer.refuses(response)
   }
   return promised(() => adapter(config)).then(
-    (response) => (end(response) ? replay(sending, token, { response, journey, settled: () => response }) : response),
+    (response) => (end(response) ? replay(sending, token, journey, response, () => response) : response),
     (error: unknown) => {
       const { response } = (error ?? {}) as { response?: AxiosResponse }
       concealError(error, name, headers)
       const settled = () => {
         throw error
       }
-      return end(response) ? replay(sending, token, { response, journey, settled }) : settled()
+      return end(response) ? replay(sending, token, journey, response, settled) : settled()
     },
   )
 }
@@ -113,10 +105,13 @@ function putBack<Name extends keyof InternalAxiosRequestConfig>(
   else if (name in config) Reflect.deleteProperty(config, name)
 }
 
+/** @param settled Gives the caller the API's own answer. */
 async function replay(
   sending: Sending,
   token: string,
-  { response, journey, settled }: Refused,
+  journey: Journey | undefined,
+  response: AxiosResponse,
+  settled: () => AxiosResponse,
 ): Promise<AxiosResponse> {
   const { config, adapter, bearer, isReplay } = sending
   const { access } = bearer

@@ -56,7 +56,7 @@ export class WaitingRoom {
   /** As `enter`. Callers without a signal who come at the same time wait as one: what it rejects with is the error of all of them. */
   share(wait: Wait): Promise<string> {
     if (wait.signal) return this.enter(wait)
-    if (this.#shared && isJustBefore(this.#shared.wait, wait)) return this.#shared.token
+    if (this.#shared && isAlike(this.#shared.wait, wait)) return this.#shared.token
     const token = this.enter(wait)
     this.#shared = { wait, token }
     return token
@@ -147,13 +147,11 @@ export class WaitingRoom {
   }
 }
 
-/** Whether a caller may wait as an earlier one does: that one gives up a little earlier at most. */
-function isJustBefore(earlier: Wait, later: Wait): boolean {
-  const { limit, keepAt } = earlier
-  if (later.limit < limit || later.limit > limit + SHARED_MS) return false
-  return keepAt === later.keepAt || Math.abs((keepAt ?? NaN) - (later.keepAt ?? NaN)) <= SHARED_MS
+/** Whether a caller may wait as an earlier one does: less than a millisecond, which no timer tells, lies between their limits. */
+function isAlike(earlier: Wait, later: Wait): boolean {
+  const isNear = (one = NaN, other = NaN) => Math.abs(one - other) < 1
+  return isNear(earlier.limit, later.limit) && (earlier.keepAt === later.keepAt || isNear(earlier.keepAt, later.keepAt))
 }
-const SHARED_MS = 5
 
 function nextOf({ keepAt, limit }: Waiter): number {
   return Math.min(keepAt ?? limit, limit)

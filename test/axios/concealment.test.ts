@@ -91,6 +91,8 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     const request = answer.request as { headers?: Headers; getHeader(name: string): unknown }
     expect(inspect({ request })).toMatch(/Request GET .*\?q=1/)
     expect(JSON.stringify({ request })).toMatch(/Request GET .*\?q=1/)
+    // A copy is concealed as well, though it has no method of its class.
+    expectNoCanary(inspect({ ...request }) + JSON.stringify({ ...request }))
     const sent = request.headers ? request.headers.get(header) : request.getHeader(header)
     expect(sent).toContain(MARKED)
   })

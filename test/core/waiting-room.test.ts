@@ -137,3 +137,44 @@ describe('given callers who share a signal', () => {
     expect([room.size, clock.pending]).toEqual([0, 0])
   })
 })
+
+describe('given callers who may share what they wait for', () => {
+  const shared = (living?: string) => {
+    const { clock, room } = world(living)
+    const share = (ms: number, keepMs?: number, signal?: AbortSignal) => {
+      const now = clock.monotonicNow()
+      return room.share({ limit: now + ms, keepAt: keepMs === undefined ? undefined : now + keepMs, signal })
+    }
+    return { clock, room, share }
+  }
+
+  it('when they come at the same time with the same limits, then they wait as one', async () => {
+    const { room, share } = shared()
+    const [first, second] = [share(100, 50), share(100.9, 50.9)]
+    expect([second === first, room.size]).toEqual([true, 1])
+    room.serve('token')
+    expect(await second).toBe('token')
+  })
+
+  it.each<[string, [number, number?, AbortSignal?]]>([
+    ['another limit', [101, 50]],
+    ['another instant from which the old token will do', [100, 51]],
+    ['no such instant', [100]],
+    ['a signal', [100, 50, new AbortController().signal]],
+  ])('when a caller has %s, then it waits for itself', async (_, waits) => {
+    const { room, share } = shared()
+    const [first, other] = [share(100, 50), share(...waits)]
+    expect([other === first, room.size]).toEqual([false, 2])
+    room.serve('token')
+    expect(await Promise.all([first, other])).toEqual(['token', 'token'])
+  })
+
+  it('when those before them have left, then they wait for what comes next', async () => {
+    const { room, share } = shared()
+    const first = share(100)
+    room.serve('first')
+    const second = share(100)
+    room.serve('second')
+    expect(await Promise.all([first, second])).toEqual(['first', 'second'])
+  })
+})
