@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import config from '../../jest.config.mjs'
+import config, { slowTests } from '../../jest.config.mjs'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(project, 'coverage', 'mutation')
@@ -19,7 +19,8 @@ mkdirSync(folder, { recursive: true })
 const groups = new Map()
 for (const [room, names] of Object.entries(rooms)) {
   for (const name of readdirSync(join(project, 'test', room))) {
-    if (!name.endsWith('.test.ts') || !names.test(name)) continue
+    if (!name.endsWith('.test.ts') || !names.test(name) || slowTests.includes(`<rootDir>/test/${room}/${name}`))
+      continue
     const file = join(project, 'test', room, name)
     const isApart = /'nock'|HTTP_PROXY/.test(readFileSync(file, 'utf8'))
     const group = isApart ? basename(file, '.test.ts') : room

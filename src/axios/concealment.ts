@@ -15,7 +15,7 @@ function conceal(holder: unknown, header: string, sent: object): void {
   // Still readable, but not printed.
   if (request === undefined) return
   // V8 changes a member at several times the price of making it anew.
-  Reflect.deleteProperty(holder, 'request')
+  if (Object.isExtensible(holder)) Reflect.deleteProperty(holder, 'request')
   Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
   concealRequest(request)
   // Behind one of Node stands the one that follows its redirects, or the other way round: streams up and down hold either.

@@ -327,6 +327,15 @@ describe('given an adapter without requests of its own', () => {
   })
 })
 
+it('given an adapter whose errors take no new members, when one is printed, then no token is seen, and its request can still be read', async () => {
+  const request = { authorization: `Bearer ${MARKED}` }
+  const boom = Object.preventExtensions(Object.assign(new Error('boom'), { request }))
+  const { api } = attached('https://api.example.com', { adapter: () => Promise.reject(boom) })
+  expect(await failureOf(api.get('/'))).toBe(boom)
+  expectNoCanary(printed(boom))
+  expect(boom.request).toBe(request)
+})
+
 describe('given what the library itself gives away', () => {
   it('when attachment, anomaly and TokenError are printed, then no token is seen', async () => {
     const server = await startApi(() => refusal)
