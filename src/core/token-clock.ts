@@ -1,7 +1,11 @@
 import type { Clock } from './clock.ts'
 
-/** Below this a lead of the wall clock is drift or correction; above it, sleep or a step. */
 export const JUMP_MS = 2_000
+
+/** Whether the wall clock has run ahead of the monotonic clock, or behind it, by more than drift and corrections explain. */
+export function hasJumped(aheadMs: number): boolean {
+  return Math.abs(aheadMs) > JUMP_MS
+}
 
 /**
  * Time as a token feels it: monotonic, plus every stretch by which the wall clock ran ahead of it. The monotonic clock
@@ -25,10 +29,11 @@ export class TokenClock {
   now(): number {
     const monotonicNow = this.#clock.monotonicNow()
     const aheadMs = this.#clock.wallNow() - monotonicNow - this.#lead
-    if (aheadMs > JUMP_MS) this.#sleptMs += aheadMs
-    if (aheadMs > JUMP_MS || aheadMs < 0) this.#lead += aheadMs
+    const isJump = hasJumped(aheadMs)
+    if (isJump && aheadMs > 0) this.#sleptMs += aheadMs
+    if (isJump || aheadMs < 0) this.#lead += aheadMs
     const now = monotonicNow + this.#sleptMs
-    if (Math.abs(aheadMs) > JUMP_MS) this.#onJump(aheadMs)
+    if (isJump) this.#onJump(aheadMs)
     return now
   }
 

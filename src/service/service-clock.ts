@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { JUMP_MS } from '../core/token-clock.ts'
+import { hasJumped } from '../core/token-clock.ts'
 import { parseHttpDate } from '../wire/http-date.ts'
 import { isAfter, type Timestamp } from './timestamp.ts'
 
@@ -48,7 +48,7 @@ export class ServiceClock {
   at(sent: Moment, date: unknown): number | undefined {
     const anchor = this.#anchor
     const carried = anchor && anchor.time.at + sent.monotonic - anchor.monotonic
-    const jumped = anchor && Math.abs(sent.wall - sent.monotonic - anchor.lead) > JUMP_MS
+    const jumped = anchor && hasJumped(sent.wall - sent.monotonic - anchor.lead)
     if (carried !== undefined && !jumped) return carried
     const dated = parseHttpDate(date, sent.wall)
     // Whole seconds, cut: it may be almost the next one.
