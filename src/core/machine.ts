@@ -63,13 +63,13 @@ export class Machine {
     return current.stored.accessToken
   }
 
-  /** A token that may be sent now, or the wait for one. @throws {TokenError} where no wait can help */
+  /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
   get(options?: WaitOptions): Promise<string> | string {
     ownOption(options, 'signal')?.throwIfAborted()
     return this.peek() ?? this.#wait(this.#current ? 'expired' : 'cold', options, true)
   }
 
-  /** Another token than `refused`. A late refusal of a token that was replaced since costs no token call. */
+  /** Another token than `refused`. The late refusal of a token that has been replaced since costs no token call. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
     ownOption(options, 'signal')?.throwIfAborted()
     if (!this.#isCurrent(refused)) return this.get(options)
@@ -143,7 +143,7 @@ export class Machine {
     return this.#phase.is === 'renewing' ? this.#phase.renewal : undefined
   }
 
-  /** @returns Whether it changed anything: a renewal that is outdated changes nothing. */
+  /** @returns Whether the event changed the phase: that of an outdated renewal does not. */
   #enter(event: PhaseEvent): boolean {
     const before = this.#phase
     this.#phase = phaseAfter(before, event)
@@ -165,9 +165,9 @@ export class Machine {
   }
 
   /**
-   * Not asynchronous itself: of ten thousand waiters each would hold one promise more.
+   * Not asynchronous: each of ten thousand waiters would hold one more promise.
    *
-   * @param mayKeep Whether the old token will do where no new one can be had in time.
+   * @param mayKeep Whether the caller takes the old token if no new one comes in time.
    */
   #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
     const signal = ownOption(options, 'signal')
@@ -182,13 +182,13 @@ export class Machine {
     if (admitted === 'start') this.#renew(because)
     this.#renewal?.hurry()
     if (living === undefined || !this.#current) return this.#room.share({ limit, signal })
-    // The token lives, within its hard window: wait until a third of that is left, then make do with it.
+    // The token lives, within its hard window. The caller waits until a third of that is left, then takes the old token.
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
     return this.#room.share({ limit, keepAt: now + patienceMs, signal })
   }
 
-  /** Takes the turn of the next renewal that a refusal forces. @returns Until that turn comes, ms; at most 0: it is taken. */
+  /** Takes the turn of the next renewal that a refusal may force. @returns Ms until that turn comes; 0 or less: it is taken. */
   #takeForcedTurn(): number {
     const lifetimeMs = this.#current?.stored.accessLifetimeMs ?? 0
     const now = this.#now
@@ -216,7 +216,7 @@ export class Machine {
     void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
   }
 
-  /** Sees a renewal through. Never rejects: callers hear of it in the waiting room. */
+  /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
     const now = this.#now
     const isForced = because !== 'due' && because !== 'expired'
@@ -230,7 +230,7 @@ export class Machine {
   }
 
   #succeeded(renewal: Renewal, { tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
-    // First, because it calls the user's `random`: what that throws is a failure like any other.
+    // First, because the user's `random` is called here: if it throws, the renewal has failed.
     const current = this.#held(tokens, this.#settings.random())
     this.#enter({ type: 'renewed', renewal })
     this.#renewedAt = startedAt
@@ -266,7 +266,7 @@ export class Machine {
     this.#settings.events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
-  /** The store failed, or the user's `random`. */
+  /** The store or the user's `random` failed, which no plan foresees. */
   #unforeseen(thrown: unknown): GaveUp {
     const error = this.#settings.readThrown(thrown, 'obtain')
     return new GaveUp(error, coolDownOf(error, LEAST_RENEWAL_GAP_MS, (restIn(this.#phase)?.failures ?? 0) + 1))

@@ -3,7 +3,7 @@ import type { HeldToken } from './held-token.ts'
 import type { Renewal } from './renewal.ts'
 import type { TokenStatus } from './token-manager.ts'
 
-/** What the manager does about the next token. The token that it holds stands beside the phase, because it serves in all of them. */
+/** What the manager does about the next token. It keeps its current token beside the phase, because that serves in all phases. */
 export type Phase =
   | { readonly is: 'idle' }
   /** With a rest: the pause that the service asked for, or why the last renewal failed. */
@@ -28,7 +28,7 @@ export type PhaseEvent =
 
 export const IDLE: Phase = /* @__PURE__ */ Object.freeze({ is: 'idle' })
 
-/** @returns The same phase where the event changes nothing. A renewal that is not that of the phase is outdated: it is not heard. */
+/** @returns The same phase if the event changes nothing. The events of an outdated renewal change nothing. */
 export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
   if (phase.is === 'closed') return phase
   switch (event.type) {
@@ -51,11 +51,11 @@ function afterRenewing(event: Extract<PhaseEvent, { type: 'renewed' | 'held' | '
 }
 
 export function restIn(phase: Phase): Rest | undefined {
-  return 'rest' in phase ? phase.rest : undefined
+  return phase.is === 'renewing' || phase.is === 'resting' ? phase.rest : undefined
 }
 
 /**
- * What somebody who needs a token call is told: `start` a renewal, `join` the one in flight, or the rest that forbids both.
+ * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A rest forbids both.
  *
  * @param limit Until when the caller can wait, monotonic ms: a caller who can outwait a renewal's pause joins.
  */
@@ -96,7 +96,7 @@ function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenS
   return token ? 'expired' : 'empty'
 }
 
-/** Why a caller gets no token: the manager is closed, or in a rest, then with the instant of the next attempt. */
+/** Why a caller gets no token: the manager is closed, or rests. The error then tells the instant of the next attempt. */
 export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
   if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = refusal

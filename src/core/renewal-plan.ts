@@ -15,7 +15,7 @@ export interface RenewalPolicy {
   readonly maxWaitMs: number
 }
 
-/** What is known when an exchange has failed, beside its error. Durations in ms. */
+/** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
 export interface FailureFacts {
   readonly exchange: Exchange
   /** The call that failed, the first of its renewal being 1. */
@@ -28,7 +28,7 @@ export interface FailureFacts {
   readonly failures: number
   /** How long the call took to fail. */
   readonly calledForMs: number
-  /** How long the old token still serves without waiting. */
+  /** How long the old access token still serves requests without a wait. */
   readonly servedMs: number
   /** Uniform in [0, 1). */
   readonly chance: number
@@ -50,7 +50,7 @@ export interface Plan {
   readonly next: Retry | CoolDown
 }
 
-/** The service is there, only the refresh token was not to its liking: the credentials need not wait long. */
+/** The service answers, and refused only the refresh token: the obtain that follows need not wait long. */
 const SHORT_REST_MS = 1_000
 
 /** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal). */
@@ -60,7 +60,7 @@ export function planAfter(error: TokenError, facts: FailureFacts, policy: Renewa
   const isAccountRefused = facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED'
   const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
   const plan = { error, fate, judged, obtains, isAccountRefused, isAsked: retryAfterMs > 0 }
-  // Where no caller can wait as long as the service asks, the cool-down tells everyone at once.
+  // No caller can wait as long as the service asks: the cool-down tells all of them at once.
   const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
   if (next !== 'stop' && facts.attempt < facts.maxAttempts && !isTooLong) {
     const pause = obtains ? 0 : pauseMs(facts.attempt, error, retryAfterMs, policy.retry, facts.chance)
@@ -94,7 +94,7 @@ export function coolDownOf({ code, status, serviceCode }: TokenError, ms: number
   return { kind: 'cool-down', ms, failures, code, ...details }
 }
 
-/** What the store is told at once. Whoever had a refresh token refused keeps the claim until it is clear what that means. */
+/** What the manager tells the store at once. After a refused refresh token it keeps its claim until it knows what the refusal means. */
 export function firstWordOf({ fate, next }: Plan, isHalted: boolean): Plan['next'] | undefined {
   if (fate === 'dead') return { kind: 'retry', ms: 0 }
   return isHalted ? undefined : next
@@ -111,15 +111,15 @@ export function askedMsOf(error: TokenError): number {
   return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
 }
 
-/** What an owner of the record knows of refresh tokens beyond the record. */
+/** What a manager knows of refresh tokens beyond what the record says. */
 export interface RenewalMemory {
-  /** A refresh failed in a way that calls for the credentials once, whatever the record holds. */
+  /** The next exchange is an obtain, whatever the record holds: a refresh has failed in such a way. */
   owesObtain: boolean
   /** Refresh tokens up to this version are never presented again, even if the record was not told that they are spent. */
   spentVersion: number
 }
 
-/** A refresh token that met a 5xx may have been spent: it is presented this often, then given up. */
+/** The manager presents a refresh token that met a 5xx this often, then retires it. */
 const MAX_PRESENTATIONS = 3
 
 /** @returns The refresh token of a claim, if it may be presented now. Undefined: obtain. */
@@ -130,9 +130,9 @@ export function tokenToPresent(
 ): string | undefined {
   const isSpent = version <= spentVersion && !isPrivate
   const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
-  // After a 5xx it may have been spent. While the old token serves there is time to find out.
-  const isTired = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
-  return !presentable || owesObtain || isSpent || hasEnded || isTired ? undefined : tokens?.refreshToken
+  // The service may have spent it in spite of the 5xx. While the old access token serves, the manager has time to find out.
+  const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
+  return !presentable || owesObtain || isSpent || hasEnded || mayBeSpent ? undefined : tokens?.refreshToken
 }
 
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */

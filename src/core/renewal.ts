@@ -60,7 +60,7 @@ interface Call {
   readonly refreshToken: string | undefined
 }
 
-/** One renewal: claims, makes the exchange, settles, and does what is planned: `renewal-plan.ts` decides. */
+/** One renewal: claims, makes the exchange, settles, and does what `renewal-plan.ts` decides. */
 export class Renewal {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
@@ -92,7 +92,7 @@ export class Renewal {
     this.#pauses.halt()
   }
 
-  /** Somebody waits: the renewal is no longer left to another owner while the old token serves. */
+  /** A caller waits: the renewal no longer leaves the exchange to another owner while the old token serves. */
   hurry(): void {
     this.#pauses.hurry()
   }
@@ -110,7 +110,7 @@ export class Renewal {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    // Before the claim: what a broken generator throws must not leave one unsettled.
+    // Before the claim: if the generator throws, no claim is left unsettled.
     const chance = this.#settings.random()
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
@@ -157,7 +157,7 @@ export class Renewal {
     return { tokens, by: 'adopted', attempts }
   }
 
-  /** Claims until this owner is granted the exchange, or somebody else's tokens will do. */
+  /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
     const { record, owner, tokenClock, exchangeTimeoutMs } = this.#settings
     // Longer than the exchange it covers: only an owner that stalled lets it run out.
@@ -168,7 +168,7 @@ export class Renewal {
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
-        // A process that was stopped meanwhile has lost its claim, and somebody else may be at it.
+        // A process that was stopped for that long has lost its claim: another owner may make the exchange by now.
         if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
       } else if (claim.kind === 'cooling') {
         const error = new TokenError(
@@ -184,16 +184,16 @@ export class Renewal {
     }
   }
 
-  /** Another owner makes the exchange. @returns whether this was a poll */
+  /** Waits while another owner makes the exchange. @returns whether this was a poll */
   async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
-    // While our own token serves there is no need to ask how it goes.
+    // While the manager's own token serves, it need not ask how that exchange goes.
     const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
     const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
     await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), servedMs > 0)
     return servedMs <= 0
   }
 
-  /** Settles a failed exchange and does what is planned. @returns what another owner got meanwhile */
+  /** Settles a failed exchange, then does what is planned. @returns the tokens that another owner has stored meanwhile */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
     const { counts, memory } = this.#settings
     counts.failures += 1
@@ -210,7 +210,7 @@ export class Renewal {
     return this.#perform(last, call.attempt)
   }
 
-  /** Tells of a refresh token that was refused, and says to the store what that means for all owners. */
+  /** Reports a refused refresh token, and tells the store what the refusal means for all owners. */
   async #refused(
     { claim, refreshToken = '' }: Call,
     plan: Plan,
@@ -264,7 +264,7 @@ export class Renewal {
     return this.#settings.tokenClock.now() - this.#claimedAt
   }
 
-  /** A store that cannot be reached costs nobody a token: the claim runs out there. */
+  /** If the store cannot be reached, the claim runs out there. */
   #release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Plan['next']): Promise<ReleaseAnswer | undefined> {
     return this.#settings.record.release(claim, fate, next).catch(() => undefined)
   }
@@ -283,7 +283,7 @@ export class Renewal {
     return why === undefined ? this.#halted !== undefined : this.#halted === why
   }
 
-  /** A private record cannot forget, and its versions are not those of the shared one. */
+  /** Not for a private record: it cannot forget, and its versions are not those of the shared record. */
   #spent({ isPrivate, version }: GrantedClaim): void {
     if (!isPrivate) this.#settings.memory.spentVersion = version
   }

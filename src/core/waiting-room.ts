@@ -53,7 +53,7 @@ export class WaitingRoom {
     })
   }
 
-  /** As `enter`. Callers without a signal who come at the same time wait as one: what it rejects with is the error of all of them. */
+  /** As `enter`, but callers without a signal who come at the same time share one promise, and its error. */
   share(wait: Wait): Promise<string> {
     if (wait.signal) return this.enter(wait)
     if (this.#shared && isAlike(this.#shared.wait, wait)) return this.#shared.token
@@ -83,7 +83,7 @@ export class WaitingRoom {
 
   #leave(waiter: Waiter): void {
     this.#waiters.delete(waiter)
-    // Who comes now has to wait for what comes next.
+    // A caller who comes later waits for the next token.
     this.#shared = undefined
     if (waiter.signal) this.#stopListening(waiter.signal, waiter)
     if (this.#waiters.size > 0) return
@@ -147,7 +147,7 @@ export class WaitingRoom {
   }
 }
 
-/** Whether a caller may wait as an earlier one does: less than a millisecond, which no timer tells, lies between their limits. */
+/** Whether two callers may share a wait: less than a millisecond lies between their limits, and no timer can tell that. */
 function isAlike(earlier: Wait, later: Wait): boolean {
   const isNear = (one = NaN, other = NaN) => Math.abs(one - other) < 1
   return isNear(earlier.limit, later.limit) && (earlier.keepAt === later.keepAt || isNear(earlier.keepAt, later.keepAt))
