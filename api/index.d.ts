@@ -273,12 +273,6 @@ interface TokenStatus {
         suspicions: number;
     };
 }
-/**
- * Creates the manager of one account. Nothing is called until somebody asks for a token.
- *
- * @throws {TypeError | RangeError} naming the option and its value.
- */
-declare function createTokenManager(options: TokenManagerOptions): TokenManager;
 
 interface AttachOptions {
     /** Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. */
@@ -318,14 +312,11 @@ declare function attachBearer(instance: Pick<AxiosInstance, 'defaults' | 'interc
 declare function memoryStore(): TokenStore;
 
 /**
- * What a failed call of an own source means: an axios error, an answer of fetch, a network error of undici or Node, or
- * anything else. Reads status, `Retry-After`, the `error` member of OAuth 2.0 (RFC 6749, section 5.2) and the code of the
- * network error; keeps no message that may hold a secret. The manager applies it to whatever a source throws that is no
- * `TokenError`.
+ * Creates the manager of one account. The manager makes no token call until somebody asks for a token.
  *
- * @returns `thrown` itself where it is a `TokenError`.
+ * @throws {TypeError | RangeError} naming the option and its value.
  */
-declare function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError;
+declare function createTokenManager(options: TokenManagerOptions): TokenManager;
 
 interface ProvidedCredentials<Credentials> {
     /**
@@ -377,6 +368,16 @@ interface Login {
  * @throws {TypeError} naming the option.
  */
 declare function loginPassword(options: LoginPasswordOptions): TokenSource;
+
+/**
+ * What a failed call of an own source means: an axios error, an answer of fetch, a network error of undici or Node, or
+ * anything else. Reads status, `Retry-After`, the `error` member of OAuth 2.0 (RFC 6749, section 5.2) and the code of the
+ * network error; keeps no message that may hold a secret. The manager applies it to whatever a source throws that is no
+ * `TokenError`.
+ *
+ * @returns `thrown` itself where it is a `TokenError`.
+ */
+declare function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError;
 
 export { TokenError, TokenStore, attachBearer, clientCredentials, createTokenManager, isTokenError, loginPassword, memoryStore, toTokenError };
 export type { AnomalyKind, AttachOptions, Attachment, Client, ClientCredentialsOptions, Clock, ExchangeContext, ExchangeOutcome, Login, LoginPasswordOptions, ProvidedCredentials, RenewalCause, RenewalOptions, RetryOptions, SuspicionEvent, TokenErrorCode, TokenErrorDetails, TokenEvents, TokenGrant, TokenManager, TokenManagerOptions, TokenServiceOptions, TokenSource, TokenStatus, WaitOptions };
