@@ -111,7 +111,12 @@ export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now
  *
  * @returns Ms to wait, 0 or less: renew now; undefined: nothing is to be done.
  */
-export function timerMs(phase: Phase, token: HeldToken, keepWarm: string, now: number): number | undefined {
+export function timerMs(
+  phase: Phase,
+  token: Pick<HeldToken, 'used' | 'freshness' | 'freshMs' | 'remainingMs'>,
+  keepWarm: string,
+  now: number,
+): number | undefined {
   const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
   if (phase.is === 'renewing' || phase.is === 'closed' || !isKept) return undefined
   // A timer may come a little early, or while a failed renewal rests.

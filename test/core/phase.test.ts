@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { TokenError } from '../../src/core/errors.ts'
-import { admission, IDLE, type Phase, phaseAfter, refusalIn, type Rest, statusIn } from '../../src/core/phase.ts'
+import {
+  admission,
+  IDLE,
+  type Phase,
+  phaseAfter,
+  refusalIn,
+  type Rest,
+  statusIn,
+  timerMs,
+} from '../../src/core/phase.ts'
 import type { Renewal } from '../../src/core/renewal.ts'
 
 /** Renewals are only told apart here. */
@@ -50,7 +59,7 @@ describe('given a phase, when something happens', () => {
       const after = phaseAfter(phase, event)
       if (expected[n] === SAME) expect(after).toBe(phase)
       else expect(after).toEqual(expected[n])
-      // Not only alike: a renewal is told by its identity.
+      // Not only alike: renewals are told apart by their identity.
       if (after.is === 'renewing' && phase.is !== 'renewing')
         expect(after.renewal).toBe((event as { renewal?: Renewal }).renewal)
     }
@@ -130,7 +139,50 @@ describe('given a rest, when a caller is refused', () => {
     })
   })
 
+  it('then a closed manager says so', () => {
+    expect(refusalIn('closed', 500, 0)).toMatchObject({ code: 'ERR_CLOSED', message: 'The token manager is closed' })
+  })
+
   it('then an endless rest is told as it is', () => {
     expect(refusalIn({ until: Infinity, error }, 500, 0)).toBe(error)
   })
+})
+
+describe('given the timer of a token, when it fires', () => {
+  const token = (freshness: 'fresh' | 'due' | 'expired', changes: object = {}) => ({
+    freshness,
+    freshMs: 300,
+    remainingMs: 1,
+    used: true,
+    ...changes,
+  })
+
+  it.each<[string, Phase, Parameters<typeof timerMs>[1], string, number | undefined]>([
+    ['renews a token that is due', IDLE, token('due'), 'while-used', 0],
+    ['renews one that callers wait for', IDLE, token('expired'), 'while-used', 0],
+    ['waits where it came early', IDLE, token('fresh'), 'while-used', 300],
+    ['lapses where nobody has used the token', IDLE, token('due', { used: false }), 'while-used', undefined],
+    ['lapses where the token has ended', IDLE, token('expired', { remainingMs: 0 }), 'while-used', undefined],
+    ['renews an unused token that is always kept', IDLE, token('due', { used: false }), 'always', 0],
+    ['renews an ended token that is always kept', IDLE, token('expired', { remainingMs: 0 }), 'always', 0],
+    ['leaves it to the renewal in flight', PHASES.renewing, token('due'), 'always', undefined],
+    ['waits for the end of a rest', PHASES.resting, token('due'), 'while-used', 100],
+    ['does nothing where the manager is closed', CLOSED, token('due'), 'always', undefined],
+  ])('then it %s', (_, phase, held, keepWarm, ms) => {
+    expect(timerMs(phase, held, keepWarm, 900)).toBe(ms)
+  })
+
+  it('then it renews where a rest is over', () => {
+    expect(timerMs(PHASES.resting, token('due'), 'while-used', 1_000)).toBe(0)
+  })
+})
+
+it('given a polluted Object.prototype, when the rest of a phase is asked for, then only its own counts', () => {
+  const pollution = Object.prototype as { rest?: Rest }
+  pollution.rest = { ...rest, until: Infinity }
+  try {
+    expect(admission(IDLE, 0)).toBe('start')
+  } finally {
+    delete pollution.rest
+  }
 })
