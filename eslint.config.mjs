@@ -45,7 +45,18 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./core/|axios$)',
     'axios imports core and axios, no other room and nothing of Node: the main entry loads in any runtime.',
   ),
-  room('redis', '^(?!\\./|\\.\\./core/)', 'redis imports core and no other room, and no client: the user brings one.'),
+  room('store', '^(?!\\./|\\.\\./core/)', 'store imports core and no other room.'),
+  room('redis', '^(?!\\./|\\.\\./(core|store)/)', 'redis imports core and store, and no client: the user brings one.'),
+  room(
+    'postgres',
+    '^(?!\\./|\\.\\./(core|store)/)',
+    'postgres imports core and store, and no client: the user brings one.',
+  ),
+  room(
+    'postgres',
+    '^(?!\\./|\\.\\./(core|store)/)',
+    'postgres imports core and store, and no client: the user brings one.',
+  ),
   room(
     'testing',
     '^(?!\\./|node:)',

@@ -13,7 +13,8 @@ export default {
   maxWorkers: '100%',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.stryker-tmp'],
-  globalSetup: '<rootDir>/test/support/redis-setup.mjs',
+  globalSetup: '<rootDir>/test/support/servers-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',
   transform: {
     '\\.(ts|js)$': [
       '@swc/jest',

@@ -1,6 +1,7 @@
 // JavaScript: ESM that imports p-retry, CommonJS that carries it inside (p-retry is ESM only).
 // No source maps: the output keeps its comments and file names, and the package does not ship what they would point at.
-const input = { index: 'src/index.ts', redis: 'src/redis/index.ts', testing: 'src/testing/index.ts' }
+const rooms = ['postgres', 'redis', 'store', 'testing']
+const input = { index: 'src/index.ts', ...Object.fromEntries(rooms.map((room) => [room, `src/${room}/index.ts`])) }
 const external = ['axios', 'async-mutex', /^node:/]
 const dir = 'dist'
 

@@ -1,6 +1,7 @@
 // Types only; rolldown makes the JavaScript.
 import { dts } from 'rollup-plugin-dts'
 
+const rooms = ['postgres', 'redis', 'store', 'testing']
 const output = (extension) => ({
   dir: 'dist',
   format: 'esm',
@@ -9,7 +10,7 @@ const output = (extension) => ({
 })
 
 export default {
-  input: { index: 'src/index.ts', redis: 'src/redis/index.ts', testing: 'src/testing/index.ts' },
+  input: { index: 'src/index.ts', ...Object.fromEntries(rooms.map((room) => [room, `src/${room}/index.ts`])) },
   external: ['axios', 'async-mutex', 'p-retry', /^node:/],
   plugins: [dts()],
   output: [output('ts'), output('cts')],

@@ -109,7 +109,7 @@ interface TokenEvents {
     };
 }
 type RenewalCause = 'cold' | 'due' | 'expired' | 'refused' | 'forced';
-type AnomalyKind = 'clock-off' | 'clock-jumped' | 'retry-after-clamped' | 'response-odd' | 'origin-not-allowed' | 'header-in-defaults' | 'stored-tokens-unusable' | 'stored-tokens-readable' | 'adapter-replaced' | 'new-tokens-refused' | 'lifetime-odd';
+type AnomalyKind = 'clock-off' | 'clock-jumped' | 'retry-after-clamped' | 'response-odd' | 'origin-not-allowed' | 'header-in-defaults' | 'stored-tokens-unusable' | 'stored-tokens-readable' | 'store-restored' | 'adapter-replaced' | 'new-tokens-refused' | 'lifetime-odd';
 /** A refresh token was refused although it was not known to have expired (specification, section 3). */
 interface SuspicionEvent {
     suspicious: true;
@@ -308,7 +308,7 @@ declare module 'axios' {
  */
 declare function attachBearer(instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>, tokens: TokenManager, options?: AttachOptions): Attachment;
 
-/** Tokens in this process only. Managers that are given the same one, and the same key, share their tokens. */
+/** Tokens in this process only. Managers that are given the same store, and the same key, share their tokens. */
 declare function memoryStore(): TokenStore;
 
 /**

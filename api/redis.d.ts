@@ -3,6 +3,8 @@ interface TokenStore {
     readonly kind: string;
 }
 
+import { SharedStoreOptions } from './store.js';
+export { EncryptionKey } from './store.js';
 
 /** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
 type RedisClient = {
@@ -13,29 +15,9 @@ type RedisClient = {
     command(args: string[]): Promise<unknown>;
 };
 
-interface EncryptionKey {
-    /** Stored beside what it seals. */
-    id: string;
-    /** 32 bytes. */
-    key: Uint8Array;
-}
-
-interface RedisStoreOptions {
+interface RedisStoreOptions extends SharedStoreOptions {
     /** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
     client: RedisClient;
-    /** First part of every key. Default `evergreen`. */
-    prefix?: string | undefined;
-    /**
-     * AES-256-GCM keys of 32 bytes: the first seals, all open. Without it tokens are stored readable, and a warning says so
-     * once.
-     */
-    encryptionKeys?: readonly EncryptionKey[] | undefined;
-    /** Default 250. */
-    commandTimeoutMs?: number | undefined;
-    /**
-     * `private`: on a store outage each process gets its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`.
-     */
-    onUnavailable?: 'private' | 'fail' | undefined;
 }
 /**
  * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One of them renews,
@@ -46,4 +28,4 @@ interface RedisStoreOptions {
 declare function redisStore(options: RedisStoreOptions): TokenStore;
 
 export { redisStore };
-export type { EncryptionKey, RedisClient, RedisStoreOptions };
+export type { RedisClient, RedisStoreOptions };

@@ -113,5 +113,49 @@ interface SimulatedService {
  */
 declare function startTokenService(options?: SimulatedServiceOptions): Promise<SimulatedService>;
 
-export { startTokenService };
-export type { Client, Login, RequestKind, SimulatedFault, SimulatedService, SimulatedServiceOptions };
+/** As `Clock` of the main entry, moved by hand: time stands still until a test says otherwise. */
+interface ManualClock {
+    wallNow(): number;
+    monotonicNow(): number;
+    setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void;
+    /** Moves both clocks, ms, and runs the timers that fall due; after each, the promises behind it have settled. */
+    advance(ms: number): Promise<void>;
+    /** Moves the wall clock alone, ms: a step, or (above 0) the sleep of a machine. */
+    stepWall(ms: number): void;
+    readonly pendingTimers: number;
+}
+/**
+ * A `Clock` moved by hand. Pass it to `createTokenManager`.
+ *
+ * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
+ */
+declare function manualClock({ wallNow }?: {
+    wallNow?: number;
+}): ManualClock;
+
+/** As `TokenRegister` of `axios-evergreen/store`. */
+interface CheckedRegister {
+    readonly kind: string;
+    read(key: string): Promise<{
+        readonly value?: string | undefined;
+        readonly now: number;
+        readonly epoch?: string | undefined;
+    }>;
+    replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>;
+}
+/**
+ * What a `TokenRegister` must do, as checks for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
+ *
+ * @param create Opens the register, on a connection of its own where it has connections. All that it opens must share their values.
+ * @returns Each check rejects with an `AssertionError` that says what was expected.
+ */
+declare function tokenRegisterChecks(create: () => Promise<{
+    register: CheckedRegister;
+    end?: () => Promise<void>;
+}>): {
+    name: string;
+    run: () => Promise<void>;
+}[];
+
+export { manualClock, startTokenService, tokenRegisterChecks };
+export type { CheckedRegister, Client, Login, ManualClock, RequestKind, SimulatedFault, SimulatedService, SimulatedServiceOptions };

@@ -20,7 +20,9 @@ interface Results {
 
 const paths = {
   'axios-evergreen': ['./src/index.ts'],
+  'axios-evergreen/postgres': ['./src/postgres/index.ts'],
   'axios-evergreen/redis': ['./src/redis/index.ts'],
+  'axios-evergreen/store': ['./src/store/index.ts'],
   'axios-evergreen/testing': ['./src/testing/index.ts'],
 }
 

@@ -38,11 +38,13 @@ const client = {
     commands += 1
     seen.commands += 1
     const reply = redis.sendCommand(args)
-    if (isClaimHere) reach('settle sent')
+    // Only what replaces the record has a text; what people are shown of it is not sealed.
+    const text = args.length > 5 ? args[4] : undefined
+    if (isClaimHere && text) reach('settle sent')
     const answer = await reply
-    if (isClaimHere) reach('settled')
-    isClaimHere = !isClaimHere && JSON.parse(answer).kind === 'granted'
-    if (isClaimHere) reach('granted')
+    if (isClaimHere && text) reach('settled')
+    if (text && Number(answer) === 1) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(text).shown
+    if (isClaimHere && text) reach('granted')
     return answer
   },
 }

@@ -40,6 +40,7 @@ export type AnomalyKind =
   | 'header-in-defaults' // the instance's own default header silently switches the attachment off
   | 'stored-tokens-unusable' // garbage, newer schema, unknown key
   | 'stored-tokens-readable' // no encryption keys
+  | 'store-restored' // the store may have lost writes: its refresh token is not presented again
   | 'adapter-replaced' // another interceptor put an adapter in the place of ours: the request went out bare
   | 'new-tokens-refused' // the API refuses tokens that were just issued
   | 'lifetime-odd' // a lifetime below 5 s: seconds given for milliseconds?

@@ -21,7 +21,7 @@ export interface Refusal {
  * @param answer Of the store, told of the refusal; undefined where it could not be reached.
  */
 export function refusalOf(
-  { tokens, presentations }: Pick<GrantedClaim, 'tokens' | 'presentations'>,
+  { tokens, presentations, overlapped }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'overlapped'>,
   sinceClaimMs: number,
   answer: Pick<ReleaseAnswer, 'contested'> | undefined,
 ): Refusal {
@@ -30,7 +30,7 @@ export function refusalOf(
     remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
     uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
     attemptedBefore: presentations > 0,
-    contested: answer?.contested ?? false,
+    contested: overlapped === true || (answer?.contested ?? false),
     storeReachable: answer !== undefined,
   }
 }

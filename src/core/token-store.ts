@@ -83,6 +83,8 @@ export interface GrantedClaim {
   readonly presentations: number
   /** Renewals in a row that gave up, whoever made them. */
   readonly failures: number
+  /** Another exchange of the account may have been in flight when the stored pair came. */
+  readonly overlapped?: boolean
   /** The tokens are this owner's alone, for want of the shared store. */
   readonly isPrivate?: boolean
 }

@@ -1,5 +1,3 @@
-import type { Clock } from '../core/clock.ts'
-import { withinLimit } from '../core/deadline.ts'
 import { checkObject } from '../core/option-checks.ts'
 import { digestOf } from '../core/digest.ts'
 
@@ -49,26 +47,8 @@ export class Script {
   }
 }
 
-/** A command that had no answer in time. It may yet be executed: clients queue what they cannot send. */
-export class NoAnswer extends Error {}
-
-/** @param onLate Hears what comes after all. */
-export function within<Value>(
-  pending: Promise<Value>,
-  ms: number,
-  clock: Clock,
-  onLate: (value: Value) => void,
-): Promise<Value> {
-  const atLimit = () => {
-    pending.then(onLate, () => undefined)
-    return new NoAnswer(`no answer within ${ms} ms`)
-  }
-  return withinLimit(pending, { clock, ms, atLimit })
-}
-
 /** Why a command failed, without what may be secret: messages of clients quote addresses, passwords and arguments. */
 export function reasonOf(thrown: unknown): string {
-  if (thrown instanceof NoAnswer) return thrown.message
   const { code } = (thrown ?? {}) as { code?: unknown }
   if (typeof code === 'string' && /^[A-Z_0-9]+$/.test(code)) return code
   // Redis begins its errors with a word of their kind: NOAUTH, READONLY, OOM, LOADING.

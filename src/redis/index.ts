@@ -1,3 +1,3 @@
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
 export type { RedisClient } from './command.ts'
-export type { EncryptionKey } from './sealed-box.ts'
+export type { EncryptionKey } from '../store/sealed-box.ts'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createTokenManager, type TokenError, type TokenManager, type TokenSource } from '../../src/index.ts'
+import type { RecordState } from '../../src/core/record-state.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { type Exchange, RotatingService, type Scripts } from '../properties/rotating-service.ts'
 import { onClock } from '../support/redis-clock.ts'
@@ -14,6 +15,8 @@ export type Act =
   | { act: 'refuse' | 'lose'; process: number; times: number }
   | { act: 'advance'; ms: number }
   | { act: 'flush' | 'script flush' }
+
+const fingerprintOf = (refreshToken: string) => createHash('sha256').update(refreshToken).digest('hex').slice(0, 8)
 
 type Send = (args: string[]) => Promise<unknown>
 
@@ -111,22 +114,17 @@ class Process {
     throw new Error('lost')
   }
 
-  #learn(args: string[], reply: unknown): void {
-    const answer = JSON.parse(String(reply)) as {
-      kind?: string
-      tokens?: { pid: string; version: number }
-      retired?: boolean
-    }
-    if (answer.kind === undefined) return
-    const seen = Number(args[5])
-    if (answer.kind === 'newer' && answer.tokens!.version <= seen) this.#broken.push('an older version is adopted (I4)')
-    this.#granted = answer.kind === 'granted' && !answer.retired ? answer.tokens?.pid : undefined
+  /** What a state says that this process has put there: the exchange is granted to it, with the refresh token in that state. */
+  #learn([, , , , text]: string[], reply: unknown): void {
+    if (text === undefined || Number(reply) !== 1) return
+    const { claim, pair } = JSON.parse((JSON.parse(text) as { box: string }).box) as RecordState
+    const isGranted = claim !== undefined && !claim.settled && pair?.refreshToken !== undefined && !pair.retired
+    this.#granted = isGranted ? fingerprintOf(pair.refreshToken) : undefined
     this.#isPrivate = false
   }
 
   #presents(refreshToken: string): void {
-    const pid = createHash('sha256').update(refreshToken).digest('hex').slice(0, 8)
-    if (this.#granted !== pid && !this.#own.has(refreshToken))
+    if (this.#granted !== fingerprintOf(refreshToken) && !this.#own.has(refreshToken))
       this.#broken.push('a refresh token is presented without a grant (I2, I11)')
   }
 
@@ -226,7 +224,7 @@ export class Fleet {
       this.#suspicious.set(fingerprint, times)
       if (times > 1 && !this.#cut) this.broken.push('a refresh token is suspected twice (I7)')
       const stolen = [...this.service.refreshTokens].some(
-        ([token, issued]) => issued.stolen && createHash('sha256').update(token).digest('hex').startsWith(fingerprint),
+        ([token, issued]) => issued.stolen && fingerprintOf(token) === fingerprint,
       )
       if (evidence === 'unexplained' && !stolen && !this.#lost)
         this.broken.push('an innocent refusal is unexplained (I7)')

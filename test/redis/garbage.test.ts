@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { held } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { settle } from '../support/virtual-clock.ts'
-import { World } from './world.ts'
+import { changedState, World } from './world.ts'
 
 const keysOf = (...ids: string[]) => ids.map((id) => ({ id, key: new Uint8Array(32).fill(id.charCodeAt(1)) }))
 
@@ -29,11 +29,22 @@ describeRedis('given something else in the place of the record', () => {
     ['null', () => 'null'],
     ['an array', () => '[1, 2]'],
     ['an object of somebody else', () => '{"hello":"world"}'],
-    ['numbers that are text', (record) => record.replace('"version":1', '"version":"one"')],
-    ['tokens of another kind', (record) => record.replace(/"tokens":\{.*?\}/, '"tokens":"none"')],
-    ['sealed tokens that are none', (record) => record.replace(/"box":"(\\.|[^"\\])*"/, '"box":"none"')],
+    ['a text that is no state', (record) => record.replace(/"box":"(\\.|[^"\\])*"/, '"box":"none"')],
+    ['an envelope with a member too many', (record) => record.replace('"schema"', '"more":1,"schema"')],
+    ['an envelope without its state', (record) => record.replace(/,"box":"(\\.|[^"\\])*"/, '')],
+    ['a state with a number that is text', changedState((state) => ({ ...state, version: 'one' }))],
+    ['a state with a pair of another kind', changedState((state) => ({ ...state, pair: 'none' }))],
+    [
+      'a state with a pair that lacks a member',
+      changedState(({ pair, ...state }) => ({ ...state, pair: { ...(pair as object), at: undefined } })),
+    ],
+    ['a state with a member too many', changedState((state) => ({ ...state, more: 1 }))],
+    [
+      'a state with an endless number',
+      (record) => record.replace(/\\"accessLifetimeMs\\":\d+/, '\\"accessLifetimeMs\\":1e999'),
+    ],
     ['a token with a line break', (record) => record.replace('access-1', 'access\\\\n-1')],
-    ['an older schema', (record) => record.replace('"schema":1', '"schema":0')],
+    ['an older schema', (record) => record.replace('"schema":2', '"schema":1')],
   ]
 
   it.each(garbage)('when it is %s, then it counts as absent and is replaced (F141, F142)', async (_, change) => {
@@ -46,21 +57,20 @@ describeRedis('given something else in the place of the record', () => {
     expect(await tokens.getAccessToken()).toBe('access-2')
     await settle()
     expect(told.storeUnavailable).toEqual([])
-    expect((await world.record()).schema).toBe(1)
+    expect((await world.record()).schema).toBe(2)
     const later = await world.start()
     expect(await later.tokens.getAccessToken()).toBe('access-2')
     expect(world.source.kinds).toBe('obtain obtain')
   })
 
   it.each([
-    ['a claim', '"claim":{"owner":7,"ends":"soon"}'],
-    ['a cool-down', '"cool":{"ends":"never"}'],
-  ])('when %s in it is of another kind, then a renewal finds it absent and replaces it (F141)', async (_, member) => {
+    ['a claim', { claim: { owner: 7, at: 'soon' } }],
+    ['a cool-down', { rest: { at: 0, ms: 'never' } }],
+  ])('when %s in it is of another kind, then all of it counts as absent and is replaced (F141)', async (_, member) => {
     await seed()
-    await replaceBy((await world.stored())[0]![1].replace('"fence":1', `"fence":1,${member}`))
+    await replaceBy(changedState((state) => ({ ...state, ...member }))((await world.stored())[0]![1]))
     const { tokens, told } = await world.start()
-    expect(await tokens.getAccessToken()).toBe('access-1')
-    await tokens.renew()
+    expect(await tokens.getAccessToken()).toBe('access-2')
     await settle()
     expect(world.source.kinds).toBe('obtain obtain')
     expect(told.storeUnavailable).toEqual([])
@@ -80,12 +90,12 @@ describeRedis('given something else in the place of the record', () => {
       expect(told.anomaly.map(({ kind }) => kind)).toEqual(['stored-tokens-unusable'])
       expect(JSON.stringify(told)).not.toContain('s3cret')
     }
-    expect((await world.record()).version).toBe(1)
+    expect((await world.record()).shown).toMatchObject({ version: 1 })
   })
 
   it('when it is of a newer release, then it is left alone, and this process has its own tokens (F143)', async () => {
     const { record } = await seed()
-    const newer = JSON.stringify({ ...record, schema: 2, tokens: 'of another shape' })
+    const newer = JSON.stringify({ ...record, schema: 3, box: { of: 'another shape' } })
     await replaceBy(newer)
     const { tokens, told } = await world.start()
     expect(await tokens.getAccessToken()).toBe('access-2')
@@ -179,10 +189,10 @@ describeRedis('given something else in the place of the record', () => {
       const encryptionKeys = keysOf('k1')
       await (await world.start({ encryptionKeys })).tokens.getAccessToken()
       const record = await world.record()
-      const box = record.tokens.box as string
+      const box = record.box as string
       for (let at = 0; at < box.length; at += 7) {
         const changed = box.slice(0, at) + (box[at] === 'A' ? 'B' : 'A') + box.slice(at + 1)
-        await replaceBy(JSON.stringify({ ...record, tokens: { ...record.tokens, box: changed } }))
+        await replaceBy(JSON.stringify({ ...record, box: changed }))
         const { tokens } = await world.start({ encryptionKeys })
         expect(await tokens.getAccessToken()).not.toBe('access-1')
       }
@@ -192,7 +202,7 @@ describeRedis('given something else in the place of the record', () => {
       await seed()
       const { tokens } = await world.start({ encryptionKeys: keysOf('k1') })
       expect(await tokens.getAccessToken()).toBe('access-2')
-      expect((await world.record()).tokens.kid).toBe('k1')
+      expect((await world.record()).kid).toBe('k1')
     })
 
     it('when all keys and values are searched, then no login and no token stands in them (F150, I14)', async () => {

@@ -87,7 +87,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     const [late, other] = [await world.start({ url: proxy.url }), await world.start()]
     await late.tokens.getAccessToken()
     await other.tokens.getAccessToken()
-    proxy.replies('hold')
+    proxy.replies('hold', /'SET'/)
     const asked = late.tokens.renew()
     while ((await world.record()).claim === undefined) await settle()
     await world.clock.advance(250)
@@ -170,11 +170,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     // Its own deadline does not fire while it is stopped.
     const record = await world.record()
     expect(record.claim).toMatchObject({ settled: false })
-    await world.server.command(
-      'SET',
-      await world.key(),
-      JSON.stringify({ ...record, claim: { ...(record.claim as object), ends: 1 } }),
-    )
+    await world.rewrite((state) => ({ ...state, claim: { ...(state.claim as object), at: 1, ms: 1 } }))
     await other.tokens.renew()
     expect(world.source.kinds).toBe('obtain refresh obtain')
     answer.open()
@@ -193,6 +189,8 @@ describeRedis('given a shared record, and trouble with it', () => {
     const renewed = holder.tokens.renew()
     while (world.source.calls.length < 2) await settle()
     await world.server.command('FLUSHALL')
+    // Fences go on with the clock of the server.
+    await world.clock.advance(2)
     await other.tokens.renew()
     answer.open()
     await renewed

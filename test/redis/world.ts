@@ -10,6 +10,15 @@ import { VirtualClock } from '../support/virtual-clock.ts'
 const newClient = (url: string) => createClient({ url, socket: { reconnectStrategy: 10 } })
 export type NodeRedis = ReturnType<typeof newClient>
 
+/** Changes the state in a readable record. */
+export const changedState = (change: (state: Record<string, unknown>) => object) => (record: string) => {
+  const envelope = JSON.parse(record) as { box: string }
+  return JSON.stringify({
+    ...envelope,
+    box: JSON.stringify(change(JSON.parse(envelope.box) as Record<string, unknown>)),
+  })
+}
+
 /** One server for a file, empty before each test; its processes are managers with a connection each, on one clock. */
 export class World {
   server!: RedisServer
@@ -74,7 +83,15 @@ export class World {
     return (await this.stored())[0]![0]
   }
 
-  async record(): Promise<Record<string, unknown> & { tokens: Record<string, unknown> }> {
-    return JSON.parse((await this.stored())[0]![1]) as Awaited<ReturnType<World['record']>>
+  /** Changes the readable state that stands there. */
+  async rewrite(change: (state: Record<string, unknown>) => object): Promise<void> {
+    const [[key, text]] = (await this.stored()) as [[string, string]]
+    await this.server.command('SET', key, changedState(change)(text))
+  }
+
+  /** What stands there, with the state in it where it is readable. */
+  async record(): Promise<Record<string, unknown>> {
+    const envelope = JSON.parse((await this.stored())[0]![1]) as Record<string, string>
+    return { ...envelope, ...(envelope.kid === '' && (JSON.parse(envelope.box!) as object)) }
   }
 }

@@ -11,7 +11,7 @@ export function onClock(command: (args: string[]) => Promise<unknown>, clock: Vi
       if (args[0] === 'EVALSHA') throw new Error('NOSCRIPT')
       if (args[0] !== 'EVAL') return command(args)
       const [name, text = '', ...rest] = args
-      if (!text.includes(TIME)) throw new Error('The scripts take their time from elsewhere')
+      if (!text.includes(TIME)) return command(args)
       const now = clock.wallNow()
       return command([name, text.replace(TIME, `{ ${Math.floor(now / 1_000)}, ${(now % 1_000) * 1_000} }`), ...rest])
     },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'redis'
+import { freePort } from './free-port.ts'
 
 /** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
 export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : describe.skip
@@ -91,14 +91,5 @@ function ready(child: ChildProcess, exited: Promise<void>): Promise<void> {
       if (printed.includes('Ready to accept connections')) resolve()
     })
     void exited.then(() => reject(new Error(`redis-server ended: ${printed.slice(-300)}`)))
-  })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
   })
 }

@@ -4,12 +4,16 @@ import { type AddressInfo, createServer, connect, type Socket } from 'node:net'
 export async function startProxy(port: number) {
   const pairs = new Set<[Socket, Socket]>()
   let replies: 'pass' | 'hold' | 'lose' = 'pass'
+  let later: { mode: 'pass' | 'hold' | 'lose'; after: RegExp } | undefined
   const held: (() => void)[] = []
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
     const pair: [Socket, Socket] = [client, upstream]
     pairs.add(pair)
-    client.on('data', (chunk) => upstream.write(chunk))
+    client.on('data', (chunk) => {
+      if (later?.after.test(String(chunk))) replies = later.mode
+      upstream.write(chunk)
+    })
     upstream.on('data', (chunk) => {
       if (replies === 'pass') client.write(chunk)
       else if (replies === 'hold') held.push(() => client.write(chunk))
@@ -24,8 +28,10 @@ export async function startProxy(port: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    replies(mode: typeof replies): void {
-      replies = mode
+    /** @param after From the first request on that matches; default: at once. */
+    replies(mode: 'pass' | 'hold' | 'lose', after?: RegExp): void {
+      later = after && { mode, after }
+      if (!after) replies = mode
       if (mode === 'pass') for (const send of held.splice(0)) send()
     },
     cut(): void {

@@ -1,13 +1,13 @@
 import { checkObject, checkText } from '../core/option-checks.ts'
 
-export interface EncryptionKey {
-  /** Stored beside what it seals. */
-  id: string
-  /** 32 bytes. */
-  key: Uint8Array
-}
-
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+export interface EncryptionKey {
+  /** Stored beside what the key seals. */
+  id: string
+  /** 32 bytes, or a key of AES-GCM that may seal and open: in browsers one that cannot be extracted. */
+  key: Uint8Array | AesKey
+}
 
 export interface Sealed {
   /** Id of the key; empty: readable. */
@@ -32,14 +32,8 @@ export class KeyRing {
       const name = `encryptionKeys[${index}]`
       checkObject(name, entry)
       checkText(`${name}.id`, entry.id)
-      if (!(entry.key instanceof Uint8Array)) throw new TypeError(`${name}.key must be a Uint8Array of 32 bytes`)
-      if (entry.key.byteLength !== 32)
-        throw new RangeError(`${name}.key must have 32 bytes, got ${entry.key.byteLength}`)
       if (this.#keys.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
-      this.#keys.set(
-        entry.id,
-        crypto.subtle.importKey('raw', entry.key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt']),
-      )
+      this.#keys.set(entry.id, aesKeyOf(`${name}.key`, entry.key))
     }
     this.#first = this.#keys.keys().next().value
   }
@@ -73,6 +67,21 @@ export class KeyRing {
     const key = this.#keys.get(id)
     return key ?? Promise.reject(new Error('unknown key'))
   }
+}
+
+/** @throws {TypeError | RangeError} naming the option, never the key. */
+function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
+  if (key instanceof Uint8Array) {
+    if (key.byteLength !== 32) throw new RangeError(`${name} must have 32 bytes, got ${key.byteLength}`)
+    return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
+  }
+  // By its tag: a class of another realm is another class.
+  if (Object.prototype.toString.call(key) !== '[object CryptoKey]')
+    throw new TypeError(`${name} must be a Uint8Array of 32 bytes, or a CryptoKey`)
+  const { name: algorithm, length } = key.algorithm as { name: string; length?: number }
+  if (algorithm !== 'AES-GCM' || length !== 256 || !key.usages.includes('encrypt') || !key.usages.includes('decrypt'))
+    throw new TypeError(`${name} must be a CryptoKey of AES-GCM with 256 bits that may encrypt and decrypt`)
+  return Promise.resolve(key)
 }
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

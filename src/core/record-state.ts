@@ -1,0 +1,286 @@
+import type {
+  ClaimAnswer,
+  CoolDown,
+  GrantedClaim,
+  NewTokens,
+  RefreshTokenFate,
+  ReleaseAnswer,
+  Retry,
+  StoredTokens,
+} from './token-store.ts'
+
+/**
+ * The record of one account, as plain JSON data. Instants (`at`) are of the one clock that all owners of the record share. Beside each
+ * instant stands the duration that it was written for, and nothing is believed for longer: that clock may be set back.
+ */
+export interface RecordState {
+  readonly version: number
+  /** Of the last claim that was granted. Fences only grow, even where a record was lost: they are not below the clock. */
+  readonly fence: number
+  /** Claims up to this fence belong to what `clear` has forgotten. */
+  readonly clearedFence: number
+  /** A claim ran out unsettled since the pair was stored: its exchange may still be in flight. */
+  readonly overlaps: boolean
+  /** That of the register when the record was written. */
+  readonly epoch?: string | undefined
+  readonly pair?: Pair | undefined
+  readonly claim?: Claim | undefined
+  readonly rest?: Rest | undefined
+}
+
+export interface Pair {
+  readonly at: number
+  readonly accessToken: string
+  readonly accessLifetimeMs: number
+  readonly accessMs: number
+  readonly refreshToken?: string | undefined
+  readonly refreshMs?: number | undefined
+  /** Of the claim that brought it. */
+  readonly fence: number
+  /** The refresh token must not be presented any more. */
+  readonly retired: boolean
+  /** Of the refresh token, that met a 5xx. */
+  readonly presentations: number
+  /** Another exchange of the account may have been in flight: at some services that ends this pair's session. */
+  readonly overlapped: boolean
+}
+
+export interface Claim {
+  readonly at: number
+  readonly ms: number
+  readonly owner: string
+  readonly fence: number
+  /** Its owner has said how the exchange ended, and tries again. */
+  readonly settled: boolean
+}
+
+/** `ms` null: until `clear`. */
+export type Rest = Omit<CoolDown, 'kind' | 'ms'> & { readonly at: number; readonly ms: number | null }
+
+/** What the register said beside the state. */
+export interface Reading {
+  readonly now: number
+  readonly epoch?: string | undefined
+}
+
+/** @param state Absent: the same state stays. */
+export interface Change<Answer> {
+  readonly state?: RecordState
+  readonly answer: Answer
+}
+
+/** Longer than the owner's next claim takes to reach the register. */
+const RESERVE_MS = 1_000
+/** A refresh token whose end is not known is kept for this long. */
+const UNKNOWN_REFRESH_MS = 30 * 24 * 60 * 60 * 1_000
+const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false }
+
+/** Asks for the right to make one exchange. */
+export function claim(
+  stored: RecordState | undefined,
+  { owner, seenVersion, ttlMs }: { readonly owner: string; readonly seenVersion: number; readonly ttlMs: number },
+  { now, epoch }: Reading,
+): Change<ClaimAnswer> {
+  const state = inEpoch(stored ?? EMPTY, epoch)
+  if (state.pair && state.version > seenVersion)
+    return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
+  const restMs = state.rest ? leftOf(state.rest, now) : 0
+  if (state.rest && restMs > 0)
+    return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
+  const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
+  if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
+  return granted(state, { owner, seenVersion, ttlMs }, now)
+}
+
+function granted(
+  state: RecordState,
+  { owner, seenVersion, ttlMs }: { readonly owner: string; readonly seenVersion: number; readonly ttlMs: number },
+  now: number,
+): Change<GrantedClaim> {
+  // Its owner stalled, or could not say how the exchange ended: the refresh token may have been presented.
+  const isOpen = state.claim !== undefined && !state.claim.settled
+  // A pair older than one that this owner has seen comes from a copy: its refresh token has been spent.
+  const kept = state.version < seenVersion ? undefined : state.pair
+  const pair = kept && isOpen ? { ...kept, retired: true } : kept
+  const version = Math.max(state.version, seenVersion)
+  const fence = Math.max(state.fence + 1, Math.floor(now))
+  const next: RecordState = {
+    ...state,
+    version,
+    fence,
+    pair,
+    overlaps: state.overlaps || isOpen,
+    claim: { at: now, ms: ttlMs, owner, fence, settled: false },
+  }
+  const answer: GrantedClaim = {
+    kind: 'granted',
+    fence,
+    version,
+    presentable: pair?.refreshToken !== undefined && !pair.retired,
+    presentations: pair?.presentations ?? 0,
+    failures: state.rest?.failures ?? 0,
+    overlapped: pair?.overlapped ?? false,
+    ...(pair && { tokens: tokensIn(next, pair, now) }),
+  }
+  return { state: next, answer }
+}
+
+/**
+ * Settles a claim with new tokens. The pair of the claim that was granted last wins, whatever comes first; what was granted before a
+ * `clear` is dropped.
+ *
+ * @param overlapped The owner knows of another exchange that may have been in flight.
+ */
+export function accept(
+  stored: RecordState | undefined,
+  { fence, version }: Pick<GrantedClaim, 'fence' | 'version'>,
+  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken }: NewTokens,
+  { now, epoch }: Reading,
+  overlapped = false,
+): Change<StoredTokens | undefined> {
+  const state = inEpoch(stored ?? EMPTY, epoch)
+  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
+    const isOpen = state.claim?.fence === fence
+    const answer = state.pair && tokensIn(state, state.pair, now)
+    return isOpen ? { state: { ...state, claim: undefined }, answer } : { answer }
+  }
+  const isContested = state.fence !== fence
+  const pair: Pair = {
+    at: now,
+    accessToken,
+    accessLifetimeMs,
+    accessMs: accessRemainingMs,
+    refreshToken,
+    refreshMs: refreshRemainingMs,
+    fence,
+    retired: false,
+    presentations: 0,
+    overlapped: overlapped || state.overlaps || isContested,
+  }
+  const next: RecordState = {
+    ...state,
+    version: Math.max(state.version, version) + 1,
+    // A record that was lost begins again below it.
+    fence: Math.max(state.fence, fence),
+    overlaps: isContested,
+    pair,
+    claim: state.claim?.fence === fence ? undefined : state.claim,
+    rest: undefined,
+  }
+  return { state: next, answer: tokensIn(next, pair, now) }
+}
+
+/** Settles a claim whose exchange failed. From anybody but the owner of the claim it changes nothing. */
+export function release(
+  stored: RecordState | undefined,
+  { fence, version }: Pick<GrantedClaim, 'fence' | 'version'>,
+  fate: RefreshTokenFate,
+  next: Retry | CoolDown | undefined,
+  { now, epoch }: Reading,
+): Change<ReleaseAnswer> {
+  const state = inEpoch(stored ?? EMPTY, epoch)
+  const isMine = state.claim?.fence === fence
+  const after = isMine ? released(state, fate, next, now) : state
+  const newer = after.pair && after.version > version ? { newer: tokensIn(after, after.pair, now) } : {}
+  const answer = { contested: state.fence !== fence, ...newer }
+  return isMine ? { state: after, answer } : { answer }
+}
+
+function released(
+  { pair, claim, ...state }: RecordState,
+  fate: RefreshTokenFate,
+  next: Retry | CoolDown | undefined,
+  now: number,
+): RecordState {
+  const isCounted = fate === 'counted' && !claim?.settled
+  const isRetired = fate === 'doubtful' || fate === 'dead'
+  const after = pair && {
+    ...pair,
+    presentations: pair.presentations + (isCounted ? 1 : 0),
+    retired: pair.retired || isRetired,
+  }
+  const isEndless = next?.kind === 'cool-down' && next.ms === Infinity
+  return {
+    ...state,
+    pair: isEndless ? undefined : after,
+    claim: next?.kind === 'retry' && claim ? { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } : undefined,
+    rest: next?.kind === 'cool-down' ? restOf(next, now) : state.rest,
+  }
+}
+
+/** Forgets tokens, claims and cool-downs, and what is granted now. Versions and fences go on counting. */
+export function clear(
+  stored: RecordState | undefined,
+  seenVersion: number,
+  { now, epoch }: Reading,
+): Change<undefined> {
+  const { version, fence } = stored ?? EMPTY
+  const clearedFence = Math.max(fence, Math.floor(now))
+  const state = {
+    version: Math.max(version, seenVersion) + 1,
+    fence: clearedFence,
+    clearedFence,
+    overlaps: false,
+    epoch,
+  }
+  return { state, answer: undefined }
+}
+
+/** Until when the record is of use to anybody, ms from `now`. */
+export function keptMs({ pair, claim, rest }: RecordState, now: number): number {
+  if (rest?.ms === null) return Infinity
+  const ends = [
+    pair
+      ? pair.at + Math.max(pair.accessMs, pair.refreshToken === undefined ? 0 : (pair.refreshMs ?? UNKNOWN_REFRESH_MS))
+      : 0,
+    claim ? claim.at + claim.ms : 0,
+    rest ? rest.at + rest.ms : 0,
+  ]
+  return Math.max(0, Math.max(...ends) - now)
+}
+
+/** Acknowledged writes may have been lost since: the refresh token may have been presented. The access token serves still. */
+function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
+  if (epoch === undefined || epoch === state.epoch) return state
+  const { pair } = state
+  return { ...state, epoch, pair: pair && state.epoch !== undefined ? { ...pair, retired: true } : pair }
+}
+
+/** No instant is believed beyond the duration that it was written for. */
+function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
+  return ms === null ? Infinity : Math.min(ms, at + ms - now)
+}
+
+function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredTokens {
+  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs } = pair
+  return {
+    version,
+    accessToken,
+    accessLifetimeMs,
+    accessRemainingMs: leftOf({ at, ms: accessMs }, now),
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(refreshMs !== undefined && { refreshRemainingMs: leftOf({ at, ms: refreshMs }, now) }),
+  }
+}
+
+function coolDownIn({ ms, failures, code, status, serviceCode }: Rest): CoolDown {
+  return {
+    kind: 'cool-down',
+    ms: ms ?? Infinity,
+    failures,
+    code,
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+  }
+}
+
+function restOf({ ms, failures, code, status, serviceCode }: CoolDown, at: number): Rest {
+  return {
+    at,
+    ms: ms === Infinity ? null : ms,
+    failures,
+    code,
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+  }
+}

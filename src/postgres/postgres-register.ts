@@ -1,0 +1,81 @@
+import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
+import { ForeignAnswer } from './reason.ts'
+import { DEFAULT_TABLE, quoted } from './table.ts'
+
+/** A `pg` Pool, or anything that runs one statement in a transaction of its own. */
+export interface PostgresClient {
+  query(text: string, values: unknown[]): Promise<{ rows: readonly unknown[] }>
+}
+
+/** A hundred years: longer than any token, and an instant that PostgreSQL can still hold. */
+const LONGEST_MS = 36_525 * 86_400_000
+
+/**
+ * One row of a table per key, in PostgreSQL 12 or newer. Both steps are one statement each: it has happened or it has not.
+ *
+ * @param pool Must lead to the primary server: what a replica reads is old.
+ * @throws {TypeError} naming the option.
+ */
+export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_TABLE): TokenRegister {
+  if (typeof (pool as Partial<PostgresClient> | undefined)?.query !== 'function')
+    throw new TypeError(
+      'pool must have a method query(text, values), as a Pool of pg has; for a client of postgres pass ' +
+        '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
+    )
+  const { read, insert, update } = statementsFor(quoted(table))
+
+  async function rowsOf(text: string, values: unknown[]): Promise<readonly unknown[]> {
+    const answer = (await pool.query(text, values)) as { rows?: unknown } | undefined
+    if (!Array.isArray(answer?.rows)) throw new ForeignAnswer('query(text, values) must answer { rows }')
+    return answer.rows as unknown[]
+  }
+
+  return {
+    kind: 'postgres',
+
+    async read(key): Promise<RegisterReading> {
+      const [row] = await rowsOf(read, [key])
+      const { now: found, value } = (row ?? {}) as { now?: unknown; value?: unknown }
+      const now = Number(found)
+      if (Number.isNaN(now)) throw new ForeignAnswer('query(text, values) must answer rows that are objects')
+      return { now, ...(typeof value === 'string' && { value }) }
+    },
+
+    async replace(key, expected, value, keepMs) {
+      const values = [key, value, Math.min(keepMs, LONGEST_MS)]
+      try {
+        const put = expected === undefined ? rowsOf(insert, values) : rowsOf(update, [...values, expected])
+        return (await put).length > 0
+      } catch (thrown) {
+        if (isSerializationFailure(thrown)) return false
+        throw thrown
+      }
+    },
+  }
+}
+
+/** Each says that it has put its value there by a row that it returns. */
+function statementsFor(table: string) {
+  const end = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
+  return {
+    // float8, because clients read bigint and numeric as text.
+    read:
+      `SELECT round(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, ` +
+      `(SELECT value FROM ${table} WHERE key = $1 AND keep_until > clock_timestamp()) AS value`,
+    insert:
+      `INSERT INTO ${table} AS stored (key, value, keep_until) VALUES ($1, $2, ${end}) ` +
+      `ON CONFLICT (key) DO UPDATE SET value = excluded.value, keep_until = excluded.keep_until ` +
+      `WHERE stored.keep_until <= clock_timestamp() RETURNING key`,
+    update:
+      `UPDATE ${table} SET value = $2, keep_until = ${end} ` +
+      `WHERE key = $1 AND value = $4 AND keep_until > clock_timestamp() RETURNING key`,
+  }
+}
+
+/**
+ * Above READ COMMITTED, the slower of two statements fails (40001) instead of looking at the row again. It has put nothing there;
+ * at SERIALIZABLE the faster one may have been about another key of a small table.
+ */
+function isSerializationFailure(thrown: unknown): boolean {
+  return (thrown as { code?: unknown } | undefined)?.code === '40001'
+}

@@ -1,0 +1,23 @@
+import { ownOptions } from '../core/option-checks.ts'
+import type { TokenStore } from '../core/token-store.ts'
+import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { type PostgresClient, postgresRegister } from './postgres-register.ts'
+import { reasonOf } from './reason.ts'
+
+export interface PostgresStoreOptions extends SharedStoreOptions {
+  /** A `pg` Pool that leads to the primary server, or anything that runs one statement in a transaction of its own. */
+  pool: PostgresClient
+  /** Made by `createTableStatement`; `schema.table` will do. Default `evergreen_tokens`. */
+  table?: string | undefined
+}
+
+/**
+ * Shares the tokens of each account among all processes that use the same table and the same `prefix`. PostgreSQL 12 or newer. One process
+ * renews, the others adopt; a single-use refresh token is presented once, even if its holder dies.
+ *
+ * @throws {TypeError | RangeError} naming the option.
+ */
+export function postgresStore(options: PostgresStoreOptions): TokenStore {
+  const own = ownOptions('The options of postgresStore', options, ['pool', 'table', ...SHARED_OPTIONS])
+  return storeOn(postgresRegister(own.pool, own.table), own, reasonOf)
+}

@@ -1,0 +1,190 @@
+import type { Clock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
+import { digestOf } from '../core/digest.ts'
+import {
+  accept,
+  type Change,
+  claim,
+  clear,
+  keptMs,
+  type Reading,
+  type RecordState,
+  release,
+} from '../core/record-state.ts'
+import type {
+  ClaimAnswer,
+  CoolDown,
+  GrantedClaim,
+  NewTokens,
+  RefreshTokenFate,
+  ReleaseAnswer,
+  Retry,
+  StoredTokens,
+  StoreReports,
+  TokenRecord,
+} from '../core/token-store.ts'
+import { storedIn, textOf } from './record-text.ts'
+import type { KeyRing } from './sealed-box.ts'
+import type { TokenRegister } from './token-register.ts'
+
+export interface SharedSettings {
+  readonly register: TokenRegister
+  readonly prefix: string
+  readonly keyRing: KeyRing
+  readonly commandTimeoutMs: number
+}
+
+/** A step of a register that had no answer in time. It may yet be executed. */
+export class NoAnswer extends Error {}
+
+/** What stood in the register when it was read or written last. */
+interface Known {
+  readonly text: string | undefined
+  readonly state: RecordState | undefined
+  readonly reading: Reading
+  /** Here, monotonic. */
+  readonly at: number
+}
+
+type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
+
+/** Each failure means that somebody else succeeded. */
+const MAX_ATTEMPTS = 16
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * The record of one account in a register: read, apply the rules of `record-state.ts`, replace; and again where somebody was faster. Rejects
+ * where the register gives no answer in time. A step that is executed late, or twice, changes nothing: another text stands there by then.
+ */
+export class SharedRecord implements TokenRecord {
+  readonly #settings: SharedSettings
+  readonly #clock: Clock
+  readonly #reports: StoreReports
+  readonly #key: Promise<string>
+  /** What a claim that was granted here has left there. */
+  #known: Known | undefined
+
+  constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
+    this.#settings = settings
+    this.#clock = clock
+    this.#reports = reports
+    // Hashed, because a login stands in it; in braces, because a cluster keeps what they enclose together.
+    this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
+  }
+
+  async claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer> {
+    const sentAt = this.#clock.monotonicNow()
+    // Nobody is served meanwhile anyway.
+    const patience = seenVersion === 0 ? 4 : 1
+    const step: Step<ClaimAnswer> = (state, reading) => claim(state, { owner, seenVersion, ttlMs }, reading)
+    // Too late to be used: without a word of ours it would keep everybody waiting.
+    const giveBack = (answer: ClaimAnswer) => {
+      if (answer.kind === 'granted') this.release(answer, 'keep').catch(() => undefined)
+    }
+    const answer = await this.#change(step, { patience, onLate: giveBack })
+    if (!('tokens' in answer)) return answer
+    return { ...answer, tokens: aged(answer.tokens, this.#clock.monotonicNow() - sentAt) }
+  }
+
+  /** @param overlapped The owner knows of another exchange that may have been in flight. */
+  async accept(granted: GrantedClaim, tokens: NewTokens, overlapped = false): Promise<StoredTokens> {
+    const sentAt = this.#clock.monotonicNow()
+    const step: Step<StoredTokens | undefined> = (state, reading) =>
+      accept(state, granted, aged(tokens, this.#clock.monotonicNow() - sentAt), reading, overlapped)
+    // What stands there instead has no tokens: nobody but this owner has these.
+    return (await this.#change(step, { from: this.#known })) ?? { ...tokens, version: granted.version }
+  }
+
+  async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
+    const sentAt = this.#clock.monotonicNow()
+    const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
+    const { contested, newer } = await this.#change(step, { from: this.#known })
+    return newer ? { contested, newer: aged(newer, this.#clock.monotonicNow() - sentAt) } : { contested }
+  }
+
+  clear(seenVersion: number): Promise<void> {
+    return this.#change((state, reading) => clear(state, seenVersion, reading))
+  }
+
+  async #change<Answer>(
+    step: Step<Answer>,
+    {
+      from,
+      patience = 1,
+      onLate = () => undefined,
+    }: { from?: Known | undefined; patience?: number; onLate?: (answer: Answer) => void } = {},
+  ): Promise<Answer> {
+    let known = from && this.#carried(from)
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      known ??= await this.#read(patience)
+      const { state, answer } = step(known.state, known.reading)
+      if (!state) return answer
+      const written = { ...known, state, text: await textOf(state, await this.#key, this.#settings.keyRing) }
+      const replaced = await this.#replace(known, written, patience, () => onLate(answer))
+      if (replaced) {
+        this.#known = written
+        return answer
+      }
+      known = undefined
+    }
+    throw new NoAnswer(`${MAX_ATTEMPTS} owners in a row were faster`)
+  }
+
+  async #read(patience: number): Promise<Known> {
+    const { register, keyRing } = this.#settings
+    const key = await this.#key
+    const { value, now, epoch } = await this.#limited(register.read(key), patience)
+    const reading = { now, epoch }
+    const at = this.#clock.monotonicNow()
+    if (value === undefined) return { text: value, state: undefined, reading, at }
+    const { state, flaw } = await storedIn(value, key, keyRing)
+    if (flaw !== undefined)
+      this.#reports.anomaly('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
+    this.#reportRestored(state, epoch)
+    return { text: value, state, reading, at }
+  }
+
+  #reportRestored(state: RecordState | undefined, epoch: string | undefined): void {
+    const { pair, epoch: writtenIn } = state ?? {}
+    const isOther = epoch !== undefined && writtenIn !== undefined && epoch !== writtenIn
+    if (!isOther || pair?.refreshToken === undefined || pair.retired) return
+    const message =
+      'The shared token store may have lost writes: the refresh token that it holds is not presented again'
+    this.#reports.anomaly('store-restored', message)
+  }
+
+  async #replace(before: Known, after: Known, patience: number, onLate: () => void): Promise<boolean> {
+    const { register } = this.#settings
+    const { state, reading, text = '' } = after
+    const keepMs = state ? keptMs(state, reading.now) + DAY_MS : DAY_MS
+    const replacing = register.replace(await this.#key, before.text, text, keepMs)
+    return this.#limited(replacing, patience, (replaced) => {
+      // Late, but it stands there now.
+      if (replaced) this.#known = after
+      if (replaced) onLate()
+    })
+  }
+
+  #limited<Value>(pending: Promise<Value>, patience: number, onLate: (value: Value) => void = () => undefined) {
+    const ms = this.#settings.commandTimeoutMs * patience
+    const atLimit = () => {
+      pending.then(onLate, () => undefined)
+      return new NoAnswer(`no answer within ${ms} ms`)
+    }
+    return withinLimit(pending, { clock: this.#clock, ms, atLimit })
+  }
+
+  /** What is known, as of now: the clock of the register goes on meanwhile. */
+  #carried(known: Known): Known {
+    const at = this.#clock.monotonicNow()
+    const { now, epoch } = known.reading
+    return { ...known, reading: { now: now + at - known.at, epoch }, at }
+  }
+}
+
+/** Remaining lives are as of the reading: the journeys since then are over. */
+function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
+  const { accessRemainingMs, refreshRemainingMs } = tokens
+  const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
+  return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }
+}

@@ -1,0 +1,204 @@
+import type { Clock } from '../core/clock.ts'
+import { TokenError } from '../core/errors.ts'
+import { MemoryRecord } from '../core/memory-store.ts'
+import {
+  checkChoice,
+  checkedDuration,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkText,
+  ownOptions,
+} from '../core/option-checks.ts'
+import type {
+  ClaimAnswer,
+  CoolDown,
+  GrantedClaim,
+  NewTokens,
+  OpenableStore,
+  RefreshTokenFate,
+  ReleaseAnswer,
+  Retry,
+  StoredTokens,
+  StoreReports,
+  TokenRecord,
+  TokenStore,
+} from '../core/token-store.ts'
+import { ForeignRecord } from './record-text.ts'
+import { type EncryptionKey, KeyRing } from './sealed-box.ts'
+import { NoAnswer, SharedRecord, type SharedSettings } from './shared-record.ts'
+import type { TokenRegister } from './token-register.ts'
+
+export interface SharedStoreOptions {
+  /** First part of every key. Default `evergreen`. */
+  prefix?: string | undefined
+  /**
+   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`. The first key seals, all open; the whole record is sealed. Without keys tokens are stored
+   * readable, and an anomaly says so once.
+   */
+  encryptionKeys?: readonly EncryptionKey[] | undefined
+  /** Longest wait for one step of the register, ms. Default 250; four times this for the first claim of an owner without a token. */
+  commandTimeoutMs?: number | undefined
+  /** `private`: on a store outage each process gets its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`. */
+  onUnavailable?: 'private' | 'fail' | undefined
+}
+
+export const SHARED_OPTIONS = [
+  'prefix',
+  'encryptionKeys',
+  'commandTimeoutMs',
+  'onUnavailable',
+] as const satisfies (keyof SharedStoreOptions)[]
+
+/**
+ * Shares the tokens of each account among all owners that use the same register and the same `prefix`. One of them renews, the others adopt; a
+ * single-use refresh token is presented once, even if its holder dies.
+ *
+ * @throws {TypeError | RangeError} naming the option.
+ */
+export function sharedStore(register: TokenRegister, options: SharedStoreOptions = {}): TokenStore {
+  checkObject('register', register)
+  checkText('register.kind', register.kind)
+  for (const method of ['read', 'replace']) checkFunction(`register.${method}`, Reflect.get(register, method))
+  return storeOn(register, ownOptions('The options of sharedStore', options, SHARED_OPTIONS))
+}
+
+/**
+ * @param options Own members only.
+ * @param reasonOf Says why a step of the register failed, without what may be secret.
+ */
+export function storeOn(
+  register: TokenRegister,
+  { prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' }: SharedStoreOptions,
+  reasonOf: (thrown: unknown) => string = codeOf,
+): TokenStore {
+  checkText('prefix', prefix)
+  if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
+  checkNumber('commandTimeoutMs', commandTimeoutMs, 1)
+  checkChoice('onUnavailable', onUnavailable, ['private', 'fail'])
+  const settings: StoreSettings = {
+    register,
+    prefix,
+    keyRing: new KeyRing(encryptionKeys),
+    commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs),
+    onUnavailable,
+    reasonOf,
+  }
+  const store: OpenableStore = {
+    kind: register.kind,
+    open: (key, clock, reports) => new SharedOrPrivateRecord(settings, key, clock, reports),
+  }
+  return Object.freeze(store)
+}
+
+/** The code of an error, if it has one; its message may quote addresses, passwords and values. */
+function codeOf(thrown: unknown): string {
+  const { code } = (thrown ?? {}) as { code?: unknown }
+  return typeof code === 'string' && /^[A-Z_0-9]{1,60}$/.test(code) ? code : 'the register failed'
+}
+
+interface StoreSettings extends SharedSettings {
+  readonly onUnavailable: NonNullable<SharedStoreOptions['onUnavailable']>
+  readonly reasonOf: (thrown: unknown) => string
+}
+
+/**
+ * The shared record, and what happens without it: `private` tokens, which this process gets for itself and keeps to itself. The shared refresh
+ * token is not presented meanwhile, because nobody can say who else presents it.
+ */
+class SharedOrPrivateRecord implements TokenRecord {
+  readonly #settings: StoreSettings
+  readonly #shared: SharedRecord
+  readonly #private: MemoryRecord
+  readonly #reports: StoreReports
+  /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
+  #seenVersion = 0
+  #privateVersion = 0
+  /** Private tokens came since the last shared ones: at some services they end the session of those. */
+  #wasPrivate = false
+  /** The last `clear`, when it has ended. */
+  #cleared: Promise<unknown> = Promise.resolve()
+  #isReadable: boolean
+
+  constructor(settings: StoreSettings, key: string, clock: Clock, reports: StoreReports) {
+    this.#settings = settings
+    this.#shared = new SharedRecord(settings, key, clock, reports)
+    this.#private = new MemoryRecord(clock)
+    this.#reports = reports
+    this.#isReadable = settings.keyRing.ids.includes('')
+  }
+
+  async claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer> {
+    // Once, and not before anybody can listen.
+    if (this.#isReadable)
+      this.#reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
+    this.#isReadable = false
+    // A claim that overtook it would belong to what it forgets.
+    await this.#cleared
+    try {
+      const answer = await this.#shared.claim(owner, seenVersion, ttlMs)
+      return answer.kind === 'granted' && this.#wasPrivate ? { ...answer, overlapped: true } : answer
+    } catch (thrown) {
+      const error = this.#unavailable(thrown)
+      if (this.#settings.onUnavailable === 'fail' && !(thrown instanceof ForeignRecord)) throw error
+    }
+    this.#seenVersion = seenVersion
+    const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs)
+    if (answer.kind !== 'granted') return answer
+    return { ...answer, isPrivate: true, ...(answer.tokens && { tokens: this.#asSeen(answer.tokens) }) }
+  }
+
+  async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+    if (claim.isPrivate) {
+      this.#wasPrivate = true
+      const stored = await this.#private.accept(claim, tokens)
+      this.#privateVersion = stored.version
+      return this.#asSeen(stored)
+    }
+    const wasPrivate = this.#wasPrivate
+    this.#wasPrivate = false
+    try {
+      return await this.#shared.accept(claim, tokens, wasPrivate)
+    } catch (thrown) {
+      this.#unavailable(thrown)
+      // They serve here, whatever has become of the command: a token in hand fails nobody.
+      return { ...tokens, version: claim.version }
+    }
+  }
+
+  async release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
+    if (claim.isPrivate) return this.#private.release(claim, fate, next)
+    try {
+      return await this.#shared.release(claim, fate, next)
+    } catch (thrown) {
+      throw this.#unavailable(thrown)
+    }
+  }
+
+  async clear(seenVersion: number): Promise<void> {
+    const cleared = this.#shared.clear(seenVersion)
+    // Before anything is awaited: from now on claims wait.
+    this.#cleared = cleared.catch(() => undefined)
+    await this.#private.clear(this.#privateVersion)
+    try {
+      await cleared
+    } catch (thrown) {
+      throw this.#unavailable(thrown)
+    }
+  }
+
+  #unavailable(thrown: unknown): TokenError {
+    if (thrown instanceof ForeignRecord) {
+      this.#reports.anomaly('stored-tokens-unusable', `The shared token record is left alone: ${thrown.message}`)
+      return new TokenError('ERR_STORE_UNAVAILABLE', `The shared token record cannot be used: ${thrown.message}`)
+    }
+    const reason = thrown instanceof NoAnswer ? thrown.message : this.#settings.reasonOf(thrown)
+    const message = `The shared token store is unavailable (${reason})`
+    this.#reports.unavailable(message)
+    return new TokenError('ERR_STORE_UNAVAILABLE', message)
+  }
+
+  #asSeen(tokens: StoredTokens): StoredTokens {
+    return { ...tokens, version: this.#seenVersion }
+  }
+}

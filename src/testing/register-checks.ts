@@ -1,0 +1,148 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+
+/** As `TokenRegister` of `axios-evergreen/store`. */
+export interface CheckedRegister {
+  readonly kind: string
+  read(
+    key: string,
+  ): Promise<{ readonly value?: string | undefined; readonly now: number; readonly epoch?: string | undefined }>
+  replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>
+}
+
+interface Opened {
+  readonly register: CheckedRegister
+  /** Closes what `create` has opened. */
+  readonly end?: () => Promise<void>
+}
+
+const HOUR_MS = 3_600_000
+const OWNERS = 20
+
+/**
+ * What a `TokenRegister` must do, as checks for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
+ *
+ * @param create Opens the register, on a connection of its own where it has connections. All that it opens must share their values.
+ * @returns Each check rejects with an `AssertionError` that says what was expected.
+ */
+export function tokenRegisterChecks(
+  create: () => Promise<{ register: CheckedRegister; end?: () => Promise<void> }>,
+): { name: string; run: () => Promise<void> }[] {
+  return Object.entries(CHECKS).map(([name, check]) => ({
+    name,
+    async run() {
+      const opened: Opened[] = []
+      const open = async () => {
+        const next = await create()
+        opened.push(next)
+        return next.register
+      }
+      try {
+        await check(open, `{checks:${randomUUID()}}`)
+      } finally {
+        for (const { end } of opened) await end?.()
+      }
+    },
+  }))
+}
+
+const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string) => Promise<void>> = {
+  async 'a register names its kind'(open) {
+    const { kind } = await open()
+    ok(kind !== '', 'kind must be a word, such as redis')
+  },
+
+  async 'where nothing stands, nothing is read'(open, key) {
+    const { value, now } = await (await open()).read(key)
+    equal(value, undefined)
+    ok(Number.isFinite(now) && now > Date.UTC(2000, 0), `now must be epoch ms, got ${now}`)
+  },
+
+  async 'what was put there is read by everybody'(open, key) {
+    equal(await (await open()).replace(key, undefined, 'a', HOUR_MS), true)
+    equal((await (await open()).read(key)).value, 'a')
+  },
+
+  async 'a value is replaced by those alone who expect it'(open, key) {
+    const register = await open()
+    await register.replace(key, undefined, 'a', HOUR_MS)
+    for (const expected of [undefined, '', 'A', 'a ', 'b'])
+      equal(await register.replace(key, expected, 'b', HOUR_MS), false)
+    equal((await register.read(key)).value, 'a')
+    equal(await register.replace(key, 'a', 'b', HOUR_MS), true)
+    equal((await register.read(key)).value, 'b')
+  },
+
+  async 'where nothing stands, those alone put a value there who expect nothing'(open, key) {
+    const register = await open()
+    equal(await register.replace(key, 'a', 'b', HOUR_MS), false)
+    equal((await register.read(key)).value, undefined)
+  },
+
+  async 'a step that is executed twice changes nothing more'(open, key) {
+    const register = await open()
+    await register.replace(key, undefined, 'a', HOUR_MS)
+    await register.replace(key, 'a', 'b', HOUR_MS)
+    equal(await register.replace(key, 'a', 'b', HOUR_MS), false)
+    equal(await register.replace(key, undefined, 'a', HOUR_MS), false)
+    equal((await register.read(key)).value, 'b')
+  },
+
+  async 'any text is kept as it is'(open, key) {
+    const register = await open()
+    let expected: string | undefined
+    for (const value of [`{"a":"b"}`, `';-- $1 \\ "{}`, 'é 漢字 🌲', 'x'.repeat(100_000)]) {
+      equal(await register.replace(key, expected, value, HOUR_MS), true)
+      ok((await register.read(key)).value === value, `read another text than ${value.slice(0, 20)}`)
+      expected = value
+    }
+  },
+
+  async 'keys have nothing to do with each other'(open, key) {
+    const register = await open()
+    await register.replace(key, undefined, 'a', HOUR_MS)
+    equal(await register.replace(`${key}2`, undefined, 'b', HOUR_MS), true)
+    deepEqual([(await register.read(key)).value, (await register.read(`${key}2`)).value], ['a', 'b'])
+  },
+
+  async 'of many who put a first value there at once, one succeeds'(open, key) {
+    await race(open, key, undefined)
+  },
+
+  async 'of many who replace a value at once, one succeeds'(open, key) {
+    await (await open()).replace(key, undefined, 'before', HOUR_MS)
+    await race(open, key, 'before')
+  },
+
+  async 'many who read and replace in turns lose nothing'(open, key) {
+    const count = async (register: CheckedRegister) => {
+      for (;;) {
+        const { value } = await register.read(key)
+        if (await register.replace(key, value, String(Number(value ?? 0) + 1), HOUR_MS)) return
+      }
+    }
+    const registers = await Promise.all(Array.from({ length: OWNERS }, open))
+    await Promise.all(registers.map(count))
+    equal((await registers[0]?.read(key))?.value, String(OWNERS))
+  },
+
+  async 'the clock does not go back, and the epoch stays'(open, key) {
+    const register = await open()
+    const first = await register.read(key)
+    let { now } = first
+    for (let n = 0; n < 10; n += 1) {
+      const next = await register.read(key)
+      ok(next.now >= now, `now went back from ${now} to ${next.now}`)
+      equal(next.epoch, first.epoch)
+      now = next.now
+    }
+  },
+}
+
+async function race(open: () => Promise<CheckedRegister>, key: string, expected: string | undefined): Promise<void> {
+  const registers = await Promise.all(Array.from({ length: OWNERS }, open))
+  const told = await Promise.all(registers.map((register, n) => register.replace(key, expected, `owner ${n}`, HOUR_MS)))
+  const winners = told.flatMap((replaced, n) => (replaced ? [`owner ${n}`] : []))
+  equal(winners.length, 1, `one of ${OWNERS} must be told true, got ${winners.join(', ') || 'none'}`)
+  equal((await registers[0]?.read(key))?.value, winners[0])
+}

@@ -1,0 +1,278 @@
+import { describe, expect, it } from '@jest/globals'
+import { accept, claim, clear, keptMs, type RecordState, release } from '../../src/core/record-state.ts'
+import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
+const TTL_MS = 15_000
+const HOUR = 3_600_000
+const REST: CoolDown = { kind: 'cool-down', ms: 20_000, failures: 3, code: 'ERR_THROTTLED', status: 429 }
+
+const pair = (n: number): NewTokens => ({
+  accessToken: `access-${n}`,
+  accessLifetimeMs: 60_000,
+  accessRemainingMs: 60_000,
+  refreshToken: `refresh-${n}`,
+  refreshRemainingMs: HOUR,
+})
+
+/** A register that a test looks into: each step replaces the state at once. */
+class World {
+  now = NOW
+  epoch: string | undefined
+  state: RecordState | undefined
+
+  claim(owner = 'a', seenVersion = 0): ClaimAnswer {
+    return this.#after(claim(this.state, { owner, seenVersion, ttlMs: TTL_MS }, this))
+  }
+
+  granted(owner = 'a', seenVersion = this.state?.version ?? 0): GrantedClaim {
+    const answer = this.claim(owner, seenVersion)
+    if (answer.kind !== 'granted') throw new Error(`The claim was answered ${answer.kind}`)
+    return answer
+  }
+
+  accept(granted: GrantedClaim, n: number, overlapped?: boolean) {
+    return this.#after(accept(this.state, granted, pair(n), this, overlapped))
+  }
+
+  release(
+    granted: GrantedClaim,
+    ...how: Parameters<typeof release> extends [unknown, unknown, infer F, infer N, ...unknown[]] ? [F, N?] : never
+  ) {
+    return this.#after(release(this.state, granted, how[0], how[1], this))
+  }
+
+  clear(seenVersion = 0): void {
+    this.#after(clear(this.state, seenVersion, this))
+  }
+
+  /** With pair 1, got by `a` 10 s ago. */
+  static withPair(): World {
+    const world = new World()
+    world.accept(world.granted(), 1)
+    world.now += 10_000
+    return world
+  }
+
+  #after<Answer>({ state, answer }: { state?: RecordState; answer: Answer }): Answer {
+    // As it is stored.
+    if (state) this.state = JSON.parse(JSON.stringify(state)) as RecordState
+    return answer
+  }
+}
+
+describe('given a record in a register that may have lost writes (R1)', () => {
+  it.each<[string, string | undefined, string | undefined, boolean]>([
+    ['in the same epoch', 'one', 'one', true],
+    ['in another epoch', 'one', 'two', false],
+    ['in an epoch, written in none that was known', undefined, 'two', true],
+    ['in none that is known, written in one', 'one', undefined, true],
+  ])('when it is claimed %s, then its refresh token is presentable or in doubt', (_, written, read, presentable) => {
+    const world = new World()
+    world.epoch = written
+    world.accept(world.granted(), 1)
+    world.epoch = read
+    expect(world.granted().presentable).toBe(presentable)
+  })
+
+  it('when it is read in another epoch, then its access token still serves, and the doubt stays', () => {
+    const world = World.withPair()
+    world.state = { ...world.state!, epoch: 'one' }
+    world.epoch = 'two'
+    expect(world.claim('b')).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-1' } })
+    world.release(world.granted('b'), 'keep')
+    expect(world.granted('b').presentable).toBe(false)
+  })
+
+  it('when a new pair comes in the new epoch, then it is presentable', () => {
+    const world = World.withPair()
+    world.state = { ...world.state!, epoch: 'one' }
+    world.epoch = 'two'
+    world.accept(world.granted(), 2)
+    expect(world.granted()).toMatchObject({ presentable: true, tokens: { refreshToken: 'refresh-2' } })
+  })
+})
+
+describe('given a clock of the store that is set back by an hour (R2)', () => {
+  it('then no token is believed beyond its lifetime', () => {
+    const world = World.withPair()
+    world.now -= HOUR
+    expect(world.claim('b')).toMatchObject({ tokens: { accessRemainingMs: 60_000, refreshRemainingMs: HOUR } })
+  })
+
+  it('then a claim stands in the way for no longer than its time', () => {
+    const world = World.withPair()
+    world.granted()
+    world.now -= HOUR
+    expect(world.claim('b', 1)).toEqual({ kind: 'busy', remainingMs: TTL_MS })
+  })
+
+  it('then a cool-down lasts no longer than its length', () => {
+    const world = World.withPair()
+    world.release(world.granted(), 'keep', REST)
+    world.now -= HOUR
+    expect(world.claim('b', 1)).toEqual({ kind: 'cooling', remainingMs: 20_000, coolDown: REST })
+  })
+
+  it('then fences go on', () => {
+    const world = World.withPair()
+    const { fence } = world.granted()
+    world.now -= HOUR
+    expect(world.granted().fence).toBe(fence + 1)
+  })
+})
+
+describe('given two claims, the first of which ran out (R3)', () => {
+  const two = () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.now += TTL_MS
+    return { world, first, second: world.granted('b') }
+  }
+
+  it('when the later one is settled first, then the pair of the earlier one is dropped, and its owner gets the stored one', () => {
+    const { world, first, second } = two()
+    world.accept(second, 3)
+    expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-3', version: 2 })
+    expect(world.state!.pair).toMatchObject({ accessToken: 'access-3' })
+  })
+
+  it('when the earlier one is settled first, then the later one takes its place', () => {
+    const { world, first, second } = two()
+    expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-2', version: 2 })
+    expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-3', version: 3 })
+  })
+
+  it('when the record was lost meanwhile, then an earlier claim does not replace what came since', () => {
+    const { world, first } = two()
+    world.state = undefined
+    world.now += 1
+    world.accept(world.granted('c', 0), 4)
+    expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-4' })
+  })
+
+  it('when the record was lost and nothing came since, then its pair is stored, newer than any that its owner has seen', () => {
+    const { world, second } = two()
+    world.state = undefined
+    expect(world.accept(second, 3)).toMatchObject({ version: 2 })
+    expect(world.granted('c', 2).fence).toBeGreaterThan(second.fence)
+  })
+
+  it.each([0, 1])('when the record is cleared, %d ms later too, then what was granted before is dropped', (ms) => {
+    const { world, second } = two()
+    world.now += ms
+    world.clear()
+    expect(world.accept(second, 3)).toBeUndefined()
+    expect(world.state).not.toHaveProperty('pair')
+    world.accept(world.granted('c'), 5)
+    expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-5' })
+  })
+
+  it('when a lost record is cleared, then what was granted before is dropped', () => {
+    const { world, second } = two()
+    world.state = undefined
+    world.clear(1)
+    expect(world.accept(second, 3)).toBeUndefined()
+    expect(world.state!.version).toBe(2)
+  })
+})
+
+describe('given an exchange beside which another may have been in flight (R4)', () => {
+  it('when a claim ran out unsettled before, then the pair is marked', () => {
+    const world = World.withPair()
+    world.granted('a')
+    world.now += TTL_MS
+    world.accept(world.granted('b'), 2)
+    expect(world.granted('c').overlapped).toBe(true)
+  })
+
+  it('when that owner comes late, then its pair is marked, and so is the one that replaces it', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.now += TTL_MS
+    const second = world.granted('b')
+    world.accept(first, 2)
+    expect(world.state!.pair!.overlapped).toBe(true)
+    world.accept(second, 3)
+    expect(world.state!.pair!.overlapped).toBe(true)
+  })
+
+  it('when the owner knows of one, then the pair is marked', () => {
+    const world = new World()
+    world.accept(world.granted(), 1, true)
+    expect(world.granted().overlapped).toBe(true)
+  })
+
+  it('when no other was in flight, then the pair is not marked, even after one that was', () => {
+    const world = World.withPair()
+    expect(world.granted().overlapped).toBe(false)
+    world.now += TTL_MS
+    world.accept(world.granted('b'), 2)
+    world.accept(world.granted('b'), 3)
+    expect(world.granted('b').overlapped).toBe(false)
+  })
+
+  it('when the earlier claim was settled, then the pair is not marked', () => {
+    const world = World.withPair()
+    world.release(world.granted('a'), 'keep', { kind: 'retry', ms: 500 })
+    world.now += 1_500
+    world.accept(world.granted('b'), 2)
+    expect(world.state!.pair!.overlapped).toBe(false)
+  })
+})
+
+describe('given a claim, when it is settled twice', () => {
+  it('then a second acceptance changes nothing', () => {
+    const world = World.withPair()
+    const granted = world.granted()
+    world.accept(granted, 2)
+    const before = world.state
+    world.now += 5_000
+    expect(world.accept(granted, 2)).toMatchObject({ accessToken: 'access-2', accessRemainingMs: 55_000 })
+    expect(world.state).toBe(before)
+  })
+
+  it('then a 5xx counts once', () => {
+    const world = World.withPair()
+    const granted = world.granted()
+    for (const ms of [500, 500]) world.release(granted, 'counted', { kind: 'retry', ms })
+    expect(world.granted().presentations).toBe(1)
+  })
+
+  it('then a release from anybody else changes nothing', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.now += TTL_MS
+    world.granted('b')
+    const before = world.state
+    expect(world.release(first, 'dead', REST)).toEqual({ contested: true })
+    expect(world.state).toBe(before)
+  })
+})
+
+describe('given a state, when it is asked how long it is of use', () => {
+  it('then it is as long as anything in it', () => {
+    const world = World.withPair()
+    expect(keptMs(world.state!, world.now)).toBe(HOUR - 10_000)
+    world.release(world.granted(), 'keep', { ...REST, ms: 2 * HOUR })
+    expect(keptMs(world.state!, world.now)).toBe(2 * HOUR)
+    const claimed = new World()
+    claimed.granted()
+    expect(keptMs(claimed.state!, NOW)).toBe(TTL_MS)
+  })
+
+  it('then a refresh token of unknown end is of use for 30 days, and an endless rest for ever', () => {
+    const world = World.withPair()
+    const endless = { ...world.state!.pair!, refreshMs: undefined }
+    expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(30 * 24 * HOUR)
+    world.release(world.granted(), 'dead', { ...REST, ms: Infinity })
+    expect(keptMs(world.state!, world.now)).toBe(Infinity)
+    expect(world.claim('b')).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+  })
+
+  it('then an empty one is of none', () => {
+    const world = new World()
+    world.clear()
+    expect(keptMs(world.state!, NOW)).toBe(0)
+  })
+})

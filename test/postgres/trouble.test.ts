@@ -1,0 +1,178 @@
+import { describe, expect, it } from '@jest/globals'
+import postgres from 'postgres'
+import { type PostgresClient, postgresRegister } from '../../src/postgres/postgres-register.ts'
+import { reasonOf } from '../../src/postgres/reason.ts'
+import { outcome } from '../support/managed.ts'
+import { describePostgres, startPostgres } from '../support/postgres-server.ts'
+import { startProxy } from '../support/tcp-proxy.ts'
+import { settle } from '../support/virtual-clock.ts'
+import { World } from './world.ts'
+
+const KEY = '{evergreen:0123}'
+const HOUR = 3_600_000
+const SECRET = 's3cret'
+
+/** Why each step failed, in turn. */
+async function reasons(client: PostgresClient, table?: string): Promise<string[]> {
+  const register = postgresRegister(client, table)
+  const steps = [
+    () => register.read(KEY),
+    () => register.replace(KEY, 'a', SECRET, HOUR),
+    () => register.replace(KEY, undefined, SECRET, HOUR),
+  ]
+  const told: string[] = []
+  for (const step of steps) told.push(await step().then(() => 'none', reasonOf))
+  return told
+}
+const three = (reason: string) => [reason, reason, reason]
+
+describePostgres('given a register in PostgreSQL, and trouble with it', () => {
+  const world = new World(startPostgres)
+  const as = (user: string, password = '') => world.url.replace('evergreen@', `${user}${password && ':'}${password}@`)
+
+  it('when the table does not exist, then the reason says how to make it', async () => {
+    const reason = '42P01: the table does not exist, run what createTableStatement() returns'
+    expect(await reasons(world.pool(), 'nowhere')).toEqual(three(reason))
+    expect(await reasons(world.pool(), 'nowhere.nothing')).toEqual(three(reason))
+  })
+
+  it('when the table is another one, then the reason says so', async () => {
+    await world.admin.query('CREATE TABLE other (key text PRIMARY KEY)')
+    expect(await reasons(world.pool(), 'other')).toEqual(
+      three('42703: the table has other columns than createTableStatement() makes'),
+    )
+  })
+
+  it('when rights are missing, then the reason names them, and with them it works', async () => {
+    const reason = '42501: not permitted, grant SELECT, INSERT and UPDATE on the table, and USAGE on its schema'
+    await world.admin.query('CREATE ROLE app LOGIN')
+    const table = `${world.schema}.evergreen_tokens`
+    const pool = world.pool({ connectionString: as('app') })
+    expect(await reasons(pool, table)).toEqual(three(reason))
+    await world.admin.query(`GRANT USAGE ON SCHEMA ${world.schema} TO app`)
+    expect(await reasons(pool, table)).toEqual(three(reason))
+    await world.admin.query(`GRANT SELECT ON evergreen_tokens TO app`)
+    expect(await reasons(pool, table)).toEqual(['none', reason, reason])
+    await world.admin.query(`GRANT INSERT, UPDATE ON evergreen_tokens TO app`)
+    expect(await reasons(pool, table)).toEqual(three('none'))
+  })
+
+  it('when the server may only be read, as a replica, then the reason says where to connect', async () => {
+    const pool = world.pool({ options: '-c default_transaction_read_only=on' })
+    const reason = '25006: the server is read-only, connect to the primary'
+    expect(await reasons(pool)).toEqual(['none', reason, reason])
+  })
+
+  it('when the password is wrong, or there is none, then the reason says so and nothing more (F151)', async () => {
+    await world.admin.query(`CREATE ROLE guarded; CREATE ROLE careful LOGIN PASSWORD 'right' IN ROLE guarded`)
+    const refused = '28P01: the server refused the password'
+    expect(await reasons(world.pool({ connectionString: as('careful', SECRET) }))).toEqual(three(refused))
+    const missing = 'the password is missing or cannot be used'
+    expect(await reasons(world.pool({ connectionString: as('careful') }))).toEqual(three(missing))
+    expect(await reasons(world.pool({ connectionString: as('careful', 'right') }), 'nowhere')).toEqual(
+      three(expect.stringMatching(/^42P01/) as never),
+    )
+  })
+
+  it.each([
+    ['role', (url: string) => url.replace('evergreen@', 'nobody@'), '28000'],
+    ['database', (url: string) => url.replace(/postgres$/, 'elsewhere'), '3D000'],
+  ])('when there is no such %s, then the reason is its code', async (_, change, reason) => {
+    expect(await reasons(world.pool({ connectionString: change(world.url) }))).toEqual(three(reason))
+  })
+
+  it('when nobody is at its address, then the reason is that of the system', async () => {
+    const connectionString = `postgres://evergreen:${SECRET}@127.0.0.1:1/postgres`
+    expect(await reasons(world.pool({ connectionString }))).toEqual(three('ECONNREFUSED'))
+    expect(await reasons(world.pool({ connectionString: connectionString.replace('127.0.0.1', 'localhost') }))).toEqual(
+      three('ECONNREFUSED'),
+    )
+  })
+
+  it('when the pool is closed, then the reason says so', async () => {
+    const pool = world.pool()
+    await pool.end()
+    expect(await reasons(pool)).toEqual(three('the pool is closed'))
+    const sql = postgres(world.url)
+    await sql.end()
+    const client = { query: async (text: string) => ({ rows: await sql.unsafe(text) }) }
+    expect(await reasons(client)).toEqual(three('CONNECTION_ENDED'))
+  })
+
+  it('when all connections of the pool are busy for too long, then the reason says so', async () => {
+    const pool = world.pool({ max: 1 })
+    const busy = await pool.connect()
+    pool.options.connectionTimeoutMillis = 1
+    expect(await reasons(pool)).toEqual(three('no connection in time'))
+    busy.release()
+  })
+
+  it('when the server ends the connection in the middle of a replacement, then it rejects, nothing was put there, and the next succeeds', async () => {
+    const register = postgresRegister(world.pool())
+    await register.replace(KEY, undefined, 'a', HOUR)
+    const [killed] = await world.whileHeld(
+      'SELECT FROM evergreen_tokens FOR UPDATE',
+      'COMMIT',
+      1,
+      () => [register.replace(KEY, 'a', 'b', HOUR)],
+      ([process]) => world.admin.query('SELECT pg_terminate_backend($1)', [process]),
+    )
+    expect(killed).toMatchObject({ status: 'rejected', reason: { code: '57P01' } })
+    expect(await register.read(KEY)).toMatchObject({ value: 'a' })
+    expect(await register.replace(KEY, 'a', 'b', HOUR)).toBe(true)
+  })
+
+  it('when the answer to a replacement is lost, then it rejects, though the value stands there (F134)', async () => {
+    const proxy = await startProxy(Number(new URL(world.url).port))
+    const pool = world.pool({ connectionString: world.url.replace(/:\d+\//, `:${new URL(proxy.url).port}/`) })
+    const register = postgresRegister(pool)
+    await register.read(KEY)
+    proxy.replies('lose')
+    const lost = outcome(register.replace(KEY, undefined, 'a', HOUR))
+    const other = postgresRegister(world.pool())
+    while ((await other.read(KEY)).value !== 'a') await settle()
+    proxy.cut()
+    expect(reasonOf(await lost)).toBe('the connection was lost')
+    proxy.replies('pass')
+    // Once more, however late: another value is expected by then.
+    expect(await register.replace(KEY, undefined, 'a', HOUR)).toBe(false)
+    await pool.end()
+    await proxy.stop()
+  })
+})
+
+describe('given a client that fails in its own way', () => {
+  it.each<[string, unknown, string]>([
+    ['a text', 'password authentication failed for s3cret', 'the client failed'],
+    ['nothing', undefined, 'the client failed'],
+    ['an error of its own', new Error('cannot reach postgres://user:s3cret@host'), 'the client failed'],
+    ['a code that is a sentence', Object.assign(new Error(), { code: 'no s3cret' }), 'the client failed'],
+    ['a code of Node', Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['a code that objects have as a member', Object.assign(new Error(), { code: 'constructor' }), 'the client failed'],
+    ['a serialization failure', Object.assign(new Error(), { code: '40001' }), '40001'],
+  ])('when it rejects with %s, then the reason tells no secret', (_, thrown, reason) => {
+    expect(reasonOf(thrown)).toBe(reason)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, 'query(text, values) must answer { rows }'],
+    ['the rows alone', [{ now: 1 }], 'query(text, values) must answer { rows }'],
+    ['rows that are lists', { rows: [[1, null]] }, 'query(text, values) must answer rows that are objects'],
+    ['no rows', { rows: [] }, 'query(text, values) must answer rows that are objects'],
+  ])('when it answers %s, then a read says what it must answer', async (_, answer, reason) => {
+    const [read] = await reasons({ query: async () => answer as never })
+    expect(read).toBe(reason)
+  })
+
+  it('when it throws at once, then both steps reject', async () => {
+    const query = () => {
+      throw new Error('at once')
+    }
+    expect(await reasons({ query })).toEqual(three('the client failed'))
+  })
+
+  it('when it reads numbers as text, then now is a number all the same', async () => {
+    const register = postgresRegister({ query: async () => ({ rows: [{ now: '1700000000000', value: null }] }) })
+    expect(await register.read(KEY)).toEqual({ now: 1_700_000_000_000 })
+  })
+})

@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals'
+import { postgresRegister } from '../../src/postgres/postgres-register.ts'
+import { redisRegister } from '../../src/redis/redis-register.ts'
+import type { TokenRegister } from '../../src/store/index.ts'
+import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
+import { describeSharedPostgres } from '../support/postgres-server.ts'
+import { World as PostgresWorld } from '../postgres/world.ts'
+
+describe('given a register in memory', () => {
+  const shared = new MemoryRegister()
+  for (const { name, run } of tokenRegisterChecks(async () => ({ register: shared })))
+    it(`when checked, then ${name}`, run)
+})
+
+describeSharedRedis('given a register in Redis', () => {
+  const command = redisOfSuite()
+  const create = async () => ({ register: redisRegister({ command }) })
+  for (const { name, run } of tokenRegisterChecks(create)) it(`when checked, then ${name}`, run)
+})
+
+describeSharedPostgres('given a register in PostgreSQL', () => {
+  const world = new PostgresWorld()
+  const create = async () => ({ register: postgresRegister(world.pool()) })
+  for (const { name, run } of tokenRegisterChecks(create)) it(`when checked, then ${name}`, run)
+})
+
+describe('given a register that breaks a promise', () => {
+  type Broken = [string, (whole: MemoryRegister) => Partial<TokenRegister>]
+
+  it.each<Broken>([
+    ['a register names its kind', () => ({ kind: '' })],
+    [
+      'where nothing stands, nothing is read',
+      (whole) => ({ read: async (key) => ({ value: '', ...(await whole.read(key)) }) }),
+    ],
+    ['where nothing stands, nothing is read', () => ({ read: async () => ({ now: NaN }) })],
+    ['what was put there is read by everybody', () => ({ replace: async () => true })],
+    [
+      'a value is replaced by those alone who expect it',
+      (whole) => ({ replace: async (key, expected, ...rest) => whole.replace(key, expected?.trim(), ...rest) }),
+    ],
+    [
+      'where nothing stands, those alone put a value there who expect nothing',
+      (whole) => ({
+        async replace(key, expected, ...rest) {
+          const { value } = await whole.read(key)
+          return whole.replace(key, value === undefined ? undefined : expected, ...rest)
+        },
+      }),
+    ],
+    [
+      'a step that is executed twice changes nothing more',
+      (whole) => ({
+        async replace(key, expected, value, keepMs) {
+          return (await whole.read(key)).value === value || whole.replace(key, expected, value, keepMs)
+        },
+      }),
+    ],
+    [
+      'any text is kept as it is',
+      (whole) => ({
+        replace: (key, expected, value, keepMs) => whole.replace(key, expected, value.slice(0, 65_536), keepMs),
+      }),
+    ],
+    [
+      'keys have nothing to do with each other',
+      (whole) => ({
+        read: (key) => whole.read(key.replace(/2$/, '')),
+        replace: (key, ...rest) => whole.replace(key.replace(/2$/, ''), ...rest),
+      }),
+    ],
+    [
+      'of many who put a first value there at once, one succeeds',
+      (whole) => ({
+        async replace(key, expected, value, keepMs) {
+          const { value: found } = await whole.read(key)
+          if (found !== expected) return false
+          await new Promise(setImmediate)
+          return whole.replace(key, (await whole.read(key)).value, value, keepMs)
+        },
+      }),
+    ],
+    [
+      'the clock does not go back, and the epoch stays',
+      (whole) => ({ read: async (key) => ({ ...(await whole.read(key)), epoch: String(Math.random()) }) }),
+    ],
+    [
+      'the clock does not go back, and the epoch stays',
+      (whole) => {
+        let now = Date.now()
+        return { read: async (key) => ({ ...(await whole.read(key)), now: (now -= 1) }) }
+      },
+    ],
+  ])('when it is checked whether %s, then it is found', async (name, sabotage) => {
+    const whole = new MemoryRegister()
+    const register: TokenRegister = {
+      kind: 'broken',
+      read: (key) => whole.read(key),
+      replace: (...given) => whole.replace(...given),
+      ...sabotage(whole),
+    }
+    const { run } = tokenRegisterChecks(async () => ({ register })).find((check) => check.name === name)!
+    await expect(run()).rejects.toMatchObject({ code: 'ERR_ASSERTION' })
+  })
+
+  it('then what was opened is closed, whatever a check finds', async () => {
+    let open = 0
+    const create = async () => {
+      open += 1
+      return { register: new MemoryRegister(), end: async () => void (open -= 1) }
+    }
+    for (const { run } of tokenRegisterChecks(create)) await run().catch(() => undefined)
+    expect(open).toBe(0)
+  })
+})

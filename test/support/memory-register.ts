@@ -1,0 +1,34 @@
+import type { Clock } from '../../src/index.ts'
+import type { RegisterReading, TokenRegister } from '../../src/store/index.ts'
+
+/** A register in memory: one server for all that open it. */
+export class MemoryRegister implements TokenRegister {
+  readonly kind = 'memory-register'
+  readonly values = new Map<string, { value: string; until: number }>()
+  readonly #clock: Pick<Clock, 'wallNow'>
+  epoch: string | undefined
+
+  constructor(clock: Pick<Clock, 'wallNow'> = { wallNow: () => Date.now() }) {
+    this.#clock = clock
+  }
+
+  async read(key: string): Promise<RegisterReading> {
+    const value = this.#at(key)
+    return {
+      now: this.#clock.wallNow(),
+      ...(value !== undefined && { value }),
+      ...(this.epoch !== undefined && { epoch: this.epoch }),
+    }
+  }
+
+  async replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean> {
+    if (this.#at(key) !== expected) return false
+    this.values.set(key, { value, until: this.#clock.wallNow() + keepMs })
+    return true
+  }
+
+  #at(key: string): string | undefined {
+    const stored = this.values.get(key)
+    return stored && stored.until > this.#clock.wallNow() ? stored.value : undefined
+  }
+}

@@ -1,0 +1,104 @@
+import { describe } from '@jest/globals'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+
+/** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
+export const describePostgres = process.env.TEST_POSTGRES === 'own' ? describe : describe.skip
+
+/** For suites that keep to a schema of their own: `POSTGRES_URL` will do. */
+export const describeSharedPostgres = process.env.TEST_POSTGRES === 'shared' ? describe : describePostgres
+
+/** Where those suites find one. */
+export async function findPostgres(): Promise<Pick<PostgresServer, 'url' | 'stop'>> {
+  const { TEST_POSTGRES, POSTGRES_URL = '' } = process.env
+  return TEST_POSTGRES === 'own' ? startPostgres() : { url: POSTGRES_URL, stop: async () => undefined }
+}
+
+export interface PostgresServer {
+  readonly port: number
+  /** Of the superuser, who needs no password. */
+  readonly url: string
+  readonly process: ChildProcess
+  stop(): Promise<void>
+}
+
+/** `guarded` and whoever has that role needs a password; nobody else does. */
+const ACCESS = `host all +guarded 127.0.0.1/32 scram-sha-256
+host all all 127.0.0.1/32 trust
+`
+
+/** Nothing is to outlive the machine, and little is stored. */
+const SETTINGS = { fsync: 'off', shared_buffers: '16MB', autovacuum: 'off', unix_socket_directories: '' }
+
+/** A private server on a random port of loopback, with data of its own. It starts in about two seconds. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const data = await mkdtemp(join(dataOfRun(), 'server-'))
+  const user = await userOfRun()
+  if (user) await chown(data, user.uid, user.gid)
+  const how = ['--no-sync', '--auth=trust', '--username=evergreen', '--locale=C', '--encoding=UTF8']
+  await ended(run('initdb', ['--pgdata', data, ...how], user))
+  await writeFile(join(data, 'pg_hba.conf'), ACCESS)
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await started(data, await freePort(), user)
+    } catch (error) {
+      // Another process may have taken the port in the meantime.
+      if (attempt >= 5) throw error
+    }
+  }
+}
+
+async function started(data: string, port: number, user?: Ids): Promise<PostgresServer> {
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = run('postgres', ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings], user)
+  const exited = once(child, 'exit')
+  await new Promise<void>((resolve, reject) => {
+    let printed = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      printed = (printed + chunk.toString()).slice(-2_000)
+      if (printed.includes('ready to accept connections')) resolve()
+    })
+    exited.then(() => reject(new Error(`postgres ended: ${printed}`)), reject)
+  })
+  return {
+    port,
+    url: `postgres://evergreen@127.0.0.1:${port}/postgres`,
+    process: child,
+    async stop() {
+      // Ends all of its processes at once.
+      child.kill('SIGQUIT')
+      await exited
+      await rm(data, { recursive: true, force: true })
+    },
+  }
+}
+
+interface Ids {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Who runs the servers in the place of root. */
+async function userOfRun(): Promise<Ids | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const { uid, gid } = await stat(dataOfRun())
+  return { uid, gid }
+}
+
+function run(name: string, args: string[], user?: Ids) {
+  const env = { ...process.env, LC_ALL: 'C' }
+  const file = join(process.env.TEST_POSTGRES_BINARIES!, name)
+  return spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'], env, ...user })
+}
+
+async function ended(child: ReturnType<typeof run>): Promise<void> {
+  let printed = ''
+  child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`initdb ended with ${code}: ${printed}`)
+}
+
+const dataOfRun = () => process.env.TEST_POSTGRES_DATA!
