@@ -27,6 +27,7 @@ import { WaitingRoom } from './waiting-room.ts'
 /** Between two renewals that nobody forced, however short a token lives. */
 const LEAST_RENEWAL_GAP_MS = 1_000
 const LEAST_FORCED_GAP_MS = 2_000
+const TOO_SOON = 'The API refuses access tokens faster than they may be replaced'
 
 /** Performs what a phase and an event call for. `phase.ts` decides. */
 export class Machine {
@@ -76,7 +77,8 @@ export class Machine {
     const isExpired = this.#current?.freshness === 'expired'
     if (!isExpired && admission(this.#phase, this.#now) === 'start') {
       const gapMs = this.#takeForcedTurn()
-      if (gapMs > 0) throw this.#refusal({ until: this.#now + gapMs, error: replacedTooSoon() })
+      if (gapMs > 0)
+        throw this.#refusal({ until: this.#now + gapMs, error: new TokenError('ERR_REPLACED_TOO_SOON', TOO_SOON) })
     }
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
@@ -137,6 +139,11 @@ export class Machine {
 
   get #now(): number {
     return this.#settings.clock.monotonicNow()
+  }
+
+  /** Renewals in a row that gave up. */
+  get #failures(): number {
+    return restIn(this.#phase)?.failures ?? 0
   }
 
   get #renewal(): Renewal | undefined {
@@ -202,12 +209,12 @@ export class Machine {
     const renewal = new Renewal(this.#settings, {
       holdsProcess,
       seenVersion: this.#seenVersion,
-      failuresBefore: restIn(this.#phase)?.failures ?? 0,
+      failuresBefore: this.#failures,
       adoptable: (tokens) => because !== 'forced' && this.#held(tokens, 0).freshness !== 'expired',
       servedMs: () => this.#current?.servedMs ?? 0,
       isAwaited: () => this.#room.size > 0,
       onHold: (pauseMs, error) => {
-        const rest = { until: this.#now + pauseMs, error, failures: restIn(this.#phase)?.failures ?? 0 }
+        const rest = { until: this.#now + pauseMs, error, failures: this.#failures }
         if (!this.#enter({ type: 'held', renewal, rest })) return
         this.#room.turnAway(this.#refusal(rest), rest.until)
       },
@@ -269,7 +276,7 @@ export class Machine {
   /** The store or the user's `random` failed, which no plan foresees. */
   #unforeseen(thrown: unknown): GaveUp {
     const error = this.#settings.readThrown(thrown, 'obtain')
-    return new GaveUp(error, coolDownOf(error, LEAST_RENEWAL_GAP_MS, (restIn(this.#phase)?.failures ?? 0) + 1))
+    return new GaveUp(error, coolDownOf(error, LEAST_RENEWAL_GAP_MS, this.#failures + 1))
   }
 
   #held(tokens: StoredTokens, random: number): HeldToken {
@@ -290,8 +297,4 @@ export class Machine {
     if (ms > 0) this.#armTimer(ms)
     else this.#renew(current.freshness === 'expired' ? 'expired' : 'due')
   }
-}
-
-function replacedTooSoon(): TokenError {
-  return new TokenError('ERR_REPLACED_TOO_SOON', 'The API refuses access tokens faster than they may be replaced')
 }

@@ -1,12 +1,14 @@
-import type {
-  ClaimAnswer,
-  CoolDown,
-  GrantedClaim,
-  NewTokens,
-  RefreshTokenFate,
-  ReleaseAnswer,
-  Retry,
-  StoredTokens,
+import {
+  type ClaimAnswer,
+  type CoolDown,
+  type GrantedClaim,
+  isRetired,
+  type NewTokens,
+  type RefreshTokenFate,
+  type ReleaseAnswer,
+  RESERVE_MS,
+  type Retry,
+  type StoredTokens,
 } from './token-store.ts'
 
 /**
@@ -69,8 +71,6 @@ export interface Change<Answer> {
   readonly answer: Answer
 }
 
-/** Longer than the owner's next claim takes to reach the register. */
-const RESERVE_MS = 1_000
 /** A refresh token whose end is not known is kept for this long. */
 const UNKNOWN_REFRESH_MS = 30 * 24 * 60 * 60 * 1_000
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false }
@@ -193,11 +193,10 @@ function released(
   now: number,
 ): RecordState {
   const isCounted = fate === 'counted' && !claim?.settled
-  const isRetired = fate === 'doubtful' || fate === 'dead'
   const after = pair && {
     ...pair,
     presentations: pair.presentations + (isCounted ? 1 : 0),
-    retired: pair.retired || isRetired,
+    retired: pair.retired || isRetired(fate),
   }
   const isEndless = next?.kind === 'cool-down' && next.ms === Infinity
   return {
@@ -263,24 +262,16 @@ function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredToke
   }
 }
 
-function coolDownIn({ ms, failures, code, status, serviceCode }: Rest): CoolDown {
-  return {
-    kind: 'cool-down',
-    ms: ms ?? Infinity,
-    failures,
-    code,
-    ...(status !== undefined && { status }),
-    ...(serviceCode !== undefined && { serviceCode }),
-  }
+function coolDownIn({ ms, ...rest }: Rest): CoolDown {
+  return { kind: 'cool-down', ms: ms ?? Infinity, ...reasonIn(rest) }
 }
 
-function restOf({ ms, failures, code, status, serviceCode }: CoolDown, at: number): Rest {
-  return {
-    at,
-    ms: ms === Infinity ? null : ms,
-    failures,
-    code,
-    ...(status !== undefined && { status }),
-    ...(serviceCode !== undefined && { serviceCode }),
-  }
+function restOf({ ms, ...coolDown }: CoolDown, at: number): Rest {
+  return { at, ms: ms === Infinity ? null : ms, ...reasonIn(coolDown) }
+}
+
+type Reason = Pick<CoolDown, 'failures' | 'code' | 'status' | 'serviceCode'>
+
+function reasonIn({ failures, code, status, serviceCode }: Reason): Reason {
+  return { failures, code, ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
 }

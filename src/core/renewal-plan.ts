@@ -100,11 +100,6 @@ export function firstWordOf({ fate, next }: Plan, isHalted: boolean): Plan['next
   return isHalted ? undefined : next
 }
 
-/** Whether the refresh token may never be presented again. */
-export function isRetired(fate: RefreshTokenFate): boolean {
-  return fate === 'doubtful' || fate === 'dead'
-}
-
 /** What the service asked for, ms; 0 for nothing. `Retry-After` counts on 429 and 5xx only. */
 export function askedMsOf(error: TokenError): number {
   const outcome = outcomeOf(error)

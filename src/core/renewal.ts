@@ -7,7 +7,6 @@ import {
   askedMsOf,
   type FailureFacts,
   firstWordOf,
-  isRetired,
   type Plan,
   planAfter,
   planAfterLateArrival,
@@ -17,13 +16,14 @@ import {
 import type { RenewalSettings } from './renewal-settings.ts'
 import { refusalOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
-import type {
-  ClaimAnswer,
-  GrantedClaim,
-  NewTokens,
-  RefreshTokenFate,
-  ReleaseAnswer,
-  StoredTokens,
+import {
+  type ClaimAnswer,
+  type GrantedClaim,
+  isRetired,
+  type NewTokens,
+  type RefreshTokenFate,
+  type ReleaseAnswer,
+  type StoredTokens,
 } from './token-store.ts'
 
 /** What one renewal starts from. */

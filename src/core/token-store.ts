@@ -96,6 +96,11 @@ export interface GrantedClaim {
  */
 export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
 
+/** Whether the refresh token may never be presented again. */
+export function isRetired(fate: RefreshTokenFate): boolean {
+  return fate === 'doubtful' || fate === 'dead'
+}
+
 export interface ReleaseAnswer {
   /** The stored tokens where they are newer than those the claim was granted on. */
   readonly newer?: StoredTokens
@@ -108,7 +113,7 @@ export interface Retry {
   readonly kind: 'retry'
   readonly ms: number
 }
-/** Longer than the way of the owner's next claim to the store. */
+/** Must exceed the time that the owner's next claim takes to reach the store. */
 export const RESERVE_MS = 1_000
 
 /** A renewal gave up: nobody makes a token call for this long. An endless one, until `clear`, drops the tokens too. */

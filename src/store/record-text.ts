@@ -1,5 +1,6 @@
 import { fingerprintOf } from '../core/digest.ts'
 import type { RecordState } from '../core/record-state.ts'
+import { member } from '../core/thrown.ts'
 import { checkedGrant } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
@@ -47,7 +48,7 @@ export async function textOf(state: RecordState, key: string, keyRing: KeyRing):
 /** @throws {ForeignRecord} */
 export async function storedIn(text: string, key: string, keyRing: KeyRing): Promise<Stored> {
   const envelope = text.length <= MAX_LENGTH ? parsed(text) : undefined
-  const schema = memberOf(envelope, 'schema')
+  const schema = member(envelope, 'schema')
   if (typeof schema !== 'number') return UNKNOWN
   if (schema > SCHEMA) throw new ForeignRecord('it is of a newer release')
   // One of an older release is absent: its tokens are obtained anew, once.
@@ -112,7 +113,7 @@ const shape =
     typeof value === 'object' &&
     value !== null &&
     Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
-    Object.entries(members).every(([name, check]) => check(memberOf(value, name)))
+    Object.entries(members).every(([name, check]) => check(member(value, name)))
 
 const isEnvelope = shape({ schema: number, nonce: text, kid: text, shown: any, box: text }) as (
   value: unknown,
@@ -163,10 +164,4 @@ function isUsable({ accessToken, accessLifetimeMs, refreshToken }: NonNullable<R
   } catch {
     return false
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined
 }

@@ -5,7 +5,6 @@ import {
   coolDownMs,
   type FailureFacts,
   firstWordOf,
-  isRetired,
   pauseMs,
   planAfter,
   planAfterLateArrival,
@@ -14,7 +13,7 @@ import {
   tokenToPresent,
 } from '../../src/core/renewal-plan.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
-import type { GrantedClaim } from '../../src/core/token-store.ts'
+import { type GrantedClaim, isRetired } from '../../src/core/token-store.ts'
 
 const POLICY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
