@@ -244,6 +244,8 @@ interface TokenManager {
     status(): TokenStatus;
     /** @returns a function that removes the listener. Listeners may throw; nothing else notices. */
     on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void;
+    /** All events, for logs. @returns a function that removes the listener. */
+    onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void;
     /** Ends timers, rejects waiters with `ERR_CLOSED`, lets an exchange in flight finish and be stored. */
     close(): Promise<void>;
 }

@@ -67,6 +67,9 @@ export interface SuspicionEvent {
   action: 'obtain' | 'stop'
 }
 
+/** Hears every event, with its name. */
+export type AnyListener = <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void
+
 type Listener = (event: never) => unknown
 
 const NAMES: readonly (keyof TokenEvents)[] = [
@@ -109,6 +112,14 @@ export class Events {
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners.add(entry))
     return () => void listeners.delete(entry)
+  }
+
+  onAny(listener: AnyListener): () => void {
+    checkFunction('The listener', listener)
+    const stops = NAMES.map((name) => this.on(name, (event) => listener(name, event)))
+    return () => {
+      for (const stop of stops) stop()
+    }
   }
 
   /** Listeners hear of it once the change that it tells of is complete, so they may call anything. */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import { isTokenError, toldTo, TokenError, type TokenErrorCode } from './errors.ts'
-import type { Events, TokenEvents } from './events.ts'
+import type { AnyListener, Events, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
@@ -33,6 +33,8 @@ export interface TokenManager {
   status(): TokenStatus
   /** @returns a function that removes the listener. Listeners may throw; nothing else notices. */
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
+  /** All events, for logs. @returns a function that removes the listener. */
+  onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
   /** Ends timers, rejects waiters with `ERR_CLOSED`, lets an exchange in flight finish and be stored. */
   close(): Promise<void>
 }
@@ -137,6 +139,10 @@ export class Manager implements TokenManager {
 
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
     return this.#settings.events.on(name, listener)
+  }
+
+  onAny(listener: AnyListener): () => void {
+    return this.#settings.events.onAny(listener)
   }
 
   close(): Promise<void> {

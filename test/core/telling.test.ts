@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { TokenEvents } from '../../src/core/events.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/virtual-clock.ts'
 
@@ -42,6 +43,25 @@ describe('given listeners', () => {
     await tokens.renew()
     await settle()
     expect(heard).toBe(3)
+  })
+
+  it('when one listens to any event, then it hears each with its name until it is removed', async () => {
+    const { source, tokens } = manage()
+    const heard: string[] = []
+    const off = tokens.onAny((name, event) => {
+      heard.push(name === 'renewed' ? `renewed by ${(event as TokenEvents['renewed']).by}` : name)
+      throw new Error('listener')
+    })
+    await tokens.getAccessToken()
+    source.script.push(failing(401))
+    await outcome(tokens.renew())
+    await settle()
+    off()
+    await tokens.reset()
+    await tokens.renew()
+    await settle()
+    expect(heard).toEqual(['renewed by obtain', 'renewalFailed'])
+    expect(() => tokens.onAny('no function' as never)).toThrow('The listener must be a function')
   })
 
   it('when an event is told, then it is frozen', async () => {
