@@ -13,6 +13,7 @@ export type TokenErrorCode =
   | 'ERR_REPLACED_TOO_SOON' // the API refuses tokens faster than they may be replaced
   | 'ERR_STORE_UNAVAILABLE' // shared store gone and policy says fail
   | 'ERR_CLOSED'
+  | 'ERR_LOGIN_REQUIRED' // the source cannot obtain without a person; waits for adopt()
   | 'ERR_TOKEN_SOURCE' // an own source, credentials function or random is broken (a TypeError in it, a grant of the wrong shape)
 
 /**
@@ -60,6 +61,7 @@ const OUTCOME_OF: Partial<Record<TokenErrorCode, ExchangeOutcome>> = {
   ERR_CREDENTIALS_REJECTED: 'rejected',
   ERR_REFRESH_REJECTED: 'rejected',
   ERR_TOKEN_REQUEST: 'rejected',
+  ERR_LOGIN_REQUIRED: 'rejected',
   ERR_THROTTLED: 'deferred',
 }
 

@@ -50,10 +50,11 @@ export async function exchange(
       'lifetime-odd',
       `An access token lives ${grant.accessLifetimeMs} ms only: a source must give accessLifetimeMs in milliseconds`,
     )
-  return aged(grant, tokenClock.now() - sentAt)
+  return newTokens(grant, tokenClock.now() - sentAt)
 }
 
-function aged(grant: Readonly<TokenGrant>, ageMs: number): NewTokens {
+/** @param ageMs How long the grant has lived. */
+export function newTokens(grant: Readonly<TokenGrant>, ageMs = 0): NewTokens {
   const { accessToken, refreshToken, refreshLifetimeMs } = grant
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
   return {

@@ -3,7 +3,7 @@ import { LONGEST_TIMER_MS } from './clock.ts'
 import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
-import { checkedDuration, ownOption } from './option-checks.ts'
+import { ownOption } from './option-checks.ts'
 import {
   admission,
   IDLE,
@@ -11,23 +11,21 @@ import {
   type Phase,
   type PhaseEvent,
   refusalIn,
+  restAfter,
   restIn,
   statusIn,
   timerMs,
 } from './phase.ts'
-import { GaveUp } from './renewal-endings.ts'
-import { coolDownOf } from './renewal-plan.ts'
+import { newTokens } from './exchange.ts'
+import { GaveUp, unforeseen } from './renewal-endings.ts'
+import { RenewalGaps } from './renewal-gaps.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { Renewal, type Renewed } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
 import type { TokenStatus, WaitOptions } from './token-manager.ts'
+import { readGrant, type TokenGrant } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
-import { WaitingRoom } from './waiting-room.ts'
-
-/** Between two renewals that nobody forced, however short a token lives. */
-const LEAST_RENEWAL_GAP_MS = 1_000
-const LEAST_FORCED_GAP_MS = 2_000
-const TOO_SOON = 'The API refuses access tokens faster than they may be replaced'
+import { waitMsOf, WaitingRoom } from './waiting-room.ts'
 
 /** Performs what a phase and an event call for. `phase.ts` decides. */
 export class Machine {
@@ -40,8 +38,7 @@ export class Machine {
   #phase: Phase = IDLE
   #current: HeldToken | undefined
   #seenVersion = 0
-  #renewedAt = -Infinity
-  #forcedAt = -Infinity
+  readonly #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
 
   constructor(settings: RenewalSettings) {
@@ -76,9 +73,8 @@ export class Machine {
     if (!this.#isCurrent(refused)) return this.get(options)
     const isExpired = this.#current?.freshness === 'expired'
     if (!isExpired && admission(this.#phase, this.#now) === 'start') {
-      const gapMs = this.#takeForcedTurn()
-      if (gapMs > 0)
-        throw this.#refusal({ until: this.#now + gapMs, error: new TokenError('ERR_REPLACED_TOO_SOON', TOO_SOON) })
+      const tooSoon = this.#takeForcedTurn()
+      if (tooSoon) throw this.#refusal(tooSoon)
     }
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
@@ -86,7 +82,7 @@ export class Machine {
   /** Replaces `refused` for later callers. Nobody waits, and no process is held. */
   replaceBehind(refused: string): void {
     if (!this.#isCurrent(refused) || admission(this.#phase, this.#now) !== 'start') return
-    if (this.#takeForcedTurn() <= 0) this.#renew('refused', false)
+    if (!this.#takeForcedTurn()) this.#renew('refused', false)
   }
 
   renew(options?: WaitOptions): Promise<string> | string {
@@ -99,17 +95,23 @@ export class Machine {
     return this.#isCurrent(token) && this.#living() === undefined
   }
 
+  /** @throws {TypeError} naming the member. */
+  async adopt(grant: TokenGrant): Promise<void> {
+    const tokens = newTokens(readGrant(grant))
+    if (this.#phase.is === 'closed') throw this.#refusal('closed')
+    this.#forget()
+    this.#settings.memory.spent = undefined
+    const held = { ...tokens, version: this.#seenVersion }
+    this.#hold({ tokens: held, by: 'adopted', attempts: 0 }, 'forced', this.#now)
+    const { version } = await this.#settings.record.adopt(this.#seenVersion, tokens)
+    this.#seenVersion = Math.max(version, this.#seenVersion)
+  }
+
   async reset(): Promise<void> {
-    const { memory, record, source, suspicions } = this.#settings
-    this.#renewal?.halt('outdated')
-    this.#enter({ type: 'reset' })
-    this.#current = undefined
-    this.#renewedAt = this.#forcedAt = -Infinity
-    suspicions.forget()
-    memory.owesObtain = false
+    const { memory, record, source } = this.#settings
     // Where the store cannot be told, the refresh token that it holds is not presented again all the same.
-    memory.spentVersion = Math.max(memory.spentVersion, this.#seenVersion)
-    this.#cancelTimer()
+    memory.spent = this.#current?.stored.refreshToken ?? memory.spent
+    this.#forget()
     const cleared = record.clear(this.#seenVersion)
     if (this.#room.size > 0) this.#renew('cold')
     try {
@@ -167,6 +169,18 @@ export class Machine {
     return current && current.remainingMs > 0 ? current.stored.accessToken : undefined
   }
 
+  /** Outdates a renewal in flight, too. */
+  #forget(): void {
+    const { memory, suspicions } = this.#settings
+    this.#renewal?.halt('outdated')
+    this.#enter({ type: 'reset' })
+    this.#current = undefined
+    this.#gaps.forget()
+    suspicions.forget()
+    memory.owesObtain = false
+    this.#cancelTimer()
+  }
+
   #refusal(refusal: Parameters<typeof refusalIn>[0]): TokenError {
     return refusalIn(refusal, this.#now, this.#settings.clock.wallNow())
   }
@@ -178,12 +192,10 @@ export class Machine {
    */
   #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
     const signal = ownOption(options, 'signal')
-    const maxWaitMs = ownOption(options, 'maxWaitMs')
-    const most = this.#settings.renewal.maxWaitMs
     const now = this.#now
-    const limit = now + (maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most))
+    const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
     const living = mayKeep ? this.#living() : undefined
-    const admitted = admission(this.#phase, now, limit)
+    const admitted = admission(this.#phase, now, limit, because === 'forced')
     const isRefused = admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refusal(admitted)
     if (admitted === 'start') this.#renew(because)
@@ -195,26 +207,22 @@ export class Machine {
     return this.#room.share({ limit, keepAt: now + patienceMs, signal })
   }
 
-  /** Takes the turn of the next renewal that a refusal may force. @returns Ms until that turn comes; 0 or less: it is taken. */
-  #takeForcedTurn(): number {
-    const lifetimeMs = this.#current?.stored.accessLifetimeMs ?? 0
-    const now = this.#now
-    const gapMs = this.#forcedAt + Math.max(LEAST_FORCED_GAP_MS, lifetimeMs / 10) - now
-    if (gapMs <= 0) this.#forcedAt = now
-    return gapMs
+  #takeForcedTurn() {
+    return this.#gaps.takeForcedTurn(this.#current?.stored.accessLifetimeMs ?? 0, this.#now)
   }
 
   /** Starts the renewal that all callers share. */
   #renew(because: RenewalCause, holdsProcess = true): void {
     const renewal = new Renewal(this.#settings, {
       holdsProcess,
+      breaksRest: because === 'forced',
       seenVersion: this.#seenVersion,
       failuresBefore: this.#failures,
       adoptable: (tokens) => because !== 'forced' && this.#held(tokens, 0).freshness !== 'expired',
       servedMs: () => this.#current?.servedMs ?? 0,
       isAwaited: () => this.#room.size > 0,
       onHold: (pauseMs, error) => {
-        const rest = { until: this.#now + pauseMs, error, failures: this.#failures }
+        const rest = { until: this.#now + pauseMs, error, failures: this.#failures, isFirm: true }
         if (!this.#enter({ type: 'held', renewal, rest })) return
         this.#room.turnAway(this.#refusal(rest), rest.until)
       },
@@ -226,21 +234,21 @@ export class Machine {
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
     const now = this.#now
-    const isForced = because !== 'due' && because !== 'expired'
-    const startAt = isForced ? now : Math.max(now, this.#renewedAt + LEAST_RENEWAL_GAP_MS)
+    const startAt = this.#gaps.startAt(because, now)
     try {
       const renewed = await renewal.run(startAt - now)
-      if (this.#renewal === renewal) this.#succeeded(renewal, renewed, because, startAt)
+      if (this.#renewal === renewal) this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
     }
   }
 
-  #succeeded(renewal: Renewal, { tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
+  /** From now on these tokens serve. */
+  #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
     // First, because the user's `random` is called here: if it throws, the renewal has failed.
     const current = this.#held(tokens, this.#settings.random())
-    this.#enter({ type: 'renewed', renewal })
-    this.#renewedAt = startedAt
+    if (this.#renewal) this.#enter({ type: 'renewed', renewal: this.#renewal })
+    this.#gaps.renewed(startedAt)
     this.#seenVersion = tokens.version
     if (by === 'adopted') this.#settings.counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
@@ -249,34 +257,25 @@ export class Machine {
     this.#armTimer(current.freshMs)
     this.#room.serve(tokens.accessToken)
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
-    this.#settings.events.emit('renewed', {
-      by,
-      because,
-      attempts,
-      durationMs: this.#now - startedAt,
-      accessExpiresAt,
-      ...(refreshExpiresAt !== undefined && { refreshExpiresAt }),
-    })
+    const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
+    this.#settings.events.emit('renewed', { by, because, attempts, durationMs: this.#now - startedAt, ...ends })
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
-    const { error, coolDown } = thrown instanceof GaveUp ? thrown : this.#unforeseen(thrown)
-    const { ms, failures } = coolDown
-    const rest = { until: this.#now + ms, error, failures }
-    if (!this.#enter({ type: 'gave-up', renewal, rest })) return
-    const nextAttemptAt = Math.round(this.#settings.clock.wallNow() + ms)
+    const { readThrown, clock, events } = this.#settings
+    const { error, coolDown } =
+      thrown instanceof GaveUp ? thrown : unforeseen(readThrown(thrown, 'obtain'), this.#failures + 1)
+    const { ms } = coolDown
+    const wasToldOf = restIn(this.#phase)?.error.code
+    if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.#now) })) return
+    const nextAttemptAt = Math.round(clock.wallNow() + ms)
     // A stop is final: the token that lives is dropped too.
-    if (ms === Infinity) this.#current = undefined
+    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#current = undefined
     const failure = ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     this.#armTimer(ms)
     this.#room.turnAway(failure)
-    this.#settings.events.emit('renewalFailed', { error: failure, nextAttemptAt })
-  }
-
-  /** The store or the user's `random` failed, which no plan foresees. */
-  #unforeseen(thrown: unknown): GaveUp {
-    const error = this.#settings.readThrown(thrown, 'obtain')
-    return new GaveUp(error, coolDownOf(error, LEAST_RENEWAL_GAP_MS, this.#failures + 1))
+    // Who looks each second whether another owner has logged in would tell the same each second.
+    if (ms < Infinity || wasToldOf !== error.code) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
   #held(tokens: StoredTokens, random: number): HeldToken {
@@ -287,7 +286,10 @@ export class Machine {
     this.#cancelTimer()
     if (this.#settings.renewal.keepWarm === 'never' || !this.#current) return
     // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
-    this.#cancelTimer = this.#settings.clock.setTimer(() => this.#onTimer(), Math.ceil(Math.max(0, delayMs)))
+    this.#cancelTimer = this.#settings.clock.setTimer(
+      () => this.#onTimer(),
+      Math.ceil(Math.max(0, Math.min(delayMs, LONGEST_TIMER_MS))),
+    )
   }
 
   #onTimer(): void {

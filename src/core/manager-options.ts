@@ -106,6 +106,7 @@ export function managerSettings(options: TokenManagerOptions) {
   checkFunction('random', random)
   return Object.freeze({
     source,
+    graceMs: graceOf(source),
     store,
     storeKey,
     onSuspicious,
@@ -180,6 +181,12 @@ function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void 
   checkText('source.origin', source.origin)
   if (!parsedUrl(source.origin))
     throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
+}
+
+/** For how long the service accepts a refresh token that was used, ms; Infinity: as long as it lives. */
+function graceOf({ refreshTokens = 'single-use', reuseGraceMs = 0 }: TokenSource): number {
+  checkChoice('source.refreshTokens', refreshTokens, ['single-use', 'reusable'])
+  return refreshTokens === 'reusable' ? Infinity : checkedDuration('source.reuseGraceMs', reuseGraceMs)
 }
 
 function isOpenable(store: TokenStore): store is OpenableStore {

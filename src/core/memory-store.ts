@@ -1,8 +1,9 @@
 import type { Clock } from './clock.ts'
-import { accept, type Change, claim, clear, type RecordState, release } from './record-state.ts'
+import { accept, adopt, type Change, claim, clear, type RecordState, release } from './record-state.ts'
 import { TokenClock } from './token-clock.ts'
 import type {
   ClaimAnswer,
+  ClaimTerms,
   CoolDown,
   GrantedClaim,
   NewTokens,
@@ -38,8 +39,8 @@ export class MemoryRecord implements TokenRecord {
     this.#clock = new TokenClock(clock)
   }
 
-  claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer> {
-    return this.#after(claim(this.#state, { owner, seenVersion, ttlMs }, this.#reading))
+  claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
+    return this.#after(claim(this.#state, { ...terms, owner, seenVersion, ttlMs }, this.#reading))
   }
 
   async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
@@ -49,6 +50,11 @@ export class MemoryRecord implements TokenRecord {
 
   release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
     return this.#after(release(this.#state, claim, fate, next, this.#reading))
+  }
+
+  async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+    const stored = await this.#after(adopt(this.#state, seenVersion, tokens, this.#reading))
+    return stored ?? { ...tokens, version: seenVersion }
   }
 
   clear(seenVersion: number): Promise<void> {

@@ -2,6 +2,7 @@ import { toldAgain, TokenError } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { Renewal } from './renewal.ts'
 import type { TokenStatus } from './token-manager.ts'
+import type { CoolDown } from './token-store.ts'
 
 /** What the manager does about the next token. It keeps its current token beside the phase, because that serves in all phases. */
 export type Phase =
@@ -17,6 +18,8 @@ export interface Rest {
   readonly error: TokenError
   /** Renewals in a row that gave up. */
   readonly failures: number
+  /** Nobody may cut it short. */
+  readonly isFirm: boolean
 }
 
 export type PhaseEvent =
@@ -58,13 +61,38 @@ export function restIn(phase: Phase): Rest | undefined {
  * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A rest forbids both.
  *
  * @param limit Until when the caller can wait, monotonic ms: a caller who can outwait a renewal's pause joins.
+ * @param breaksRest Whether the caller wants a renewal in spite of a rest that is not firm.
  */
-export function admission(phase: Phase, now: number, limit = now): 'start' | 'join' | 'closed' | Rest {
+export function admission(
+  phase: Phase,
+  now: number,
+  limit = now,
+  breaksRest = false,
+): 'start' | 'join' | 'closed' | Rest {
   if (phase.is === 'closed') return 'closed'
   const rest = restIn(phase)
   const canJoin = phase.is === 'renewing'
-  if (rest && now < rest.until && !(canJoin && limit > rest.until)) return rest
+  // Where a renewal has broken it, all callers join.
+  const isBroken = rest?.isFirm === false && (canJoin || breaksRest)
+  if (rest && now < rest.until && !isBroken && !(canJoin && limit > rest.until)) return rest
   return canJoin ? 'join' : 'start'
+}
+
+/** Until a manager that waits for a login asks the store again whether another owner has brought one. */
+const LOOK_MS = 1_000
+
+/** The rest after a renewal that gave up. */
+export function restAfter(error: TokenError, { ms, failures, isFirm }: CoolDown, now: number): Rest {
+  return { until: now + (isLoginRequired(error) ? LOOK_MS : ms), error, failures, isFirm }
+}
+
+function isLoginRequired(error: TokenError): boolean {
+  return error.code === 'ERR_LOGIN_REQUIRED'
+}
+
+/** A person must act: no instant can be told at which another attempt will do. */
+function isStop({ until, error }: Pick<Rest, 'until' | 'error'>): boolean {
+  return until === Infinity || isLoginRequired(error)
 }
 
 type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>
@@ -83,7 +111,7 @@ export function statusIn(
     renewing: phase.is === 'renewing',
     ...(token && { accessExpiresAt: at(token.remainingMs) }),
     ...(token?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(token.refreshRemainingMs) }),
-    ...(rest && now < rest.until && rest.until < Infinity && { nextAttemptAt: at(rest.until - now) }),
+    ...(rest && now < rest.until && !isStop(rest) && { nextAttemptAt: at(rest.until - now) }),
     ...(rest && { lastError: rest.error.code }),
   }
 }
@@ -91,8 +119,9 @@ export function statusIn(
 function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenStatus['phase'] {
   if (phase.is === 'closed') return 'closed'
   if (token && token.remainingMs > 0) return token.freshness
-  const until = restIn(phase)?.until ?? now
-  if (now < until) return until === Infinity ? 'stopped' : 'cooling-down'
+  const rest = restIn(phase)
+  if (rest && isStop(rest)) return 'stopped'
+  if (rest && now < rest.until) return 'cooling-down'
   return token ? 'expired' : 'empty'
 }
 
@@ -100,8 +129,8 @@ function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenS
 export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
   if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = refusal
+  if (isStop(refusal)) return error
   const pauseMs = until - now
-  if (pauseMs === Infinity) return error
   const retryAt = Math.round(wallNow + pauseMs)
   return toldAgain(error, { message: `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`, retryAt })
 }
@@ -118,7 +147,8 @@ export function timerMs(
   now: number,
 ): number | undefined {
   const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
-  if (phase.is === 'renewing' || phase.is === 'closed' || !isKept) return undefined
+  const rest = restIn(phase)
+  if (phase.is === 'renewing' || phase.is === 'closed' || !isKept || (rest && isStop(rest))) return undefined
   // A timer may come a little early, or while a failed renewal rests.
-  return token.freshness === 'fresh' ? token.freshMs : (restIn(phase)?.until ?? now) - now
+  return token.freshness === 'fresh' ? token.freshMs : (rest?.until ?? now) - now
 }

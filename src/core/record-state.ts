@@ -1,8 +1,8 @@
 import {
   type ClaimAnswer,
+  type ClaimTerms,
   type CoolDown,
   type GrantedClaim,
-  isRetired,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
@@ -39,8 +39,10 @@ export interface Pair {
   readonly refreshMs?: number | undefined
   /** Of the claim that brought it. */
   readonly fence: number
-  /** The refresh token must not be presented any more. */
+  /** The refresh token was refused: it must not be presented any more. */
   readonly retired: boolean
+  /** Since when the refresh token may have been spent, though nobody has its answer. 0: since an unknown time. */
+  readonly doubtAt?: number | undefined
   /** Of the refresh token, that met a 5xx. */
   readonly presentations: number
   /** Another exchange of the account may have been in flight: at some services that ends this pair's session. */
@@ -75,33 +77,38 @@ export interface Change<Answer> {
 const UNKNOWN_REFRESH_MS = 30 * 24 * 60 * 60 * 1_000
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false }
 
+/** Who asks, and what it has seen. */
+interface Asked extends ClaimTerms {
+  readonly owner: string
+  readonly seenVersion: number
+  readonly ttlMs: number
+}
+
 /** Asks for the right to make one exchange. */
-export function claim(
-  stored: RecordState | undefined,
-  { owner, seenVersion, ttlMs }: { readonly owner: string; readonly seenVersion: number; readonly ttlMs: number },
-  { now, epoch }: Reading,
-): Change<ClaimAnswer> {
+export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
+  const { owner, seenVersion, breaksRest } = asked
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (state.pair && state.version > seenVersion)
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
-  const restMs = state.rest ? leftOf(state.rest, now) : 0
+  const restMs = state.rest && (state.rest.isFirm || !breaksRest) ? leftOf(state.rest, now) : 0
   if (state.rest && restMs > 0)
     return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
-  return granted(state, { owner, seenVersion, ttlMs }, now)
+  return granted(state, asked, now)
 }
 
 function granted(
   state: RecordState,
-  { owner, seenVersion, ttlMs }: { readonly owner: string; readonly seenVersion: number; readonly ttlMs: number },
+  { owner, seenVersion, ttlMs, graceMs = 0 }: Asked,
   now: number,
 ): Change<GrantedClaim> {
   // Its owner stalled, or could not say how the exchange ended: the refresh token may have been presented.
-  const isOpen = state.claim !== undefined && !state.claim.settled
+  const open = state.claim?.settled === false ? state.claim : undefined
   // A pair older than one that this owner has seen comes from a copy: its refresh token has been spent.
   const kept = state.version < seenVersion ? undefined : state.pair
-  const pair = kept && isOpen ? { ...kept, retired: true } : kept
+  const pair = kept && open ? doubted(kept, open.at) : kept
+  const doubtMs = pair?.doubtAt === undefined ? undefined : Math.abs(now - pair.doubtAt)
   const version = Math.max(state.version, seenVersion)
   const fence = Math.max(state.fence + 1, Math.floor(now))
   const next: RecordState = {
@@ -109,20 +116,25 @@ function granted(
     version,
     fence,
     pair,
-    overlaps: state.overlaps || isOpen,
+    overlaps: state.overlaps || open !== undefined,
     claim: { at: now, ms: ttlMs, owner, fence, settled: false },
   }
   const answer: GrantedClaim = {
     kind: 'granted',
     fence,
     version,
-    presentable: pair?.refreshToken !== undefined && !pair.retired,
+    presentable: pair?.refreshToken !== undefined && !pair.retired && (doubtMs ?? -1) < graceMs,
     presentations: pair?.presentations ?? 0,
+    isDoubted: doubtMs !== undefined && graceMs < Infinity,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
     ...(pair && { tokens: tokensIn(next, pair, now) }),
   }
   return { state: next, answer }
+}
+
+function doubted(pair: Pair, at: number): Pair {
+  return { ...pair, doubtAt: Math.min(at, pair.doubtAt ?? at) }
 }
 
 /**
@@ -194,14 +206,14 @@ function released(
 ): RecordState {
   const isCounted = fate === 'counted' && !claim?.settled
   const after = pair && {
-    ...pair,
+    ...(fate === 'doubtful' && claim ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
-    retired: pair.retired || isRetired(fate),
+    retired: pair.retired || fate === 'dead',
   }
-  const isEndless = next?.kind === 'cool-down' && next.ms === Infinity
+  const isStop = next?.kind === 'cool-down' && next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   return {
     ...state,
-    pair: isEndless ? undefined : after,
+    pair: isStop ? undefined : after,
     claim: next?.kind === 'retry' && claim ? { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } : undefined,
     rest: next?.kind === 'cool-down' ? restOf(next, now) : state.rest,
   }
@@ -225,15 +237,28 @@ export function clear(
   return { state, answer: undefined }
 }
 
+/** Stores tokens that no exchange brought. What is granted now brings nothing any more. */
+export function adopt(
+  stored: RecordState | undefined,
+  seenVersion: number,
+  tokens: NewTokens,
+  reading: Reading,
+): Change<StoredTokens | undefined> {
+  const { state: cleared = EMPTY } = clear(stored, seenVersion, reading)
+  const { version } = cleared
+  const fence = cleared.fence + 1
+  return accept({ ...cleared, fence }, { version, fence }, tokens, reading, stored?.claim !== undefined)
+}
+
 /** Until when the record is of use to anybody, ms from `now`. */
 export function keptMs({ pair, claim, rest }: RecordState, now: number): number {
-  if (rest?.ms === null) return Infinity
+  if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
   const ends = [
     pair
       ? pair.at + Math.max(pair.accessMs, pair.refreshToken === undefined ? 0 : (pair.refreshMs ?? UNKNOWN_REFRESH_MS))
       : 0,
     claim ? claim.at + claim.ms : 0,
-    rest ? rest.at + rest.ms : 0,
+    rest ? rest.at + (rest.ms ?? 0) : 0,
   ]
   return Math.max(0, Math.max(...ends) - now)
 }
@@ -242,7 +267,7 @@ export function keptMs({ pair, claim, rest }: RecordState, now: number): number 
 function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
   const { pair } = state
-  return { ...state, epoch, pair: pair && state.epoch !== undefined ? { ...pair, retired: true } : pair }
+  return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
 /** No instant is believed beyond the duration that it was written for. */
@@ -270,8 +295,14 @@ function restOf({ ms, ...coolDown }: CoolDown, at: number): Rest {
   return { at, ms: ms === Infinity ? null : ms, ...reasonIn(coolDown) }
 }
 
-type Reason = Pick<CoolDown, 'failures' | 'code' | 'status' | 'serviceCode'>
+type Reason = Pick<CoolDown, 'failures' | 'isFirm' | 'code' | 'status' | 'serviceCode'>
 
-function reasonIn({ failures, code, status, serviceCode }: Reason): Reason {
-  return { failures, code, ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
+function reasonIn({ failures, isFirm, code, status, serviceCode }: Reason): Reason {
+  return {
+    failures,
+    isFirm,
+    code,
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+  }
 }

@@ -1,4 +1,5 @@
 import type { TokenError } from './errors.ts'
+import { coolDownOf } from './renewal-plan.ts'
 import type { CoolDown } from './token-store.ts'
 
 /** The renewal was halted: its result reaches nobody. */
@@ -24,4 +25,11 @@ export class GaveUp extends Error {
     this.error = error
     this.coolDown = coolDown
   }
+}
+
+const UNFORESEEN_REST_MS = 1_000
+
+/** The store or the user's `random` failed, which no plan foresees. @param failures Renewals in a row that gave up, this one included. */
+export function unforeseen(error: TokenError, failures: number): GaveUp {
+  return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS, failures))
 }

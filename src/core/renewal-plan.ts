@@ -1,6 +1,6 @@
 import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { Exchange } from './token-source.ts'
-import type { CoolDown, GrantedClaim, RefreshTokenFate, Retry } from './token-store.ts'
+import type { CoolDown, GrantedClaim, NewTokens, RefreshTokenFate, Retry } from './token-store.ts'
 
 export interface RetryPolicy {
   readonly maxAttempts: number
@@ -11,6 +11,8 @@ export interface RetryPolicy {
 
 export interface RenewalPolicy {
   readonly retry: RetryPolicy
+  /** For how long the service accepts a refresh token that was used, ms. Infinity: as long as that lives. */
+  readonly graceMs: number
   /** The longest that a caller can wait, ms. */
   readonly maxWaitMs: number
 }
@@ -55,7 +57,7 @@ const SHORT_REST_MS = 1_000
 
 /** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal). */
 export function planAfter(error: TokenError, facts: FailureFacts, policy: RenewalPolicy): Plan {
-  const { fate, next, judged = false } = consequenceOf(facts.exchange, error, facts.signatureFailures)
+  const { fate, next, judged = false } = consequenceOf(facts.exchange, error, facts.signatureFailures, policy.graceMs)
   const obtains = next === 'obtain'
   const isAccountRefused = facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED'
   const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
@@ -89,9 +91,20 @@ export function planToStop(plan: Plan, failures: number): Plan {
 }
 
 /** As other owners of the record are told. @param failures Renewals in a row that gave up, this one included. */
-export function coolDownOf({ code, status, serviceCode }: TokenError, ms: number, failures: number): CoolDown {
+export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
+  const { code, status, serviceCode } = error
+  const isFirm = !error.retryable || code === 'ERR_THROTTLED' || askedMsOf(error) > 0
   const details = { ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
-  return { kind: 'cool-down', ms, failures, code, ...details }
+  return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
+}
+
+/** What callers are told in a rest of the record, which may follow a failure of another owner. */
+export function coolingError(coolDown: CoolDown): TokenError {
+  const isLogin = coolDown.code === 'ERR_LOGIN_REQUIRED'
+  const message = isLogin
+    ? 'A login is required: call adopt() with its tokens'
+    : 'Another owner of this account failed to renew'
+  return new TokenError(coolDown.code, message, coolDown)
 }
 
 /** What the manager tells the store at once. After a refused refresh token it keeps its claim until it knows what the refusal means. */
@@ -110,8 +123,8 @@ export function askedMsOf(error: TokenError): number {
 export interface RenewalMemory {
   /** The next exchange is an obtain, whatever the record holds: a refresh has failed in such a way. */
   owesObtain: boolean
-  /** Refresh tokens up to this version are never presented again, even if the record was not told that they are spent. */
-  spentVersion: number
+  /** This refresh token is never presented again, even if the record was not told that it is spent. */
+  spent: string | undefined
 }
 
 /** The manager presents a refresh token that met a 5xx this often, then retires it. */
@@ -119,15 +132,33 @@ const MAX_PRESENTATIONS = 3
 
 /** @returns The refresh token of a claim, if it may be presented now. Undefined: obtain. */
 export function tokenToPresent(
-  { tokens, version, presentable, presentations, isPrivate }: GrantedClaim,
-  { owesObtain, spentVersion }: RenewalMemory,
+  { tokens, presentable, presentations }: GrantedClaim,
+  { owesObtain, spent }: RenewalMemory,
   servedMs: number,
 ): string | undefined {
-  const isSpent = version <= spentVersion && !isPrivate
   const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
   // The service may have spent it in spite of the 5xx. While the old access token serves, the manager has time to find out.
   const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
-  return !presentable || owesObtain || isSpent || hasEnded || mayBeSpent ? undefined : tokens?.refreshToken
+  if (!presentable || owesObtain || hasEnded || mayBeSpent || tokens?.refreshToken === spent) return undefined
+  return tokens?.refreshToken
+}
+
+/** What a call was made with. */
+interface Presented {
+  readonly claim: Pick<GrantedClaim, 'tokens'>
+  readonly refreshToken: string | undefined
+}
+
+/** What a call has brought. A reusable refresh token stays good where the answer brings no other (RFC 6749, section 6). */
+export function withRefreshToken(
+  granted: NewTokens,
+  { claim, refreshToken }: Presented,
+  graceMs: number,
+  sinceClaimMs: number,
+): NewTokens {
+  if (graceMs < Infinity || granted.refreshToken !== undefined || refreshToken === undefined) return granted
+  const leftMs = claim.tokens?.refreshRemainingMs
+  return { ...granted, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
 }
 
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
@@ -144,13 +175,21 @@ export interface Consequence {
  * outcome does. No HTTP status decides here.
  *
  * @param signatureFailures In this renewal, this one included.
+ * @param graceMs For how long the service accepts a refresh token that was used.
  */
-export function consequenceOf(exchange: Exchange, error: TokenError, signatureFailures: number): Consequence {
+export function consequenceOf(
+  exchange: Exchange,
+  error: TokenError,
+  signatureFailures: number,
+  graceMs: number,
+): Consequence {
   const outcome = outcomeOf(error)
   // Nobody can mend it but a person.
   const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
   if (exchange === 'obtain') return { fate: 'keep', next: isFinal || signatureFailures > 1 ? 'stop' : 'retry' }
-  switch (detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)) {
+  const said = detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)
+  const isReusable = graceMs === Infinity
+  switch (said) {
     case 'refused':
       return { fate: 'dead', next: 'obtain', judged: true }
     case 'unusable':
@@ -162,9 +201,9 @@ export function consequenceOf(exchange: Exchange, error: TokenError, signatureFa
       // Credentials that were refused will be refused again; others may still obtain.
       return { fate: 'keep', next: !isFinal ? 'retry' : error.retryable ? 'obtain' : 'stop' }
     case 'unknown-5xx':
-      return { fate: 'counted', next: 'retry' }
+      return { fate: isReusable ? 'keep' : 'counted', next: 'retry' }
     default:
-      return { fate: 'doubtful', next: 'obtain' }
+      return { fate: isReusable ? 'keep' : 'doubtful', next: graceMs === 0 ? 'obtain' : isFinal ? 'stop' : 'retry' }
   }
 }
 
@@ -201,6 +240,7 @@ export function coolDownMs(
   { failures, calledForMs, servedMs }: Pick<FailureFacts, 'failures' | 'calledForMs' | 'servedMs'>,
   retryAfterMs: number,
 ): number {
+  if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
   // A wrong password costs one call a minute, not one per request: accounts get locked.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(60_000, retryAfterMs)
   const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - calledForMs)

@@ -38,7 +38,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
-    memory: { owesObtain: false, spentVersion: 0 },
+    memory: { owesObtain: false, spent: undefined },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
   }
 }

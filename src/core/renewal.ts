@@ -5,6 +5,7 @@ import { Pauses } from './pauses.ts'
 import { GaveUp, Halted, TryAgain } from './renewal-endings.ts'
 import {
   askedMsOf,
+  coolingError,
   type FailureFacts,
   firstWordOf,
   type Plan,
@@ -12,6 +13,7 @@ import {
   planAfterLateArrival,
   planToStop,
   tokenToPresent,
+  withRefreshToken,
 } from './renewal-plan.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { refusalOf } from './suspicion.ts'
@@ -19,7 +21,6 @@ import type { Exchange } from './token-source.ts'
 import {
   type ClaimAnswer,
   type GrantedClaim,
-  isRetired,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
@@ -36,6 +37,8 @@ export interface RenewalStart {
   readonly adoptable: (tokens: StoredTokens) => boolean
   /** For how long requests are still served by the old token without waiting, ms; 0 or less where they are not. */
   readonly servedMs: () => number
+  /** Whether somebody wants it in spite of a rest that is not firm. */
+  readonly breaksRest: boolean
   /** Whether its token calls keep the process alive. */
   readonly holdsProcess: boolean
   /** Whether somebody waits for the new token. */
@@ -137,13 +140,14 @@ export class Renewal {
 
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
-    const { record, suspicions } = this.#settings
+    const { record, suspicions, graceMs } = this.#settings
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     if (by === 'obtain') suspicions.settle('accepted')
-    else this.#spent(claim)
+    // Some services answer with the same one again: then it is good.
+    else if (graceMs < Infinity && granted.refreshToken !== call.refreshToken) this.#spent(claim)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
     this.#reportOddRotation(call, granted)
-    const tokens = await record.accept(claim, granted)
+    const tokens = await record.accept(claim, withRefreshToken(granted, call, graceMs, this.#sinceClaimMs))
     if (this.#isHalted()) throw new Halted()
     const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
@@ -159,24 +163,20 @@ export class Renewal {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
-    const { record, owner, tokenClock, exchangeTimeoutMs } = this.#settings
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs } = this.#settings
+    const terms = { graceMs, breaksRest: this.#start.breaksRest }
     // Longer than the exchange it covers: only an owner that stalled lets it run out.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
-      const claim = await record.claim(owner, this.#seenVersion, ttlMs)
+      const claim = await record.claim(owner, this.#seenVersion, ttlMs, terms)
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
         // A process that was stopped for that long has lost its claim: another owner may make the exchange by now.
         if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
       } else if (claim.kind === 'cooling') {
-        const error = new TokenError(
-          claim.coolDown.code,
-          'Another owner of this account failed to renew',
-          claim.coolDown,
-        )
-        throw new GaveUp(error, { ...claim.coolDown, ms: claim.remainingMs })
+        throw new GaveUp(coolingError(claim.coolDown), { ...claim.coolDown, ms: claim.remainingMs })
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         if (this.#start.adoptable(claim.tokens)) return claim
@@ -199,7 +199,7 @@ export class Renewal {
     counts.failures += 1
     this.lastError = error
     const plan = this.#planAfter(call, error)
-    if (isRetired(plan.fate)) this.#spent(call.claim)
+    if (plan.obtains && plan.fate !== 'keep') this.#spent(call.claim)
     const refusedAfterMs = this.#sinceClaimMs
     const answer = await this.#release(call.claim, plan.fate, firstWordOf(plan, this.#isHalted()))
     const newer = answer?.newer
@@ -238,12 +238,12 @@ export class Renewal {
   }
 
   #planAfter(call: Call, error: TokenError): Plan {
-    const { events, retry, renewal } = this.#settings
+    const { events, retry, renewal, graceMs } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     const askedMs = askedMsOf(error)
     if (askedMs > retry.maxRetryAfterMs)
       events.anomaly('retry-after-clamped', `Retry-After of ${askedMs} ms is taken as ${retry.maxRetryAfterMs} ms`)
-    return planAfter(error, this.#facts(call), { retry, maxWaitMs: renewal.maxWaitMs })
+    return planAfter(error, this.#facts(call), { retry, graceMs, maxWaitMs: renewal.maxWaitMs })
   }
 
   #facts({ attempt, by, chance }: Call): FailureFacts {
@@ -270,8 +270,8 @@ export class Renewal {
   }
 
   #reportOddRotation({ by, refreshToken: presented }: Call, { refreshToken }: NewTokens): void {
-    const { events } = this.#settings
-    if (by === 'obtain') return
+    const { events, graceMs } = this.#settings
+    if (by === 'obtain' || graceMs === Infinity) return
     if (refreshToken === undefined)
       events.anomaly('response-odd', 'A refresh answer carried no refresh token: the next renewal obtains')
     else if (refreshToken === presented)
@@ -283,13 +283,12 @@ export class Renewal {
     return why === undefined ? this.#halted !== undefined : this.#halted === why
   }
 
-  /** Not for a private record: it cannot forget, and its versions are not those of the shared record. */
-  #spent({ isPrivate, version }: GrantedClaim): void {
-    if (!isPrivate) this.#settings.memory.spentVersion = version
+  #spent({ tokens }: GrantedClaim): void {
+    this.#settings.memory.spent = tokens?.refreshToken
   }
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    if (isRetired(fate)) this.#spent(claim)
+    if (fate !== 'keep') this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }

@@ -21,7 +21,12 @@ export interface Refusal {
  * @param answer Of the store, told of the refusal; undefined where it could not be reached.
  */
 export function refusalOf(
-  { tokens, presentations, overlapped }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'overlapped'>,
+  {
+    tokens,
+    presentations,
+    isDoubted,
+    overlapped,
+  }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped'>,
   sinceClaimMs: number,
   answer: Pick<ReleaseAnswer, 'contested'> | undefined,
 ): Refusal {
@@ -29,7 +34,7 @@ export function refusalOf(
   return {
     remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
     uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
-    attemptedBefore: presentations > 0,
+    attemptedBefore: presentations > 0 || isDoubted === true,
     contested: overlapped === true || (answer?.contested ?? false),
     storeReachable: answer !== undefined,
   }

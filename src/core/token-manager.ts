@@ -3,6 +3,7 @@ import { isTokenError, toldTo, TokenError, type TokenErrorCode } from './errors.
 import type { AnyListener, Events, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
+import type { TokenGrant } from './token-source.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 
 /** Keeps one fresh access token for one account, whoever asks and however many at once. */
@@ -23,8 +24,21 @@ export interface TokenManager {
    * @throws {TokenError} `ERR_REPLACED_TOO_SOON` within the gap between forced renewals: max(2 s, a tenth of the lifetime).
    */
   replaceAccessToken(refused: string, options?: WaitOptions): Promise<string>
-  /** Renews now, however fresh the token; joins a renewal in flight. @throws {TokenError} as `getAccessToken`. */
+  /**
+   * Renews now, however fresh the token; joins a renewal in flight. In a cool-down that follows from an unreachable or failing
+   * service it makes one attempt; it never breaks a `Retry-After`, the pause after refused credentials, or a stop.
+   *
+   * @throws {TokenError} as `getAccessToken`.
+   */
   renew(options?: WaitOptions): Promise<void>
+  /**
+   * Uses tokens that were got elsewhere: by a login, from a page rendered on a server, from a vault. Ends cool-downs and stops,
+   * outdates a renewal in flight, and stores the tokens.
+   *
+   * @throws {TypeError} naming the member.
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` where a shared store cannot be told and its `onUnavailable` is `fail`.
+   */
+  adopt(grant: TokenGrant): Promise<void>
   /**
    * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
    * one. Use after changing credentials.
@@ -126,6 +140,14 @@ export class Manager implements TokenManager {
       await this.#machine.renew(options)
     } catch (error) {
       throw ownError(this, 'renew', error)
+    }
+  }
+
+  async adopt(grant: TokenGrant): Promise<void> {
+    try {
+      await this.#machine.adopt(grant)
+    } catch (error) {
+      throw ownError(this, 'adopt', error)
     }
   }
 

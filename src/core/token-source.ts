@@ -15,10 +15,21 @@ export interface TokenSource {
   readonly origin?: string
   /** Exchanges credentials for tokens. */
   obtain(context: ExchangeContext): Promise<TokenGrant>
-  /** Exchanges a single-use refresh token for the next pair. Absent: every renewal is an obtain. */
+  /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
   refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>
   /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
   reset?(): void
+  /**
+   * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+   * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+   * refresh token keeps it (RFC 6749, section 6).
+   */
+  readonly refreshTokens?: 'single-use' | 'reusable' | undefined
+  /**
+   * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+   * one again whose answer was lost. Default 0.
+   */
+  readonly reuseGraceMs?: number | undefined
 }
 
 export interface ExchangeContext {
@@ -44,15 +55,39 @@ export interface TokenGrant {
   refreshLifetimeMs?: number
 }
 
+/** Why a grant cannot be used. It names the member. */
+export class GrantFlaw extends TypeError {
+  /** A member is missing, or of the wrong kind: whoever made the grant is wrong, not the service. */
+  readonly isBroken: boolean
+
+  constructor(flaw: string, isBroken: boolean) {
+    super(flaw)
+    this.isBroken = isBroken
+  }
+}
+
 /**
- * @returns A frozen copy with only the members above.
- * @throws {TokenError} `ERR_TOKEN_SOURCE` when a member is missing or of the wrong kind: the source is broken.
- * `ERR_TOKEN_RESPONSE` when its value cannot be used. The outcome of both is unknown: the service may have rotated the
- * refresh token all the same.
+ * What a source gave. The outcome of a grant that cannot be used is unknown: the service may have rotated the refresh token all the same.
+ *
+ * @throws {TokenError} `ERR_TOKEN_SOURCE` when a member is missing or of the wrong kind: the source is broken. `ERR_TOKEN_RESPONSE` when
+ * its value cannot be used.
  */
-export function checkedGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
+export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant> {
+  try {
+    return readGrant(given)
+  } catch (flaw) {
+    if (!(flaw instanceof GrantFlaw)) throw flaw
+    const [code, what] = flaw.isBroken
+      ? (['ERR_TOKEN_SOURCE', 'is broken'] as const)
+      : (['ERR_TOKEN_RESPONSE', 'gave a grant that cannot be used'] as const)
+    throw new TokenError(code, `The token source ${what}: ${flaw.message}`, { outcome: 'unknown' })
+  }
+}
+
+/** @returns A frozen copy with only the members of a grant. @throws {GrantFlaw} */
+export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
   if (typeof grant !== 'object' || (grant as unknown) === null)
-    throw broken(`it gave ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
+    throw broken(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
   const [accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs] = [
     member(grant, 'accessToken'),
     member(grant, 'accessLifetimeMs'),
@@ -81,17 +116,15 @@ function checkLifetime(name: string, value: unknown): asserts value is number {
 }
 
 /** @param others What the member is called elsewhere. */
-function missing(name: string, grant: object, others: readonly string[]): TokenError {
+function missing(name: string, grant: object, others: readonly string[]): GrantFlaw {
   const found = others.find((other) => other in grant)
   return broken(found === undefined ? `${name} is missing` : `${name} is missing; did you mean ${found}?`)
 }
 
-function broken(what: string): TokenError {
-  const message = `The token source is broken: ${what}`
-  return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'unknown' })
+function broken(flaw: string): GrantFlaw {
+  return new GrantFlaw(flaw, true)
 }
 
-function unusable(what: string): TokenError {
-  const message = `The token source gave a grant that cannot be used: ${what}`
-  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown' })
+function unusable(flaw: string): GrantFlaw {
+  return new GrantFlaw(flaw, false)
 }

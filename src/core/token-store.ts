@@ -29,7 +29,7 @@ export interface TokenRecord {
    * @param seenVersion The highest version this owner has seen.
    * @param ttlMs After this an unsettled claim no longer stands in the way.
    */
-  claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer>
+  claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer>
   /**
    * Settles a claim with new tokens: stores them, unless newer ones came, or `clear`, since it was granted.
    *
@@ -44,6 +44,12 @@ export interface TokenRecord {
    * @param next The owner's own next attempt, or a rest for all owners. Without it the next claim of anybody is granted.
    */
   release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer>
+  /**
+   * Stores tokens that no exchange brought, as a record that was cleared before.
+   *
+   * @param tokens Remaining lifetimes as of now.
+   */
+  adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens>
   /**
    * Forgets tokens, claims and cool-downs, and what is granted now. Versions go on counting.
    *
@@ -65,6 +71,14 @@ export interface StoredTokens {
 /** What an exchange brought. */
 export type NewTokens = Omit<StoredTokens, 'version'>
 
+/** What an owner asks for with a claim. */
+export interface ClaimTerms {
+  /** For how long the service accepts a refresh token that was used. Infinity: as long as that lives. Default 0. */
+  readonly graceMs?: number
+  /** Whether a rest that is not firm gives way. */
+  readonly breaksRest?: boolean
+}
+
 export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
   | { readonly kind: 'cooling'; readonly remainingMs: number; readonly coolDown: CoolDown }
@@ -77,8 +91,10 @@ export interface GrantedClaim {
   /** That of the record when it was granted, with or without tokens. */
   readonly version: number
   readonly tokens?: StoredTokens
-  /** The stored refresh token may be presented: it is neither retired nor in doubt. */
+  /** The stored refresh token may be presented: it is neither retired, nor in doubt for longer than the service's grace. */
   readonly presentable: boolean
+  /** The stored refresh token may have been spent before, and the answer was lost. */
+  readonly isDoubted?: boolean
   /** How often it was presented before and met a complete 5xx. */
   readonly presentations: number
   /** Renewals in a row that gave up, whoever made them. */
@@ -91,15 +107,10 @@ export interface GrantedClaim {
 
 /**
  * keep: not spent, or none was presented · counted: met a complete 5xx, presentable again a few times · doubtful: may have
- * been spent · dead: refused. A doubtful or dead one is retired: sending it again would make our own lost answer look like
- * theft.
+ * been spent · dead: refused. Neither a dead nor a doubtful one is presented again, but within the service's grace: that would
+ * make our own lost answer look like theft.
  */
 export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
-
-/** Whether the refresh token may never be presented again. */
-export function isRetired(fate: RefreshTokenFate): boolean {
-  return fate === 'doubtful' || fate === 'dead'
-}
 
 export interface ReleaseAnswer {
   /** The stored tokens where they are newer than those the claim was granted on. */
@@ -116,10 +127,12 @@ export interface Retry {
 /** Must exceed the time that the owner's next claim takes to reach the store. */
 export const RESERVE_MS = 1_000
 
-/** A renewal gave up: nobody makes a token call for this long. An endless one, until `clear`, drops the tokens too. */
+/** A renewal gave up: nobody makes a token call for this long; Infinity: until `clear` or `adopt`. A stop drops the tokens too. */
 export interface CoolDown {
   readonly kind: 'cool-down'
   readonly ms: number
+  /** Nobody may cut it short: the service asked for it, or refused the credentials, or a person must act. */
+  readonly isFirm: boolean
   /** Renewals in a row that gave up. */
   readonly failures: number
   readonly code: TokenErrorCode

@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts'
 import { setDeadline } from './deadline.ts'
 import type { TokenError } from './errors.ts'
+import { checkedDuration, ownOption } from './option-checks.ts'
+import type { WaitOptions } from './token-manager.ts'
 
 /** Until when one caller waits; instants are monotonic. */
 export interface Wait {
@@ -145,6 +147,12 @@ export class WaitingRoom {
     heard.deafen()
     this.#bySignal.delete(signal)
   }
+}
+
+/** How long a caller can wait, ms. @param most Longest wait of anybody. @throws {RangeError} naming the option. */
+export function waitMsOf(options: WaitOptions | undefined, most: number): number {
+  const maxWaitMs = ownOption(options, 'maxWaitMs')
+  return maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most)
 }
 
 /** Whether two callers may share a wait: less than a millisecond lies between their limits, and no timer can tell that. */

@@ -1,7 +1,7 @@
 import { fingerprintOf } from '../core/digest.ts'
 import type { RecordState } from '../core/record-state.ts'
 import { member } from '../core/thrown.ts'
-import { checkedGrant } from '../core/token-source.ts'
+import { readGrant } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
 /** Raised when the stored document changes its shape: older processes then leave it alone. */
@@ -128,6 +128,7 @@ const isPair = shape({
   refreshMs: optional(number),
   fence: number,
   retired: flag,
+  doubtAt: optional(number),
   presentations: number,
   overlapped: flag,
 })
@@ -145,6 +146,7 @@ const hasShapeOfState = shape({
       at: number,
       ms: (ms) => ms === null || number(ms),
       failures: number,
+      isFirm: flag,
       code: text,
       status: optional(number),
       serviceCode: optional(text),
@@ -159,7 +161,7 @@ function isRecordState(state: unknown): state is RecordState {
 /** Tokens that no source could have given would be sent as something else. */
 function isUsable({ accessToken, accessLifetimeMs, refreshToken }: NonNullable<RecordState['pair']>): boolean {
   try {
-    checkedGrant({ accessToken, accessLifetimeMs, ...(refreshToken !== undefined && { refreshToken }) })
+    readGrant({ accessToken, accessLifetimeMs, ...(refreshToken !== undefined && { refreshToken }) })
     return true
   } catch {
     return false

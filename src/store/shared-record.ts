@@ -3,6 +3,7 @@ import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import {
   accept,
+  adopt,
   type Change,
   claim,
   clear,
@@ -13,6 +14,7 @@ import {
 } from '../core/record-state.ts'
 import type {
   ClaimAnswer,
+  ClaimTerms,
   CoolDown,
   GrantedClaim,
   NewTokens,
@@ -72,11 +74,11 @@ export class SharedRecord implements TokenRecord {
     this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
-  async claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer> {
+  async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
     const sentAt = this.#clock.monotonicNow()
     // Nobody is served meanwhile anyway.
     const patience = seenVersion === 0 ? 4 : 1
-    const step: Step<ClaimAnswer> = (state, reading) => claim(state, { owner, seenVersion, ttlMs }, reading)
+    const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
     // Too late to be used: without a word of ours it would keep everybody waiting.
     const giveBack = (answer: ClaimAnswer) => {
       if (answer.kind === 'granted') this.release(answer, 'keep').catch(() => undefined)
@@ -100,6 +102,13 @@ export class SharedRecord implements TokenRecord {
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
     const { contested, newer } = await this.#change(step, { from: this.#known })
     return newer ? { contested, newer: aged(newer, this.#clock.monotonicNow() - sentAt) } : { contested }
+  }
+
+  async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+    const sentAt = this.#clock.monotonicNow()
+    const step: Step<StoredTokens | undefined> = (state, reading) =>
+      adopt(state, seenVersion, aged(tokens, this.#clock.monotonicNow() - sentAt), reading)
+    return (await this.#change(step)) ?? { ...tokens, version: seenVersion }
   }
 
   clear(seenVersion: number): Promise<void> {
@@ -147,7 +156,7 @@ export class SharedRecord implements TokenRecord {
   #reportRestored(state: RecordState | undefined, epoch: string | undefined): void {
     const { pair, epoch: writtenIn } = state ?? {}
     const isOther = epoch !== undefined && writtenIn !== undefined && epoch !== writtenIn
-    if (!isOther || pair?.refreshToken === undefined || pair.retired) return
+    if (!isOther || pair?.refreshToken === undefined || pair.retired || pair.doubtAt !== undefined) return
     const message =
       'The shared token store may have lost writes: the refresh token that it holds is not presented again'
     this.#reports.anomaly('store-restored', message)
@@ -183,7 +192,7 @@ export class SharedRecord implements TokenRecord {
 }
 
 /** Remaining lives are as of the reading: the journeys since then are over. */
-function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
+export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
   const { accessRemainingMs, refreshRemainingMs } = tokens
   const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
   return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }

@@ -12,6 +12,7 @@ import {
 } from '../core/option-checks.ts'
 import type {
   ClaimAnswer,
+  ClaimTerms,
   CoolDown,
   GrantedClaim,
   NewTokens,
@@ -26,7 +27,7 @@ import type {
 } from '../core/token-store.ts'
 import { ForeignRecord } from './record-text.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
-import { NoAnswer, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { aged, NoAnswer, SharedRecord, type SharedSettings } from './shared-record.ts'
 import type { TokenRegister } from './token-register.ts'
 
 export interface SharedStoreOptions {
@@ -116,34 +117,38 @@ class SharedOrPrivateRecord implements TokenRecord {
   #privateVersion = 0
   /** Private tokens came since the last shared ones: at some services they end the session of those. */
   #wasPrivate = false
-  /** The last `clear`, when it has ended. */
-  #cleared: Promise<unknown> = Promise.resolve()
+  /** The last `clear` or `adopt`, when it has ended. What is asked for later must not overtake it. */
+  #settled: Promise<unknown> = Promise.resolve()
   #isReadable: boolean
+  /** Of a login, which nobody can repeat: the store is given them when it is back. */
+  #unshared: { readonly tokens: NewTokens; readonly at: number } | undefined
+  readonly #clock: Clock
 
   constructor(settings: StoreSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
     this.#shared = new SharedRecord(settings, key, clock, reports)
     this.#private = new MemoryRecord(clock)
     this.#reports = reports
+    this.#clock = clock
     this.#isReadable = settings.keyRing.ids.includes('')
   }
 
-  async claim(owner: string, seenVersion: number, ttlMs: number): Promise<ClaimAnswer> {
+  async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
     // Once, and not before anybody can listen.
     if (this.#isReadable)
       this.#reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
     this.#isReadable = false
-    // A claim that overtook it would belong to what it forgets.
-    await this.#cleared
+    await this.#settled
     try {
-      const answer = await this.#shared.claim(owner, seenVersion, ttlMs)
+      await this.#share(seenVersion)
+      const answer = await this.#shared.claim(owner, seenVersion, ttlMs, terms)
       return answer.kind === 'granted' && this.#wasPrivate ? { ...answer, overlapped: true } : answer
     } catch (thrown) {
       const error = this.#unavailable(thrown)
       if (this.#settings.onUnavailable === 'fail' && !(thrown instanceof ForeignRecord)) throw error
     }
     this.#seenVersion = seenVersion
-    const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs)
+    const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)
     if (answer.kind !== 'granted') return answer
     return { ...answer, isPrivate: true, ...(answer.tokens && { tokens: this.#asSeen(answer.tokens) }) }
   }
@@ -153,6 +158,7 @@ class SharedOrPrivateRecord implements TokenRecord {
       this.#wasPrivate = true
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version
+      if (this.#unshared) this.#unshare(tokens)
       return this.#asSeen(stored)
     }
     const wasPrivate = this.#wasPrivate
@@ -175,16 +181,47 @@ class SharedOrPrivateRecord implements TokenRecord {
     }
   }
 
-  async clear(seenVersion: number): Promise<void> {
-    const cleared = this.#shared.clear(seenVersion)
-    // Before anything is awaited: from now on claims wait.
-    this.#cleared = cleared.catch(() => undefined)
-    await this.#private.clear(this.#privateVersion)
+  async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
     try {
-      await cleared
+      return await this.#inTurn(() => this.#shared.adopt(seenVersion, tokens))
+    } catch (error) {
+      if (this.#settings.onUnavailable === 'fail') throw error
+    }
+    this.#seenVersion = seenVersion
+    const stored = await this.#private.adopt(this.#privateVersion, tokens)
+    this.#privateVersion = stored.version
+    this.#unshare(tokens)
+    return this.#asSeen(stored)
+  }
+
+  async clear(seenVersion: number): Promise<void> {
+    this.#unshared = undefined
+    const cleared = this.#inTurn(() => this.#shared.clear(seenVersion))
+    await this.#private.clear(this.#privateVersion)
+    await cleared
+  }
+
+  /** Claims wait for it from now on, and so does the next such step. */
+  async #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
+    const before = this.#settled
+    const ended = before.then(step)
+    this.#settled = ended.catch(() => undefined)
+    try {
+      return await ended
     } catch (thrown) {
       throw this.#unavailable(thrown)
     }
+  }
+
+  #unshare(tokens: NewTokens): void {
+    this.#unshared = { tokens, at: this.#clock.monotonicNow() }
+  }
+
+  async #share(seenVersion: number): Promise<void> {
+    const unshared = this.#unshared
+    if (!unshared) return
+    await this.#shared.adopt(seenVersion, aged(unshared.tokens, this.#clock.monotonicNow() - unshared.at))
+    if (this.#unshared === unshared) this.#unshared = undefined
   }
 
   #unavailable(thrown: unknown): TokenError {

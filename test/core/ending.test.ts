@@ -98,6 +98,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
           claim: (...given: Parameters<TokenRecord['claim']>) => record.claim(...given),
           accept: (...given: Parameters<TokenRecord['accept']>) => record.accept(...given),
           release: (...given: Parameters<TokenRecord['release']>) => record.release(...given),
+          adopt: (...given: Parameters<TokenRecord['adopt']>) => record.adopt(...given),
           clear: () => Promise.reject(new Error('gone')),
         }
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenError } from '../../src/index.ts'
-import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { memoryStore, TokenError } from '../../src/index.ts'
+import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, VirtualClock } from '../support/virtual-clock.ts'
 
 const script = (...answers: ScriptedSource['script']) => {
@@ -152,6 +152,60 @@ describe('given credentials that are refused', () => {
       expect(source.calls).toHaveLength(1)
     },
   )
+})
+
+describe('given a cool-down, when somebody calls renew()', () => {
+  it('and the service was down, then one call is made, and everybody who comes meanwhile shares it (F186)', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(...Array.from({ length: 4 }, () => failing(503)))
+    const first = outcome(tokens.getAccessToken())
+    await clock.advance(4_000)
+    await first
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    const [renewed, asked] = [tokens.renew(), tokens.getAccessToken()]
+    await settle()
+    late.open()
+    await renewed
+    expect([await asked, source.calls.length]).toEqual(['access-1', 5])
+  })
+
+  it('and the service is still down, then one call is made, and the rest begins anew', async () => {
+    const { clock, source, tokens } = manage()
+    source.script.push(...Array.from({ length: 5 }, () => failing(503)))
+    const first = outcome(tokens.getAccessToken())
+    await clock.advance(4_000)
+    await first
+    expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    expect(tokens.status().nextAttemptAt).toBe(clock.wallNow() + 10_000)
+    expect(source.calls).toHaveLength(5)
+  })
+
+  it('and another owner of the store has failed, then that rest is broken too', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens } = manage(new ScriptedSource(), { store })
+    source.script.push(...Array.from({ length: 4 }, () => failing(503)))
+    const first = outcome(tokens.getAccessToken())
+    await clock.advance(4_000)
+    await first
+    const other = manage(new ScriptedSource(), { store }, clock)
+    expect(await outcome(other.tokens.getAccessToken())).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    await other.tokens.renew()
+    expect([other.tokens.peekAccessToken(), other.source.calls.length]).toEqual(['access-1', 1])
+  })
+
+  it.each<[string, Parameters<typeof failing>]>([
+    ['the service asked for it', [503, { retryAfterMs: 60_000 }]],
+    ['there were too many calls', [429, { retryAfterMs: 60_000 }]],
+    ['the credentials were refused', [400]],
+  ])('and %s, then no call is made', async (_, answer) => {
+    const { source, tokens } = manage()
+    source.script.push(failing(...answer))
+    await outcome(tokens.getAccessToken())
+    expect(await outcome(tokens.renew())).toHaveProperty('retryAt')
+    expect(source.calls).toHaveLength(1)
+  })
 })
 
 describe('given answers whose signature is wrong', () => {

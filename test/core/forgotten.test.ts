@@ -17,6 +17,7 @@ function forgetful(): OpenableStore {
         },
         accept: (...args) => record.accept(...args),
         release: (...args) => record.release(...args),
+        adopt: (...args) => record.adopt(...args),
         clear: (...args) => record.clear(...args),
       }
     },

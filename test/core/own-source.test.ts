@@ -86,7 +86,7 @@ describe('given an own source with a bug (F155)', () => {
       () => ({ access_token: 'hidden-value' }) as never,
       /accessToken is missing; did you/,
     ],
-    ['gives nothing', () => undefined as never, /it gave undefined/],
+    ['gives nothing', () => undefined as never, /got undefined/],
   ])('when it %s, then everybody is told at once, and it is not asked again', async (_, answer, message) => {
     const { clock, source, tokens } = manage()
     source.script.push(answer)

@@ -7,6 +7,7 @@ import {
   phaseAfter,
   refusalIn,
   type Rest,
+  restAfter,
   statusIn,
   timerMs,
 } from '../../src/core/phase.ts'
@@ -16,8 +17,11 @@ import type { Renewal } from '../../src/core/renewal.ts'
 const renewal = Object.create(null) as Renewal
 const outdated = Object.create(null) as Renewal
 const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
-const rest: Rest = { until: 2_000, error, failures: 3 }
-const earlier: Rest = { until: 1_000, error, failures: 2 }
+const rest: Rest = { until: 2_000, error, failures: 3, isFirm: true }
+const earlier: Rest = { until: 1_000, error, failures: 2, isFirm: true }
+
+const soft: Rest = { ...earlier, isFirm: false }
+const login: Rest = { ...earlier, error: new TokenError('ERR_LOGIN_REQUIRED', 'Log in') }
 
 const CLOSED: Phase = { is: 'closed' }
 const PHASES = {
@@ -81,6 +85,18 @@ describe('given a phase, when somebody needs a token call', () => {
     expect(admission(phase, now, limit)).toBe(expected)
   })
 
+  it.each<[string, Phase, boolean, ReturnType<typeof admission>]>([
+    // phase, the caller wants to break the rest
+    ['resting firmly', PHASES.resting, true, earlier],
+    ['resting', { is: 'resting', rest: soft }, false, soft],
+    ['resting, and wants a renewal all the same', { is: 'resting', rest: soft }, true, 'start'],
+    ['renewing in spite of a rest', { is: 'renewing', renewal, rest: soft }, false, 'join'],
+    ['renewing in spite of a rest, and wants the same', { is: 'renewing', renewal, rest: soft }, true, 'join'],
+    ['closed', CLOSED, true, 'closed'],
+  ])('when a caller finds it %s, then the answer is right', (_, phase, breaksRest, expected) => {
+    expect(admission(phase, 999, 999, breaksRest)).toBe(expected)
+  })
+
   it('then a caller that names no limit cannot wait', () => {
     expect(admission(PHASES['renewing after a failure'], 999)).toBe(earlier)
   })
@@ -100,6 +116,8 @@ describe('given a phase and a token, when the status is asked for', () => {
     ['resting', PHASES.resting, 999, 'cooling-down', 'cooling-down', 'due'],
     ['resting no longer', PHASES.resting, 1_000, 'empty', 'expired', 'due'],
     ['stopped', stopped, 999, 'stopped', 'stopped', 'due'],
+    ['waiting for a login', { is: 'resting', rest: login }, 999, 'stopped', 'stopped', 'due'],
+    ['looking for a login', { is: 'renewing', renewal, rest: login }, 1_001, 'stopped', 'stopped', 'due'],
     ['closed', PHASES.closed, 0, 'closed', 'closed', 'closed'],
   ])('then %s at %d ms is shown as the table says', (_, phase, now, without, ended, lives) => {
     expect([undefined, dead, living].map((token) => statusIn(phase, token, now, 0).phase)).toEqual([
@@ -121,12 +139,26 @@ describe('given a phase and a token, when the status is asked for in full', () =
 
   it('then what is not known is absent', () => {
     expect(statusIn(IDLE, undefined, 0, 0)).toEqual({ phase: 'empty', renewing: false })
+    const waiting: Phase = { is: 'resting', rest: login }
+    expect(statusIn(waiting, undefined, 0, 0)).not.toHaveProperty('nextAttemptAt')
     const endless: Phase = { is: 'resting', rest: { ...rest, until: Infinity } }
     expect(statusIn(endless, undefined, 0, 0)).toEqual({
       phase: 'stopped',
       renewing: false,
       lastError: 'ERR_THROTTLED',
     })
+  })
+})
+
+describe('given a renewal that gave up, when the rest begins', () => {
+  const coolDown = { kind: 'cool-down', ms: 5_000, failures: 2, isFirm: false, code: 'ERR_THROTTLED' } as const
+
+  it('then it lasts as long as was planned', () => {
+    expect(restAfter(error, coolDown, 100)).toEqual({ until: 5_100, error, failures: 2, isFirm: false })
+  })
+
+  it('then a manager that waits for a login may look for one after a second', () => {
+    expect(restAfter(login.error, { ...coolDown, ms: Infinity }, 100)).toMatchObject({ until: 1_100 })
   })
 })
 
@@ -145,6 +177,7 @@ describe('given a rest, when a caller is refused', () => {
 
   it('then an endless rest is told as it is', () => {
     expect(refusalIn({ until: Infinity, error }, 500, 0)).toBe(error)
+    expect(refusalIn(login, 500, 0)).toBe(login.error)
   })
 })
 
@@ -170,6 +203,13 @@ describe('given the timer of a token, when it fires', () => {
     ['does nothing where the manager is closed', CLOSED, token('due'), 'always', undefined],
   ])('then it %s', (_, phase, held, keepWarm, ms) => {
     expect(timerMs(phase, held, keepWarm, 900)).toBe(ms)
+  })
+
+  it('then it leaves a stop, and the wait for a login, to callers', () => {
+    for (const until of [Infinity, login]) {
+      const stop: Rest = typeof until === 'number' ? { ...rest, until } : until
+      expect(timerMs({ is: 'resting', rest: stop }, token('due'), 'always', 9_999)).toBeUndefined()
+    }
   })
 
   it('then it renews where a rest is over', () => {

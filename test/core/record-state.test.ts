@@ -5,7 +5,7 @@ import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/c
 const NOW = Date.UTC(2026, 0, 1)
 const TTL_MS = 15_000
 const HOUR = 3_600_000
-const REST: CoolDown = { kind: 'cool-down', ms: 20_000, failures: 3, code: 'ERR_THROTTLED', status: 429 }
+const REST: CoolDown = { kind: 'cool-down', ms: 20_000, failures: 3, isFirm: true, code: 'ERR_THROTTLED', status: 429 }
 
 const pair = (n: number): NewTokens => ({
   accessToken: `access-${n}`,
@@ -265,7 +265,7 @@ describe('given a state, when it is asked how long it is of use', () => {
     const world = World.withPair()
     const endless = { ...world.state!.pair!, refreshMs: undefined }
     expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(30 * 24 * HOUR)
-    world.release(world.granted(), 'dead', { ...REST, ms: Infinity })
+    world.release(world.granted(), 'dead', { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
     expect(world.claim('b')).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
   })

@@ -13,7 +13,7 @@ import {
   tokenToPresent,
 } from '../../src/core/renewal-plan.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
-import { type GrantedClaim, isRetired } from '../../src/core/token-store.ts'
+import type { GrantedClaim } from '../../src/core/token-store.ts'
 
 const POLICY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
@@ -33,6 +33,7 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
   ['ERR_REFRESH_REJECTED', 'rejected', 'kept', 'keep stop', 'keep obtain'],
   ['ERR_TOKEN_REQUEST', 'rejected', undefined, 'keep stop', 'keep stop'],
   ['ERR_TOKEN_REQUEST', undefined, 'kept', 'keep stop', 'keep stop'],
+  ['ERR_LOGIN_REQUIRED', undefined, undefined, 'keep stop', 'keep stop'],
   ['ERR_TOKEN_REQUEST', 'not-sent', undefined, 'keep stop', 'keep stop'],
   ['ERR_THROTTLED', 'deferred', undefined, 'keep retry', 'keep retry'],
   ['ERR_THROTTLED', undefined, undefined, 'keep retry', 'keep retry'],
@@ -47,8 +48,8 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
 ]
 
 describe('given an exchange that failed, when its consequence is asked for', () => {
-  const consequence = (exchange: 'obtain' | 'refresh', error: TokenError) => {
-    const { fate, next, judged } = consequenceOf(exchange, error, 0)
+  const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, graceMs = 0) => {
+    const { fate, next, judged } = consequenceOf(exchange, error, 0, graceMs)
     return judged ? `${fate} ${next} judged` : `${fate} ${next}`
   }
 
@@ -59,9 +60,36 @@ describe('given an exchange that failed, when its consequence is asked for', () 
     }
   })
 
+  it.each<[string, TokenErrorCode, ExchangeOutcome, Said, string, string]>([
+    // within a grace, reusable
+    ['the answer was lost', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'doubtful retry', 'keep retry'],
+    [
+      'the service met an error',
+      'ERR_TOKEN_SERVICE_UNAVAILABLE',
+      'unknown-5xx',
+      undefined,
+      'counted retry',
+      'keep retry',
+    ],
+    ['the answer cannot be used', 'ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry', 'keep retry'],
+    ['the source is broken', 'ERR_TOKEN_SOURCE', 'unknown', undefined, 'doubtful stop', 'keep stop'],
+    ['it was refused', 'ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead obtain judged', 'dead obtain judged'],
+    ['it is unusable', 'ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'dead obtain', 'dead obtain'],
+    ['it was not sent', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent', undefined, 'keep retry', 'keep retry'],
+  ])(
+    'when %s and a used refresh token stays good for a while, or for ever, then it may be sent again (F158)',
+    (_, code, outcome, said, inGrace, reusable) => {
+      const error = new TokenError(code, 'failed', { outcome, refreshToken: said })
+      expect([consequence('refresh', error, 5_000), consequence('refresh', error, Infinity)]).toEqual([
+        inGrace,
+        reusable,
+      ])
+    },
+  )
+
   it('then a wrong signature is retried once', () => {
     const wrong = failure('unknown', undefined, 'ERR_SIGNATURE')
-    expect([1, 2].map((failures) => consequenceOf('obtain', wrong, failures).next)).toEqual(['retry', 'stop'])
+    expect([1, 2].map((failures) => consequenceOf('obtain', wrong, failures, 0).next)).toEqual(['retry', 'stop'])
   })
 })
 
@@ -114,6 +142,10 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
     error: TokenError,
     { failures = 1, calledForMs = 0, servedMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
   ) => coolDownMs(error, { failures, calledForMs, servedMs }, retryAfterMs)
+
+  it('then it is endless where a person must log in', () => {
+    expect(coolDown(failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), { servedMs: 60_000 })).toBe(Infinity)
+  })
 
   it('then it is 5, 10, 20, 20 … s', () => {
     expect([1, 2, 3, 4, 99].map((failures) => coolDown(failure('unknown-5xx'), { failures }))).toEqual([
@@ -176,7 +208,7 @@ const FACTS: FailureFacts = {
 
 describe('given an exchange that failed, when it is planned what follows', () => {
   const plan = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
-    planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000 })
+    planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000, graceMs: 0 })
   const down = failure('unknown-5xx')
   const asking = (retryAfterMs: number, outcome: ExchangeOutcome = 'unknown-5xx') =>
     new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed', { outcome, retryAfterMs })
@@ -192,6 +224,18 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   it('then a refused refresh token is judged, and the credentials follow at once', () => {
     const next = { kind: 'retry', ms: 0 }
     expect(plan(refused)).toEqual({ ...NOTHING, error: refused, fate: 'dead', judged: true, obtains: true, next })
+  })
+
+  /** Another renewal may not help, or is not wanted: what `renew()` does not cut short. */
+  it.each<[string, TokenError, boolean]>([
+    ['the service is down', down, false],
+    ['the service answers with a page', failure('unknown', 200, 'ERR_TOKEN_RESPONSE'), false],
+    ['the service asks for a pause', asking(30_001), true],
+    ['there were too many calls', failure('deferred', 429, 'ERR_THROTTLED'), true],
+    ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), true],
+    ['a person must log in', failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), true],
+  ])('when %s, then the rest is firm or not', (_, error, isFirm) => {
+    expect(plan(error, { exchange: 'obtain', attempt: 4 }).next).toMatchObject({ kind: 'cool-down', isFirm })
   })
 
   it.each<[string, TokenError, Partial<FailureFacts>, number]>([
@@ -213,7 +257,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     const { code, status } = error
     const details = { ...(status !== undefined && { status }) }
     // Strictly: what is not known is absent.
-    const next = { kind: 'cool-down', ms, failures: facts.failures ?? 1, code, ...details }
+    const next = { kind: 'cool-down', ms, failures: facts.failures ?? 1, isFirm: expect.any(Boolean), code, ...details }
     expect(plan(error, facts).next).toStrictEqual(next)
   })
 
@@ -261,7 +305,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     const { error, next, ...rest } = planToStop(plan(rejected), 3)
     const told = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', status: 401, serviceCode: '2007' }
     expect(error).toMatchObject({ ...told, message: expect.stringContaining('until reset()') })
-    expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, ...told })
+    expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, isFirm: true, ...told })
     expect(rest).toEqual({ ...NOTHING, fate: 'dead', judged: true, obtains: true })
   })
 })
@@ -272,8 +316,8 @@ describe('given a token that arrived expired, when it is planned what follows', 
   it.each([
     [1, 1, { kind: 'retry', ms: 1_000 }],
     [3, 1, { kind: 'retry', ms: 1_000 }],
-    [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, code: 'ERR_TOKEN_RESPONSE' }],
-    [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, code: 'ERR_TOKEN_RESPONSE' }],
+    [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
+    [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
     const known = { error: late, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false }
     expect(planAfterLateArrival(late, { ...FACTS, attempt, failures })).toEqual({ ...known, next })
@@ -291,22 +335,15 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     failures: 0,
   }
   const CLAIM: GrantedClaim = { ...EMPTY, tokens }
-  const FRESH = { owesObtain: false, spentVersion: 0 }
+  const FRESH = { owesObtain: false, spent: undefined }
 
   it.each<[string, GrantedClaim, RenewalMemory, number, boolean]>([
     ['nothing speaks against it', CLAIM, FRESH, 0, true],
     ['the record has no tokens', EMPTY, FRESH, 0, false],
     ['the record says that it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
-    ['the credentials are due', CLAIM, { owesObtain: true, spentVersion: 0 }, 0, false],
-    ['an older one was spent', CLAIM, { owesObtain: false, spentVersion: 4 }, 0, true],
-    ['it was spent, and the record was not told', CLAIM, { owesObtain: false, spentVersion: 5 }, 0, false],
-    [
-      'it is private, and counts otherwise',
-      { ...CLAIM, isPrivate: true },
-      { owesObtain: false, spentVersion: 5 },
-      0,
-      true,
-    ],
+    ['the credentials are due', CLAIM, { owesObtain: true, spent: undefined }, 0, false],
+    ['an older one was spent', CLAIM, { owesObtain: false, spent: 'older' }, 0, true],
+    ['it was spent, and the record was not told', CLAIM, { owesObtain: false, spent: 'r' }, 0, false],
     ['a millisecond is left of it', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 1 } }, FRESH, 0, true],
     ['it has ended', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 0 } }, FRESH, 0, false],
     ['it met a 5xx while the old token serves', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
@@ -315,9 +352,4 @@ describe('given a granted claim, when it is asked whether its refresh token may 
   ])('when %s', (_, claim, memory, servedMs, isPresented) => {
     expect(tokenToPresent(claim, memory, servedMs)).toBe(isPresented ? 'r' : undefined)
   })
-})
-
-it('given what became of a refresh token, then a doubtful and a dead one are never presented again', () => {
-  const fates = ['keep', 'counted', 'doubtful', 'dead'] as const
-  expect(fates.map(isRetired)).toEqual([false, false, true, true])
 })

@@ -274,6 +274,7 @@ describe('given a store that others use too', () => {
         return {
           claim: (...given) => record.claim(...given),
           accept: (...given) => record.accept(...given),
+          adopt: (...given) => record.adopt(...given),
           clear: (...given) => record.clear(...given),
           release: async (claim, fate, coolDown) => {
             if (fate === 'dead') await around(record, claim, fate)

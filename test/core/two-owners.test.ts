@@ -134,6 +134,7 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
       return {
         accept: (...what) => record.accept(...what),
         release: (...what) => record.release(...what),
+        adopt: (...what) => record.adopt(...what),
         clear: (...what) => record.clear(...what),
         async claim(...what) {
           const answer = await record.claim(...what)

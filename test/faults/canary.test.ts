@@ -119,6 +119,7 @@ describe('given the table of failure paths (P15)', () => {
       ERR_WAIT_TIMEOUT: true,
       ERR_REPLACED_TOO_SOON: true,
       ERR_CLOSED: true,
+      ERR_LOGIN_REQUIRED: true,
       ERR_TOKEN_SOURCE: true,
     }
     const ends = new Set(PATHS.flatMap((path) => (typeof path.ends === 'string' ? [path.ends] : [])))

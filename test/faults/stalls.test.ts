@@ -177,6 +177,7 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
           },
           accept: (...settled) => record.accept(...settled),
           release: (...settled) => record.release(...settled),
+          adopt: (...given) => record.adopt(...given),
           clear: (...settled) => record.clear(...settled),
         }
       },

@@ -48,6 +48,8 @@ export class ExchangeWatch {
   #generationBefore = 0
   /** Monotonic; no call before. */
   #notBefore = -Infinity
+  /** The same, unless somebody calls `renew()`. */
+  #unwishedBefore = -Infinity
   #attempts = 0
   #hasGivenUp = false
   #owesObtain = false
@@ -76,7 +78,8 @@ export class ExchangeWatch {
     const { must } = this.#promises
     must(!this.inFlight, 'at most one exchange is in flight')
     must(!this.closed, 'no exchange begins after close()')
-    must(this.#time.monotonicNow() >= this.#notBefore, 'no exchange begins within a pause or a cool-down')
+    const notBefore = Math.max(this.#notBefore, this.#unwishedBefore)
+    must(this.#time.monotonicNow() >= notBefore, 'no exchange begins within a pause or a cool-down')
     const isObtain = exchange.kind === 'obtain'
     must(isObtain || !this.#owesObtain, 'a refresh that failed for good is followed by an obtain')
     must(!isObtain || this.#owesObtain || !this.#canRefresh, 'no credentials are spent where a refresh token would do')
@@ -89,13 +92,13 @@ export class ExchangeWatch {
 
   /** A refresh token is held that surely lives, and that was never presented. */
   get #canRefresh(): boolean {
-    const token = this.#service.refreshTokens.get(this.#refreshToken ?? '')
+    const token = this.#service.issuedRefreshTokens.get(this.#refreshToken ?? '')
     return token?.presentations.length === 0 && this.#surely(token.expiresAt, token.exchange) > UNCERTAIN_MS
   }
 
   #presented(refreshToken: string): void {
     const { must } = this.#promises
-    const token = this.#service.refreshTokens.get(refreshToken)
+    const token = this.#service.issuedRefreshTokens.get(refreshToken)
     must(token !== undefined, 'a refresh token is one that was issued')
     if (!token) return
     must(this.#markOf(token).generation === this.generation, 'a refresh token of before a reset is not presented')
@@ -130,7 +133,7 @@ export class ExchangeWatch {
     const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0
     this.#rest(this.#owesObtain ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))
     const { refreshToken } = exchange
-    const token = this.#service.refreshTokens.get(refreshToken ?? '')
+    const token = this.#service.issuedRefreshTokens.get(refreshToken ?? '')
     if (refreshToken === undefined || status !== 401 || !token?.stolen) return
     if (this.#surely(token.expiresAt, token.exchange) > UNCERTAIN_MS)
       this.#toBeReported.push({ refreshToken, generation: mark.generation })
@@ -163,7 +166,9 @@ export class ExchangeWatch {
     const isRetryable = /^(not-sent|unknown-5xx|deferred)$/.test(outcome ?? '') && retryAfterMs === 0
     const mayGiveUp = this.#hasGivenUp || this.#attempts >= this.#maxAttempts
     this.#promises.must(mayGiveUp || !isRetryable, 'a renewal makes use of the calls that it may make')
-    this.#rest(coolDownMs)
+    const isAsked = outcome === 'unknown-5xx' && retryAfterMs !== 0
+    if (isAsked || !error.retryable || error.code === 'ERR_THROTTLED') this.#rest(coolDownMs)
+    else this.#restUnlessWished(coolDownMs)
     this.#attempts = 0
     this.#hasGivenUp = true
     this.stopped = nextAttemptAt === Infinity
@@ -173,7 +178,7 @@ export class ExchangeWatch {
     const { must } = this.#promises
     must(!this.#suspicious.has(fingerprint), 'a refresh token is suspicious once')
     this.#suspicious.add(fingerprint)
-    const [, token] = [...this.#service.refreshTokens].find(([text]) => fingerprintOf(text) === fingerprint) ?? []
+    const [, token] = [...this.#service.issuedRefreshTokens].find(([text]) => fingerprintOf(text) === fingerprint) ?? []
     const last = token?.presentations.at(-1)
     if (action === 'stop' && last && this.isOfNow(last)) this.#rest(Infinity)
     const ends = token?.presentations.map(({ end }) => end) ?? []
@@ -189,10 +194,20 @@ export class ExchangeWatch {
     this.#notBefore = Math.max(this.#notBefore, this.#time.monotonicNow() + ms)
   }
 
+  #restUnlessWished(ms: number): void {
+    this.#notBefore = -Infinity
+    this.#unwishedBefore = this.#time.monotonicNow() + ms
+  }
+
+  /** Somebody calls `renew()`. */
+  wished(): void {
+    this.#unwishedBefore = -Infinity
+  }
+
   /** Everything before is forgotten: by `reset()`, or by `close()`. */
   forget(): void {
     this.generation += 1
-    this.#notBefore = this.#forcedAt = this.#renewedAt = -Infinity
+    this.#notBefore = this.#unwishedBefore = this.#forcedAt = this.#renewedAt = -Infinity
     this.#attempts = 0
     this.#hasGivenUp = this.#owesObtain = this.stopped = false
     this.held = this.#heldBefore = this.#refreshToken = undefined
@@ -216,7 +231,7 @@ export class ExchangeWatch {
     if (!this.held) return 0
     if (edge === 'its end') return this.leftOf(this.held)
     if (edge === 'its hard skew') return this.leftOf(this.held) - hardSkewOf(this.held)
-    const refresh = this.#service.refreshTokens.get(`refresh-${this.held.exchange.number}`)
+    const refresh = this.#service.issuedRefreshTokens.get(`refresh-${this.held.exchange.number}`)
     return refresh ? refresh.expiresAt - this.#time.now() : 0
   }
 

@@ -117,7 +117,7 @@ describe('given any failed exchange', () => {
   it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
     holds(
       fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
-        const { fate, next, judged } = consequenceOf('refresh', error, signatureFailures)
+        const { fate, next, judged } = consequenceOf('refresh', error, signatureFailures, 0)
         const known = /^(ERR_CREDENTIALS_REJECTED|ERR_REFRESH_REJECTED|ERR_TOKEN_REQUEST)$/.test(error.code)
         const outcome = error.outcome ?? (error.code === 'ERR_THROTTLED' ? 'deferred' : known ? 'rejected' : 'unknown')
         const said = error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : undefined)
@@ -127,7 +127,7 @@ describe('given any failed exchange', () => {
         expect(judged ?? false).toBe(said === 'refused')
         if (outcome === 'rejected') expect(next).not.toBe('retry')
         if (fate === 'keep' && said === undefined) expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
-        const obtain = consequenceOf('obtain', error, signatureFailures)
+        const obtain = consequenceOf('obtain', error, signatureFailures, 0)
         expect(obtain.fate).toBe('keep')
         const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
         expect(obtain.next === 'stop').toBe(isFinal || signatureFailures > 1)

@@ -90,7 +90,7 @@ export class RotatingService implements TokenSource {
   readonly id = 'rotating'
   readonly exchanges: Exchange[] = []
   readonly access = new Map<string, IssuedAccess>()
-  readonly refreshTokens = new Map<string, IssuedRefresh>()
+  readonly issuedRefreshTokens = new Map<string, IssuedRefresh>()
   refresh?: (refreshToken: string, context: ExchangeContext) => Promise<TokenGrant>
   readonly #scripts: Record<Exchange['kind'], Behaviour[]>
   /** Of the service's own. */
@@ -129,7 +129,7 @@ export class RotatingService implements TokenSource {
     const exchange: Exchange = { number: this.exchanges.length, kind, refreshToken }
     this.#witness.began(exchange)
     this.exchanges.push(exchange)
-    const presented = this.refreshTokens.get(refreshToken ?? '')
+    const presented = this.issuedRefreshTokens.get(refreshToken ?? '')
     presented?.presentations.push(exchange)
     const answer = this.#act(exchange, behaviour, presented)
     signal.addEventListener('abort', () => this.#end(exchange, { outcome: 'unknown', retryAfterMs: 0 }))
@@ -164,7 +164,7 @@ export class RotatingService implements TokenSource {
     const grant = { accessToken, accessLifetimeMs: lifetimeMs }
     if (!this.refresh || ends === 'accepted without a refresh token') return grant
     const expiresAt = sentAt + refreshMs
-    this.refreshTokens.set(refreshToken, { exchange, expiresAt, good: true, stolen: false, presentations: [] })
+    this.issuedRefreshTokens.set(refreshToken, { exchange, expiresAt, good: true, stolen: false, presentations: [] })
     return { ...grant, refreshToken, refreshLifetimeMs: refreshMs }
   }
 

@@ -79,6 +79,7 @@ class Voyage {
           this.#callers.see({ asks: 'a token' }, this.#wait(what), (wait) => this.#tokens.getAccessToken(wait))
         break
       case 'renew':
+        this.#exchanges.wished()
         this.#callers.see({ asks: 'a renewal' }, this.#wait(what), (wait) => this.#tokens.renew(wait))
         break
       case 'replace': {

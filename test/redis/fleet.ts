@@ -223,7 +223,7 @@ export class Fleet {
       const times = (this.#suspicious.get(fingerprint) ?? 0) + 1
       this.#suspicious.set(fingerprint, times)
       if (times > 1 && !this.#cut) this.broken.push('a refresh token is suspected twice (I7)')
-      const stolen = [...this.service.refreshTokens].some(
+      const stolen = [...this.service.issuedRefreshTokens].some(
         ([token, issued]) => issued.stolen && fingerprintOf(token) === fingerprint,
       )
       if (evidence === 'unexplained' && !stolen && !this.#lost)
@@ -281,7 +281,7 @@ export class Fleet {
     this.#exchanging += 1
     if (this.#exchanging > 1 && !this.#lost && !this.#cut && !this.#stalled)
       this.broken.push('two processes renew at once')
-    const earlier = this.service.refreshTokens.get(refreshToken ?? '')?.presentations ?? []
+    const earlier = this.service.issuedRefreshTokens.get(refreshToken ?? '')?.presentations ?? []
     if (earlier.some(({ end }) => !end)) this.broken.push('a refresh token is presented while it is out (I1)')
     const spent = earlier.filter(({ end }) => end && (end.outcome === 'unknown' || end.outcome === 'accepted'))
     const refused = earlier.filter(

@@ -17,7 +17,14 @@ const PAIR: Omit<StoredTokens, 'version'> = {
   refreshRemainingMs: 3_599_000,
 }
 const NO_REPORTS = { anomaly: () => undefined, unavailable: () => undefined }
-const COOL_DOWN = { kind: 'cool-down', ms: 5_000, failures: 2, code: 'ERR_THROTTLED', status: 429 } as const
+const COOL_DOWN = {
+  kind: 'cool-down',
+  ms: 5_000,
+  failures: 2,
+  isFirm: true,
+  code: 'ERR_THROTTLED',
+  status: 429,
+} as const
 const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
 const TTL_MS = 15_000
 
@@ -91,6 +98,59 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
       expect(await granted(record)).toMatchObject({ presentable: true })
     })
 
+    it('when a claim ran out unsettled, then its refresh token is presentable within the grace of the service, and then no more', async () => {
+      const { record, clock } = await holdingPair()
+      await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })
+      expect(claim).toMatchObject({ presentable: true, isDoubted: true })
+      await record.release(claim as GrantedClaim, 'doubtful')
+      await clock.advance(1)
+      // From the first doubt on, not from the last.
+      expect(await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
+    })
+
+    it('when a claim ran out unsettled, then a refresh token that stays good is not in doubt', async () => {
+      const { record, clock } = await holdingPair()
+      await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await record.claim('b', 1, TTL_MS, { graceMs: Infinity })
+      expect(claim).toMatchObject({ presentable: true, isDoubted: false })
+      await record.release(claim as GrantedClaim, 'dead')
+      expect(await record.claim('b', 1, TTL_MS, { graceMs: Infinity })).toMatchObject({ presentable: false })
+    })
+
+    it('when a rest is not firm, then a claim may break it', async () => {
+      const { record } = await holdingPair()
+      const terms = { breaksRest: true }
+      await record.release(await granted(record), 'keep', { ...COOL_DOWN, isFirm: false })
+      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling' })
+      const claim = await record.claim('b', 1, TTL_MS, terms)
+      expect(claim).toMatchObject({ kind: 'granted', failures: 2 })
+      await record.release(claim as GrantedClaim, 'keep', COOL_DOWN)
+      expect(await record.claim('b', 1, TTL_MS, terms)).toMatchObject({ kind: 'cooling' })
+    })
+
+    it('when tokens are adopted, then all owners get them, and what was granted before brings nothing any more', async () => {
+      const { record } = await holdingPair()
+      const before = await granted(record)
+      const adopted = await record.adopt(1, NEXT)
+      expect(adopted).toMatchObject(NEXT)
+      const third = { ...NEXT, accessToken: 'access-3' }
+      expect(await record.accept(before, third)).toEqual(adopted)
+      expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'newer', tokens: adopted })
+      expect(await granted(record, 'b')).toMatchObject({ presentable: true, tokens: adopted })
+    })
+
+    it('when tokens are adopted, then they end the rest of an account that waits for a login', async () => {
+      const { record } = open()
+      const rest = { ...COOL_DOWN, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } as const
+      await record.release(await granted(record), 'keep', rest)
+      expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+      await record.adopt(0, PAIR)
+      expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
+    })
+
     it('when it comes later than the pair of the next owner, then that pair is adopted', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
@@ -145,9 +205,13 @@ export function tokenStoreContract(name: string, create: (clock: VirtualClock) =
       expect(await granted(record)).toMatchObject({ failures: 0 })
     })
 
-    it('when a claim is released with an endless cool-down, then nobody has the tokens any more, and all stop until it is cleared', async () => {
+    it('when a claim is released with a stop, then nobody has the tokens any more, and all stop until it is cleared', async () => {
       const { record, clock } = await holdingPair()
-      await record.release(await granted(record), 'dead', { ...COOL_DOWN, ms: Infinity })
+      await record.release(await granted(record), 'dead', {
+        ...COOL_DOWN,
+        ms: Infinity,
+        code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
+      })
       await clock.advance(10 * 24 * 3_600_000)
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
       expect(await record.claim('new', 0, TTL_MS)).toMatchObject({ kind: 'cooling' })

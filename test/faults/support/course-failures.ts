@@ -173,6 +173,12 @@ const CUSTOM: FailurePath[] = [
     setting: thrown(axiosError),
   },
   {
+    when: 'a source cannot obtain without a person',
+    ends: 'ERR_LOGIN_REQUIRED',
+    setting: thrown(() => new TokenError('ERR_LOGIN_REQUIRED', 'Log in')),
+    unsent: true,
+  },
+  {
     when: 'a source throws a TypeError that tells secrets',
     ends: 'ERR_TOKEN_SOURCE',
     setting: thrown(() => new TypeError(`${password} is not a function`)),

@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals'
+import type { TokenSource } from '../../src/index.ts'
+import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
+const presented = (source: ScriptedSource) => source.calls.map(({ kind, refreshToken }) => refreshToken ?? kind)
+
+/** Holds a pair of a service that treats used refresh tokens so. */
+async function holdingPair(terms: Pick<TokenSource, 'refreshTokens' | 'reuseGraceMs'>) {
+  const managed = manage(Object.assign(new ScriptedSource({ pairs: true }), terms))
+  await managed.tokens.getAccessToken()
+  await managed.clock.advance(10_000)
+  return managed
+}
+
+describe('given refresh tokens that stay good when they are used', () => {
+  const reusable = () => holdingPair({ refreshTokens: 'reusable' })
+
+  it('when an answer brings no refresh token, then the old one stays, and ends when it would have (F158)', async () => {
+    const { clock, source, tokens, told } = await reusable()
+    const bare = () => source.grant({ refreshToken: undefined } as never)
+    source.script.push(bare, bare)
+    await tokens.renew()
+    const end = tokens.status().refreshExpiresAt
+    await clock.advance(20_000)
+    await tokens.renew()
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
+    expect([tokens.status().refreshExpiresAt, told.anomaly]).toEqual([end, []])
+    expect(end).toBe(clock.wallNow() - 30_000 + 3_600_000)
+  })
+
+  it('when an answer brings another refresh token, then that one is used', async () => {
+    const { source, tokens } = await reusable()
+    await tokens.renew()
+    await tokens.renew()
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-2'])
+  })
+
+  it('when an obtain brings none, then that of an earlier session is not carried over', async () => {
+    const { source, tokens } = await reusable()
+    source.script.push(failing(400), () => source.grant({ refreshToken: undefined } as never))
+    await tokens.renew()
+    expect(tokens.status().refreshExpiresAt).toBeUndefined()
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'obtain'])
+  })
+
+  it('when answers are lost, or the service fails, then it is sent again', async () => {
+    const { clock, source, tokens } = await reusable()
+    source.script.push(lost, failing(503), lost)
+    const renewed = tokens.renew()
+    await clock.advance(30_000)
+    await renewed
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1', 'refresh-1', 'refresh-1'])
+  })
+
+  it('when it is refused, then it is never sent again', async () => {
+    const { source, tokens, told } = await reusable()
+    source.script.push(failing(401))
+    await tokens.renew()
+    await settle()
+    expect([presented(source), told.suspicious.length]).toEqual([['obtain', 'refresh-1', 'obtain'], 1])
+  })
+})
+
+describe('given a service that accepts a used refresh token for a while', () => {
+  const graceful = () => holdingPair({ reuseGraceMs: 5_000 })
+
+  it('when an answer is lost, then it is sent again within that time', async () => {
+    const { clock, source, tokens, told } = await graceful()
+    source.script.push(lost)
+    const renewed = tokens.renew()
+    await clock.advance(1_000)
+    await renewed
+    expect([presented(source), told.suspicious]).toEqual([['obtain', 'refresh-1', 'refresh-1'], []])
+  })
+
+  it('when the answers are lost for longer, then the credentials follow', async () => {
+    const { clock, source, tokens } = await graceful()
+    source.takesMs = 2_000
+    source.script.push(lost, lost, lost)
+    const renewed = tokens.renew()
+    await clock.advance(30_000)
+    await renewed
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1', 'refresh-1', 'obtain'])
+  })
+
+  it('when it is refused after a lost answer, then our own lost answer explains it', async () => {
+    const { clock, source, tokens, told } = await graceful()
+    source.script.push(lost, failing(401))
+    const renewed = tokens.renew()
+    await clock.advance(1_000)
+    await renewed
+    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
+  })
+
+  it('when it was accepted, then it is not sent again', async () => {
+    const { source, tokens } = await graceful()
+    await tokens.renew()
+    await tokens.renew()
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-2'])
+  })
+})
+
+describe('given wrong words about refresh tokens', () => {
+  it.each([
+    [{ refreshTokens: 'rotating' }, /source\.refreshTokens must be one of 'single-use', 'reusable'/],
+    [{ reuseGraceMs: -1 }, /source\.reuseGraceMs/],
+    [{ reuseGraceMs: '5' }, /source\.reuseGraceMs/],
+  ])('when %j is given, then it is refused', async (terms, message) => {
+    await expect(outcome(holdingPair(terms as never))).resolves.toMatchObject({
+      message: expect.stringMatching(message),
+    })
+  })
+})

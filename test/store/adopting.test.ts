@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals'
+import type { TokenGrant } from '../../src/index.ts'
+import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+const GRANT: TokenGrant = {
+  accessToken: 'adopted',
+  accessLifetimeMs: 60_000,
+  refreshToken: 'theirs',
+  refreshLifetimeMs: 3_600_000,
+}
+
+/** Two processes that share a register, which may be out of order. */
+function fleet(options: SharedStoreOptions = {}) {
+  const clock = new VirtualClock()
+  const inner = new MemoryRegister(clock)
+  let isDown = false
+  const asked = async <Value>(answer: () => Promise<Value>): Promise<Value> => {
+    if (isDown) throw new Error('down')
+    return answer()
+  }
+  const register: TokenRegister = {
+    kind: 'test',
+    read: (...given) => asked(() => inner.read(...given)),
+    replace: (...given) => asked(() => inner.replace(...given)),
+  }
+  const start = () => manage(new ScriptedSource({ pairs: true }), { store: sharedStore(register, options) }, clock)
+  return { clock, here: start(), there: start(), breakDown: (down: boolean) => void (isDown = down) }
+}
+
+describe('given tokens that are adopted, and a shared store', () => {
+  it('when it is in order, then another process gets them', async () => {
+    const { here, there } = fleet()
+    await here.tokens.adopt(GRANT)
+    expect([await there.tokens.getAccessToken(), there.source.calls]).toEqual(['adopted', []])
+  })
+
+  it('when they are forgotten at once, then they stay forgotten', async () => {
+    const { here, there } = fleet()
+    await Promise.all([here.tokens.adopt(GRANT), here.tokens.reset()])
+    expect(await there.tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it('when it is out of order, then they serve here, and all get what has become of them when it is back', async () => {
+    const { clock, here, there, breakDown } = fleet()
+    await there.tokens.getAccessToken()
+    breakDown(true)
+    await here.tokens.adopt(GRANT)
+    await clock.advance(10_000)
+    // Privately, with the refresh token that was adopted.
+    await here.tokens.renew()
+    expect(here.tokens.peekAccessToken()).toBe('access-1')
+    expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['theirs'])
+    await settle()
+    expect(here.told.storeUnavailable).toHaveLength(1)
+    breakDown(false)
+    await here.tokens.renew()
+    expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['theirs', 'refresh-1'])
+    await there.tokens.renew()
+    await there.tokens.renew()
+    expect(there.source.calls.at(-1)?.refreshToken).toBe('refresh-2')
+  })
+
+  it('when it is out of order, and they are forgotten here, then nobody gets them', async () => {
+    const { here, there, breakDown } = fleet()
+    breakDown(true)
+    await here.tokens.adopt(GRANT)
+    await outcome(here.tokens.reset())
+    breakDown(false)
+    await here.tokens.renew()
+    expect([await there.tokens.getAccessToken(), here.source.kinds]).toEqual(['access-1', 'obtain'])
+  })
+
+  it('when it is out of order and must not be, then the caller is told', async () => {
+    const { here, breakDown } = fleet({ onUnavailable: 'fail' })
+    breakDown(true)
+    expect(await outcome(here.tokens.adopt(GRANT))).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
+  })
+})
