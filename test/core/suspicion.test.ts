@@ -261,6 +261,37 @@ describe('given onSuspicious: stop', () => {
   })
 })
 
+/** As an axios error, or that of any OAuth 2.0 client. */
+const answering = (status: number, error: string) => () => {
+  throw Object.assign(new Error('failed'), { response: { status, data: { error } } })
+}
+
+describe('given an own source for an OAuth 2.0 server', () => {
+  it('when a refresh is answered with invalid_grant, and no expiry is known, then that is suspicious (F156)', async () => {
+    const source = new ScriptedSource({ pairs: true })
+    source.script.push(() => source.grant({ refreshLifetimeMs: undefined } as never), answering(400, 'invalid_grant'))
+    const { tokens, told } = manage(source)
+    await tokens.getAccessToken()
+    await tokens.renew()
+    await settle()
+    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'expiry-unknown', severity: 'medium' })])
+    expect(source.kinds).toBe('obtain refresh obtain')
+  })
+
+  it('when a refresh is answered with invalid_client, then the refresh token is kept, and the client has a minute (F157)', async () => {
+    const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true }))
+    await tokens.getAccessToken()
+    source.script.push(answering(401, 'invalid_client'))
+    expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+    await clock.advance(59_999)
+    expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+    await clock.advance(1)
+    await tokens.renew()
+    expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual([undefined, 'refresh-1', 'refresh-1'])
+    expect(told.suspicious).toEqual([])
+  })
+})
+
 describe('given a store that others use too', () => {
   /** A memory store whose release goes through `around`. */
   const storeWith = (
