@@ -32,14 +32,15 @@ export default tseslint.config(
   ),
   room(
     'wire',
-    '^(?!\\./|\\.\\./core/)',
-    'wire imports core, and nothing of Node: the main entry loads in any runtime.',
+    '^(?!\\./|\\.\\./core/|axios$)',
+    'wire imports core and axios, and nothing of Node: the main entry loads in any runtime.',
   ),
   room(
     'service',
-    '^(?!\\./|\\.\\./(core|wire)/|axios$)',
-    'service imports core, wire and axios, and nothing of Node: the main entry loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|wire)/)',
+    'service imports core and wire: the main entry loads in any runtime.',
   ),
+  room('oauth2', '^(?!\\./|\\.\\./(core|wire)/)', 'oauth2 imports core and wire: it loads in any runtime.'),
   room(
     'axios',
     '^(?!\\./|\\.\\./core/|axios$)',
@@ -47,11 +48,6 @@ export default tseslint.config(
   ),
   room('store', '^(?!\\./|\\.\\./core/)', 'store imports core and no other room.'),
   room('redis', '^(?!\\./|\\.\\./(core|store)/)', 'redis imports core and store, and no client: the user brings one.'),
-  room(
-    'postgres',
-    '^(?!\\./|\\.\\./(core|store)/)',
-    'postgres imports core and store, and no client: the user brings one.',
-  ),
   room(
     'postgres',
     '^(?!\\./|\\.\\./(core|store)/)',

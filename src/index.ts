@@ -14,4 +14,5 @@ export { clientCredentials, type Client, type ClientCredentialsOptions } from '.
 export { loginPassword, type Login, type LoginPasswordOptions } from './service/login-password.ts'
 export type { ProvidedCredentials } from './service/credentials.ts'
 export type { TokenServiceOptions } from './service/token-endpoint.ts'
+export type { TokenCallOptions } from './wire/token-call.ts'
 export { toTokenError } from './wire/to-token-error.ts'

@@ -1,6 +1,5 @@
-import { detailsOf, isTokenError, TokenError } from '../core/errors.ts'
 import { checkFunction, checkText } from '../core/option-checks.ts'
-import { toTokenError } from '../wire/to-token-error.ts'
+import { asked, checkCredential } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**
@@ -44,30 +43,11 @@ export function credentialSource<Name extends string>(
   if (account !== '') checkText('account', account)
   return {
     account: account as string,
-    async ask() {
-      let given: unknown
-      try {
-        given = await (provider as () => unknown)()
-      } catch (thrown) {
-        throw noCredentials(thrown)
-      }
-      try {
-        return checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
-      } catch (error) {
-        const message = `The credentials function gave what cannot be used: ${(error as TypeError).message}`
-        throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
-      }
-    },
+    ask: () =>
+      asked('credentials', provider as () => unknown, (given) =>
+        checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names),
+      ),
   }
-}
-
-/** What the credentials function threw, told as what became of the exchange: a vault that refuses is not asked again at once. */
-function noCredentials(thrown: unknown): TokenError {
-  if (isTokenError(thrown)) return thrown
-  const error = toTokenError(thrown, 'obtain')
-  const outcome = error.outcome === 'unknown' ? 'not-sent' : error.outcome
-  const message = 'The credentials function failed: no token call was made'
-  return new TokenError(error.code, message, { ...detailsOf(error), outcome })
 }
 
 function checkedCredentials<Name extends string>(
@@ -77,27 +57,8 @@ function checkedCredentials<Name extends string>(
   const copy: Partial<Record<Name, string>> = {}
   for (const name of names) {
     const value: unknown = given[name]
-    if (value === undefined || value === '')
-      throw new TypeError(
-        `${name} must be given, got ${value === '' ? 'an empty text' : 'undefined'}: is the environment variable set?`,
-      )
-    checkText(name, value)
     checkCredential(name, value)
     copy[name] = value
   }
   return copy as Record<Name, string>
-}
-
-/** What no service issues, but files, shells and templates make. @throws {TypeError} naming the option, never its value. */
-function checkCredential(name: string, value: string): void {
-  if (/^\s*(undefined|null)\s*$/.test(value))
-    throw new TypeError(
-      `${name} must be a credential, not the word undefined or null: is the environment variable set?`,
-    )
-  if (/\p{Cc}/u.test(value))
-    throw new TypeError(
-      `${name} must have no line break and no other control character: trim the newline of the file that it is read from`,
-    )
-  // It has no UTF-8 form.
-  if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name} must be well-formed text`)
 }

@@ -1,5 +1,5 @@
 import { TokenError } from '../core/errors.ts'
-import { isOAuthError } from '../wire/to-token-error.ts'
+import { isOAuthError } from '../wire/oauth-errors.ts'
 
 /** A complete answer of status 2xx. */
 export interface TokenAnswer {
@@ -17,8 +17,6 @@ export const VARIANT_B = 'Variant B (login and password)'
 
 /** The one resource of the service (specification, section 2). */
 const TYPE = 'auth-token'
-
-/** The errors of RFC 6749, section 5.2. */
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
-import { type ExchangeOutcome, isTokenError, TokenError, type TokenErrorCode } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
-import { type Failure, failureOfNetwork, failureOfStatus } from './failure.ts'
-import { parseRetryAfter } from './http-date.ts'
-import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
+import { failureOfNetwork } from './failure.ts'
+import { parseRetryAfter } from './http-date.ts'
+import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
 
 /**
  * What a failed call of an own source means: an axios error, an answer of fetch, a network error of undici or Node, or
@@ -17,9 +17,7 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): T
   if (isTokenError(thrown)) return thrown
   const { status, oauthError, isClientRefused, retryAfter, date } = answerIn(thrown)
   if (status !== undefined || oauthError !== undefined) {
-    const failure = isClientRefused
-      ? { ...rejected('ERR_CREDENTIALS_REJECTED'), refreshToken: 'kept' as const }
-      : failureOfAnswer(exchange, status ?? 400, oauthError)
+    const failure = failureOfAnswer(exchange, status ?? 400, isClientRefused ? 'invalid_client' : oauthError)
     const what = [status, oauthError].filter((word) => word !== undefined).join(' ')
     return new TokenError(failure.code, `The call of the token source was answered ${what}`, {
       ...failure,
@@ -38,40 +36,6 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): T
   const what = errorCode === undefined ? 'The token source failed' : `The token source failed (${errorCode})`
   const message = [what, advice].filter((part) => part !== undefined).join(': ')
   return new TokenError(code, message, { outcome, cause: thrown })
-}
-
-/** What each error of RFC 6749, section 5.2, means; on a refresh for the refresh token that was presented, too. */
-const OAUTH_ERRORS: Partial<Record<string, Record<Exchange, Failure>>> = {
-  invalid_grant: {
-    obtain: rejected('ERR_CREDENTIALS_REJECTED'),
-    refresh: { ...rejected('ERR_REFRESH_REJECTED'), refreshToken: 'refused' },
-  },
-  invalid_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED'),
-  invalid_request: keeping('ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST'),
-  // These refuse the way of asking: the credentials may still obtain.
-  unauthorized_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED'),
-  unsupported_grant_type: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
-  invalid_scope: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
-}
-
-export function isOAuthError(word: unknown): word is string {
-  return typeof word === 'string' && Object.hasOwn(OAUTH_ERRORS, word)
-}
-
-function rejected(code: TokenErrorCode): { code: TokenErrorCode; outcome: ExchangeOutcome } {
-  return { code, outcome: 'rejected' }
-}
-
-/** The refresh token is still good. */
-function keeping(obtain: TokenErrorCode, refresh: TokenErrorCode): Record<Exchange, Failure> {
-  return { obtain: rejected(obtain), refresh: { ...rejected(refresh), refreshToken: 'kept' } }
-}
-
-/** The error that an answer names says more than its status, where the status says that the request was wrong. */
-function failureOfAnswer(exchange: Exchange, status: number, oauthError: string | undefined): Failure {
-  const byStatus = failureOfStatus(exchange, status)
-  const named = oauthError === undefined ? undefined : OAUTH_ERRORS[oauthError]
-  return byStatus.outcome === 'rejected' && named ? named[exchange] : byStatus
 }
 
 interface Answer {

@@ -1,0 +1,22 @@
+import type { Failure } from '../wire/failure.ts'
+import { generalAdvice } from '../wire/refusal.ts'
+import type { Answered } from '../wire/token-call.ts'
+import { oauthServer, VARIANT_B } from './token-document.ts'
+
+/**
+ * What an answer outside 2xx means (specification, section 7, and the field notes), and what to do about it.
+ *
+ * @param oauthError The `error` of OAuth 2.0 that it names.
+ * @param variant What the source speaks.
+ */
+export function adviceFor(failure: Failure, answer: Answered, oauthError: string | undefined, variant: string): string {
+  if (failure.outcome === 'rejected' && oauthError !== undefined) return oauthServer(`error: ${oauthError}`)
+  const advice = generalAdvice(failure, answer, 'baseUrl')
+  if (advice !== undefined) return advice
+  if (failure.code === 'ERR_CREDENTIALS_REJECTED')
+    return `check the credentials, and that the service speaks ${variant}`
+  if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was refused'
+  if (answer.status === 404 || answer.status === 410)
+    return `check baseUrl and its trailing slash; ${VARIANT_B} may have been retired`
+  return `check baseUrl, and that the service speaks ${variant}`
+}

@@ -1,0 +1,22 @@
+import { TokenError } from '../core/errors.ts'
+import { type Failure, failureOfNetwork } from './failure.ts'
+
+/**
+ * What is known when there is no complete answer. Only the code of the failure is kept: an axios error carries the whole
+ * request, and messages of mocking libraries do too.
+ */
+export function brokenOff(thrown: unknown, address: string, status: number | undefined): TokenError {
+  const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
+  // Once there is a status, the request was sent.
+  const known: Failure = status === undefined ? failure : { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' }
+  const notSent = known.outcome === 'not-sent'
+  const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
+  const message = [`${address} ${what} (${errorCode})`, advice].filter((part) => part !== undefined).join(': ')
+  return new TokenError(known.code, message, { ...known, status })
+}
+
+/** The deadline passed before the call, e.g. in waiting for credentials. */
+export function tooLate(address: string): TokenError {
+  const message = `The deadline had passed before ${address} was called`
+  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })
+}

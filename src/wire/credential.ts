@@ -1,0 +1,56 @@
+import { detailsOf, isTokenError, TokenError } from '../core/errors.ts'
+import { checkText } from '../core/option-checks.ts'
+import { toTokenError } from './to-token-error.ts'
+
+/**
+ * Refuses what no service issues, but files, shells and templates make.
+ *
+ * @throws {TypeError} naming the option, never its value.
+ */
+export function checkCredential(name: string, value: unknown): asserts value is string {
+  if (value === undefined || value === '')
+    throw new TypeError(
+      `${name} must be given, got ${value === '' ? 'an empty text' : 'undefined'}: is the environment variable set?`,
+    )
+  checkText(name, value)
+  if (/^\s*(undefined|null)\s*$/.test(value))
+    throw new TypeError(
+      `${name} must be a credential, not the word undefined or null: is the environment variable set?`,
+    )
+  if (/\p{Cc}/u.test(value))
+    throw new TypeError(
+      `${name} must have no line break and no other control character: trim the newline of the file that it is read from`,
+    )
+  // It has no UTF-8 form.
+  if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name} must be well-formed text`)
+}
+
+/**
+ * Asks a function of the user's for what a token call needs, and checks what it gives.
+ *
+ * @param name Of the function, for messages.
+ * @param check Throws an error whose message holds no secret.
+ * @throws {TokenError} Told as what became of the exchange: a vault that refuses is not asked again at once.
+ */
+export async function asked<Given>(name: string, ask: () => unknown, check: (given: unknown) => Given): Promise<Given> {
+  let given: unknown
+  try {
+    given = await ask()
+  } catch (thrown) {
+    throw notGiven(name, thrown)
+  }
+  try {
+    return check(given)
+  } catch (error) {
+    const message = `The ${name} function gave what cannot be used: ${(error as TypeError).message}`
+    throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
+  }
+}
+
+function notGiven(name: string, thrown: unknown): TokenError {
+  if (isTokenError(thrown)) return thrown
+  const error = toTokenError(thrown, 'obtain')
+  const outcome = error.outcome === 'unknown' ? 'not-sent' : error.outcome
+  const message = `The ${name} function failed: no token call was made`
+  return new TokenError(error.code, message, { ...detailsOf(error), outcome })
+}

@@ -1,0 +1,40 @@
+import { TokenError } from '../core/errors.ts'
+import { parsedUrl } from '../core/secure-origin.ts'
+import type { Failure } from './failure.ts'
+import type { Answered } from './token-call.ts'
+
+/** @returns The error of a complete answer outside 2xx. @param advice What to do about it, or what it means. */
+export function refused(
+  { address, status, retryAfterMs }: Answered,
+  failure: Failure,
+  advice: string,
+  serviceCode: string | undefined,
+): TokenError {
+  const message = `${address} answered ${status}: ${advice}`
+  return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
+}
+
+/**
+ * What an answer outside 2xx means, and what to do about it, whatever the service speaks.
+ *
+ * @param option Names the option that holds the address.
+ * @returns undefined where that depends on the protocol.
+ */
+export function generalAdvice({ code, outcome }: Failure, answer: Answered, option: string): string | undefined {
+  if (code === 'ERR_THROTTLED') return 'too many token calls'
+  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
+    return outcome === 'unknown-5xx' ? 'the token service failed' : 'the token service gave up'
+  if (code === 'ERR_TOKEN_RESPONSE') return 'no status that HTTP knows'
+  if (answer.status < 400) return adviceOnRedirect(answer, option)
+  if (answer.status === 407) return 'a proxy wants to know who calls; check transport.proxy, or HTTPS_PROXY'
+  return undefined
+}
+
+function adviceOnRedirect({ url, headers }: Answered, option: string): string {
+  const location = headers.get('location')
+  const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined
+  if (!target) return `a redirect to nowhere; check ${option}`
+  if (target.origin === url.origin && target.pathname.replace(/\/$/, '') === url.pathname.replace(/\/$/, ''))
+    return `a redirect that changes only the trailing slash; token calls follow none, check ${option}`
+  return `a redirect to ${target.origin}; token calls follow none, check ${option}`
+}
