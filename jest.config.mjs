@@ -21,7 +21,7 @@ export default {
       { module: { type: 'commonjs' }, jsc: { target: 'es2022', parser: { syntax: 'typescript' } } },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(p-retry|is-network-error)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(p-retry|is-network-error|openid-client|oauth4webapi|jose)/)'],
   setupFilesAfterEnv: ['<rootDir>/test/support/storages.ts', '<rootDir>/test/support/tripwires.ts'],
   coverageReporters: ['text'],
   collectCoverageFrom: ['src/**/*.ts'],

@@ -1,9 +1,5 @@
-import { AxiosResponse, AxiosInstance, AxiosRequestConfig } from 'axios';
-/** Opaque for now: made by `memoryStore` and `redisStore`. */
-interface TokenStore {
-    readonly kind: string;
-}
-
+import { AxiosResponse, AxiosInstance } from 'axios';
+import { AxiosRequestConfig } from 'axios';
 
 /** Two clocks and a timer; replace them in tests. */
 interface Clock {
@@ -172,6 +168,21 @@ interface TokenGrant {
     refreshToken?: string;
     refreshLifetimeMs?: number;
 }
+
+/** How the calls to a token service travel. */
+interface TokenCallOptions {
+    /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
+    transport?: Pick<AxiosRequestConfig, 'adapter' | 'headers' | 'httpAgent' | 'httpsAgent' | 'proxy' | 'socketPath' | 'lookup'> | undefined;
+    /** Send credentials over plain http to hosts that are not loopback. Default false. */
+    allowInsecureHttp?: boolean | undefined;
+}
+
+export { AnomalyKind, ExchangeContext, ExchangeOutcome, RenewalCause, SuspicionEvent, TokenErrorDetails, isTokenError };
+/** Opaque for now: made by `memoryStore` and `redisStore`. */
+interface TokenStore {
+    readonly kind: string;
+}
+
 
 interface TokenManagerOptions {
     source: TokenSource;
@@ -357,13 +368,9 @@ interface ProvidedCredentials<Credentials> {
     account?: string | undefined;
 }
 
-interface TokenServiceOptions {
+interface TokenServiceOptions extends TokenCallOptions {
     /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
     baseUrl: string | URL;
-    /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
-    transport?: Pick<AxiosRequestConfig, 'adapter' | 'headers' | 'httpAgent' | 'httpsAgent' | 'proxy' | 'socketPath' | 'lookup'> | undefined;
-    /** Send credentials over plain http to hosts that are not loopback. Default false. */
-    allowInsecureHttp?: boolean | undefined;
 }
 
 type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>);
@@ -405,5 +412,5 @@ declare function loginPassword(options: LoginPasswordOptions): TokenSource;
  */
 declare function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError;
 
-export { TokenError, TokenStore, attachBearer, clientCredentials, createTokenManager, isTokenError, loginPassword, memoryStore, toTokenError };
-export type { AnomalyKind, AttachOptions, Attachment, Client, ClientCredentialsOptions, Clock, ExchangeContext, ExchangeOutcome, Login, LoginPasswordOptions, ProvidedCredentials, RenewalCause, RenewalOptions, RetryOptions, SuspicionEvent, TokenErrorCode, TokenErrorDetails, TokenEvents, TokenGrant, TokenManager, TokenManagerOptions, TokenServiceOptions, TokenSource, TokenStatus, WaitOptions };
+export { Clock, TokenCallOptions, TokenError, TokenErrorCode, TokenEvents, TokenGrant, TokenSource, TokenStore, attachBearer, clientCredentials, createTokenManager, loginPassword, memoryStore, toTokenError };
+export type { AttachOptions, Attachment, Client, ClientCredentialsOptions, Login, LoginPasswordOptions, ProvidedCredentials, RenewalOptions, RetryOptions, TokenManager, TokenManagerOptions, TokenServiceOptions, TokenStatus, WaitOptions };

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 const isWriting = process.argv.includes('--write')
 const changed = []
 mkdirSync('api', { recursive: true })
-for (const entry of ['index', 'postgres', 'redis', 'store', 'testing']) {
+for (const entry of ['index', 'oauth2', 'postgres', 'redis', 'store', 'testing']) {
   const file = `api/${entry}.d.ts`
   const surface = surfaceOf(`${entry}.d.ts`)
   if (isWriting) writeFileSync(file, surface)
@@ -18,10 +18,11 @@ if (changed.length > 0) {
 
 /** A declaration file, with what it shares with others in the place of its import. */
 function surfaceOf(name) {
-  return readFileSync(`dist/${name}`, 'utf8').replace(
-    /^import \{[^}]*\} from '\.\/(types-[\w-]+)\.js';\n/gm,
-    (_, shared) => surfaceOf(`${shared}.d.ts`).replace(/^export .*\n?/gm, ''),
-  )
+  return readFileSync(`dist/${name}`, 'utf8')
+    .replace(/^import \{[^}]*\} from '\.\/(types-[\w-]+)\.js';\n/gm, (_, shared) =>
+      surfaceOf(`${shared}.d.ts`).replace(/^export .*\n?/gm, ''),
+    )
+    .replace(/^(export \{[^}]*\}) from '\.\/types-[\w-]+\.js';$/gm, (_, names) => `${names.replace(/\w+ as /g, '')};`)
 }
 
 function read(file) {

@@ -99,7 +99,7 @@ export class TokenDocument {
 
 /** What is wrong where a member of an answer shows another protocol. */
 export function oauthServer(shown: string): string {
-  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use oauth2, or a source of your own`
+  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use oauth2 of axios-evergreen/oauth2`
 }
 
 /** @returns `error` of an error answer of OAuth 2.0 (RFC 6749, section 5.2); undefined for all that is not one of its words. */

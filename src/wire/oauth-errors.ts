@@ -14,6 +14,8 @@ const OAUTH_ERRORS: Partial<Record<string, Record<Exchange, Failure>>> = {
   unauthorized_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED'),
   unsupported_grant_type: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
   invalid_scope: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
+  // Of RFC 8707, section 2.
+  invalid_target: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
 }
 
 export function isOAuthError(word: unknown): word is string {

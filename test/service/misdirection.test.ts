@@ -6,7 +6,7 @@ import { loginPassword } from '../../src/service/login-password.ts'
 import { account } from './variant-b.ts'
 import { ADAPTERS, answering, failureOf, grantText, listening, obtain, sourceAt, sourceBehind } from './world.ts'
 
-const OAUTH = 'and this source speaks the service’s own protocol: use oauth2, or a source of your own'
+const OAUTH = 'and this source speaks the service’s own protocol: use oauth2 of axios-evergreen/oauth2'
 
 describe('given an OAuth 2.0 server behind clientCredentials', () => {
   it.each([

@@ -1,0 +1,112 @@
+import { TokenError } from '../core/errors.ts'
+import type { Exchange, ExchangeContext, TokenGrant } from '../core/token-source.ts'
+import { failureOfAnswer, isOAuthError } from '../wire/oauth-errors.ts'
+import type { Answered } from '../wire/token-call.ts'
+import { documentIn, errorIn, memberOf, otherProtocol } from './document.ts'
+
+/** Reads the answers of one token endpoint. */
+export class AnswerReader {
+  readonly #scope: readonly string[]
+  readonly #defaultLifetimeMs: number
+  /** What is odd about all answers is told once. */
+  readonly #told = new Set<string>()
+
+  constructor(scope: readonly string[], defaultLifetimeMs: number) {
+    this.#scope = scope
+    this.#defaultLifetimeMs = defaultLifetimeMs
+  }
+
+  /**
+   * Reads an answer of status 2xx (RFC 6749, section 5.1).
+   *
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing, or cannot be used: then nothing of it is.
+   */
+  grantIn(exchange: Exchange, answer: Answered, report: ExchangeContext['report']): TokenGrant {
+    const document = documentIn(answer.text)
+    const unusable = (why: string) => unusableAnswer(answer, why)
+    if (!document)
+      throw unusable(/^\s*</.test(answer.text) ? 'it is HTML; check tokenEndpoint' : 'it is no JSON object')
+    if (memberOf(document, 'error') !== undefined) throw errorUnderSuccess(exchange, answer, errorIn(document))
+    const accessToken = memberOf(document, 'access_token')
+    if (typeof accessToken !== 'string' || accessToken === '')
+      throw unusable(otherProtocol(document) ?? 'access_token must be a non-empty string')
+    const odd: string[] = []
+    const tokenType = memberOf(document, 'token_type')
+    if (tokenType === undefined) odd.push('names no token_type: Bearer is assumed')
+    else if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer')
+      throw unusable(`token_type must be Bearer, got ${named(tokenType, accessToken)}`)
+    const refreshToken = memberOf(document, 'refresh_token')
+    if (refreshToken !== undefined && (typeof refreshToken !== 'string' || refreshToken === ''))
+      throw unusable('refresh_token must be a non-empty string')
+    const expiresIn = memberOf(document, 'expires_in')
+    if (expiresIn === undefined) odd.push(`has no expires_in: ${this.#defaultLifetimeMs} ms are assumed`)
+    else if (!isLifetime(expiresIn)) throw unusable('expires_in must be a positive number of seconds')
+    const missing = this.#notGranted(memberOf(document, 'scope'))
+    if (missing.length > 0) odd.push(`grants less than was asked for: ${missing.join(' ')} is missing from its scope`)
+    this.#tell(odd, report)
+    const accessLifetimeMs = expiresIn === undefined ? this.#defaultLifetimeMs : expiresIn * 1_000
+    if (refreshToken === undefined) return { accessToken, accessLifetimeMs }
+    const refreshLifetimeMs = refreshLifetimeIn(document)
+    return {
+      accessToken,
+      accessLifetimeMs,
+      refreshToken,
+      ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs }),
+    }
+  }
+
+  /** Words that were asked for, and that an answer with a scope does not have. */
+  #notGranted(scope: unknown): string[] {
+    if (typeof scope !== 'string') return []
+    const granted = scope.split(' ')
+    return this.#scope.filter((word) => !granted.includes(word) && !UNANSWERED.test(word))
+  }
+
+  #tell(odd: readonly string[], report: ExchangeContext['report']): void {
+    const untold = odd.filter((what) => !this.#told.has(what))
+    if (untold.length === 0) return
+    for (const what of untold) this.#told.add(what)
+    report?.('response-odd', `The token answer ${untold.join('; it ')}`)
+  }
+}
+
+/** Servers grant these without naming them. */
+const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
+
+/**
+ * Some servers tell when the refresh token ends: `refresh_token_expires_in`, or `refresh_expires_in`. In no RFC: what cannot be
+ * used is ignored.
+ */
+function refreshLifetimeIn(document: Parameters<typeof memberOf>[0]): number | undefined {
+  const seconds = memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in')
+  return isLifetime(seconds) ? seconds * 1_000 : undefined
+}
+
+/** Not 1e400, which is Infinity: a token that never expires. */
+function isLifetime(seconds: unknown): seconds is number {
+  return typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds * 1_000)
+}
+
+/** For messages: a word of an answer, unless it may be a token. */
+function named(word: unknown, accessToken: string): string {
+  return typeof word === 'string' && /^[\w+.:-]{1,32}$/.test(word) && word !== accessToken ? word : 'something else'
+}
+
+/** The server refused, under a status that says otherwise. */
+function errorUnderSuccess(exchange: Exchange, answer: Answered, error: string | undefined): TokenError {
+  const known = isOAuthError(error) ? error : undefined
+  const what = known === undefined ? 'it reports an error under a status of success' : `it reports ${known}`
+  if (known === undefined) return unusableAnswer(answer, what)
+  const { outcome, refreshToken } = failureOfAnswer(exchange, 400, known)
+  return unusableAnswer(answer, what, { outcome, refreshToken, serviceCode: known })
+}
+
+/** Names no value of the answer: it may be a token. */
+function unusableAnswer(
+  { address, status }: Answered,
+  why: string,
+  details: object = { outcome: 'unknown' },
+): TokenError {
+  const message = `The answer of ${address} cannot be used: ${why}`
+  return new TokenError('ERR_TOKEN_RESPONSE', message, { ...details, status })
+}

@@ -1,0 +1,30 @@
+type Members = Readonly<Record<string, unknown>>
+
+/** @returns The object that a JSON text is; undefined for any other text. */
+export function documentIn(text: string): Members | undefined {
+  try {
+    const document: unknown = JSON.parse(text)
+    const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
+    return isObject ? (document as Members) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns The member, undefined where the document has none of its own, or null. */
+export function memberOf(document: Members | undefined, name: string): unknown {
+  return document && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined
+}
+
+/** @returns `error` of an error answer (RFC 6749, section 5.2), unless it is no single word. */
+export function errorIn(document: Members | undefined): string | undefined {
+  const error = memberOf(document, 'error')
+  return typeof error === 'string' && /^[\w.-]{1,40}$/.test(error) ? error : undefined
+}
+
+/** What is wrong where an answer shows the protocol of the two other sources (its specification, sections 2 and 7). */
+export function otherProtocol(document: Members | undefined): string | undefined {
+  const shown = ['errors', 'data'].find((name) => typeof memberOf(document, name) === 'object')
+  if (shown === undefined) return undefined
+  return `it speaks no OAuth 2.0 (${shown}): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`
+}

@@ -1,0 +1,3 @@
+export type { ClientAuthentication } from './client-authentication.ts'
+export { oauth2 } from './oauth2.ts'
+export type { OAuth2Options } from './oauth2-options.ts'

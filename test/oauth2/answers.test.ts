@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals'
+import { answering, failureOf } from '../service/world.ts'
+import { client, ENDPOINT, exchanged, GRANT, sourceBehind } from './world.ts'
+import type { OAuth2Options } from '../../src/oauth2/index.ts'
+
+const source = (answer: unknown, options: Partial<OAuth2Options> = {}) =>
+  sourceBehind(answering(typeof answer === 'string' ? answer : JSON.stringify(answer)), options)
+const without = (name: keyof typeof GRANT) => ({ ...GRANT, [name]: undefined })
+
+describe('given an answer of status 200 that can be used', () => {
+  it.each([
+    ['is as RFC 6749, section 5.1, has it', GRANT],
+    ['has members of its own', { ...GRANT, 'not-before-policy': 0, id_token: 'i', __proto__: { error: 'x' } }],
+    ['spells bearer small', { ...GRANT, token_type: 'bearer' }],
+    ['has null where there is nothing', { ...GRANT, error: null, refresh_token: null }],
+  ])('when it %s, then it is used', async (_, answer) => {
+    expect(await exchanged(source(answer))).toEqual({
+      grant: { accessToken: 'issued-token', accessLifetimeMs: 3_600_000 },
+      reports: [],
+    })
+  })
+
+  it('when a refresh answer brings the next refresh token, then both are used', async () => {
+    const answer = { ...GRANT, refresh_token: 'next' }
+    expect((await exchanged(source(answer), 'r')).grant).toEqual({
+      accessToken: 'issued-token',
+      accessLifetimeMs: 3_600_000,
+      refreshToken: 'next',
+    })
+  })
+
+  it.each([
+    [{ refresh_token_expires_in: 90 }, 90_000],
+    [{ refresh_expires_in: 1.5 }, 1_500],
+    [{ refresh_expires_in: 0 }, undefined],
+    [{ refresh_expires_in: '90' }, undefined],
+    [{ refresh_token_expires_in: -1 }, undefined],
+  ])('when it says %j, then the refresh token lives %p ms', async (members, refreshLifetimeMs) => {
+    const { grant } = await exchanged(source({ ...GRANT, refresh_token: 'next', ...members }), 'r')
+    expect(grant.refreshLifetimeMs).toBe(refreshLifetimeMs)
+  })
+
+  it('when it has no expires_in, then the default counts, and it is told once', async () => {
+    const one = source(without('expires_in'))
+    expect(await exchanged(one)).toEqual({
+      grant: { accessToken: 'issued-token', accessLifetimeMs: 300_000 },
+      reports: ['response-odd: The token answer has no expires_in: 300000 ms are assumed'],
+    })
+    expect((await exchanged(one, 'r')).reports).toEqual([])
+    const other = source(without('expires_in'), { defaultLifetimeMs: 60_000 })
+    expect((await exchanged(other)).grant.accessLifetimeMs).toBe(60_000)
+  })
+
+  it('when it has no token_type, then Bearer is assumed, and that is told once', async () => {
+    const one = source(without('token_type'))
+    expect((await exchanged(one)).reports).toEqual([
+      'response-odd: The token answer names no token_type: Bearer is assumed',
+    ])
+    expect((await exchanged(one)).reports).toEqual([])
+  })
+
+  it('when it lacks two things, then one report tells of both: a second within a minute would be dropped', async () => {
+    const { reports } = await exchanged(source({ access_token: 'issued-token' }))
+    expect(reports).toEqual([
+      'response-odd: The token answer names no token_type: Bearer is assumed; it has no expires_in: 300000 ms are assumed',
+    ])
+  })
+
+  it.each([
+    ['read write', 'read', ['write']],
+    ['read write admin', 'admin', ['read', 'write']],
+    ['read', 'write read', undefined],
+    ['read', undefined, undefined],
+    ['openid offline_access api://x/.default', 'User.Read', undefined],
+    [undefined, 'read', undefined],
+    ['read', '', ['read']],
+  ])('when %p was asked for and %p is granted, then %p is told to be missing', async (scope, granted, missing) => {
+    const { reports } = await exchanged(source({ ...GRANT, scope: granted }, { scope }))
+    const words = missing?.join(' ')
+    expect(reports).toEqual(
+      words === undefined
+        ? []
+        : [`response-odd: The token answer grants less than was asked for: ${words} is missing from its scope`],
+    )
+  })
+})
+
+describe('given an answer of status 200 that cannot be used', () => {
+  const other = 'is this the service of clientCredentials() and loginPassword() of axios-evergreen?'
+
+  it.each([
+    ['HTML', ' <!doctype html><title>Log in</title>', 'it is HTML; check tokenEndpoint'],
+    ['nothing', '', 'it is no JSON object'],
+    ['a form, as of GitHub without Accept', 'access_token=hidden&token_type=bearer', 'it is no JSON object'],
+    ['a list', [GRANT], 'it is no JSON object'],
+    ['no access_token', without('access_token'), 'access_token must be a non-empty string'],
+    ['an empty access_token', { ...GRANT, access_token: '' }, 'access_token must be a non-empty string'],
+    ['an access_token that is no text', { ...GRANT, access_token: 5 }, 'access_token must be a non-empty string'],
+    ['DPoP', { ...GRANT, token_type: 'DPoP' }, 'token_type must be Bearer, got DPoP'],
+    ['a long type', { ...GRANT, token_type: 'x'.repeat(33) }, 'token_type must be Bearer, got something else'],
+    ['a type that is a token', { ...GRANT, token_type: 'issued-token' }, 'must be Bearer, got something else'],
+    ['expires_in as text', { ...GRANT, expires_in: '3600' }, 'expires_in must be a positive number of seconds'],
+    ['expires_in of 0', { ...GRANT, expires_in: 0 }, 'expires_in must be a positive number of seconds'],
+    ['a negative expires_in', { ...GRANT, expires_in: -1 }, 'expires_in must be a positive number of seconds'],
+    [
+      'an endless one',
+      `{"access_token":"a","token_type":"Bearer","expires_in":1e400}`,
+      'expires_in must be a positive',
+    ],
+    ['a refresh_token that is no text', { ...GRANT, refresh_token: {} }, 'refresh_token must be a non-empty string'],
+    ['an unknown error', { ...GRANT, error: 'bad_verification_code' }, 'it reports an error under a status of success'],
+    ['an error that is an object', { error: { code: 5 } }, 'it reports an error under a status of success'],
+    [
+      'a wrapped token (F194)',
+      { data: { type: 'auth-token', attributes: {} } },
+      `it speaks no OAuth 2.0 (data): ${other}`,
+    ],
+    ['an errors document (F194)', { errors: [{ status: '400' }] }, `it speaks no OAuth 2.0 (errors): ${other}`],
+  ])('when it is %s, then nothing of it is used', async (_, answer, why) => {
+    for (const refreshToken of [undefined, 'r']) {
+      const error = await failureOf(exchanged(source(answer), refreshToken))
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status: 200 })
+      expect(error.message).toContain(`The answer of ${ENDPOINT} cannot be used: `)
+      expect(error.message).toContain(why)
+      expect(`${error.message} ${JSON.stringify(error)}`).not.toMatch(/issued-token|hidden/)
+    }
+  })
+
+  it.each([
+    ['invalid_grant', 'refused'],
+    ['invalid_client', 'kept'],
+  ])('when it reports %s on a refresh, then the refresh token is %s', async (word, refreshToken) => {
+    const error = await failureOf(exchanged(source({ error: word }), 'r'))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'rejected', serviceCode: word, refreshToken })
+    expect(error.message).toContain(`it reports ${word}`)
+  })
+
+  it('when the access token has characters that no header can carry, then it is refused', async () => {
+    const error = await failureOf(exchanged(source({ ...GRANT, access_token: 'a b' })))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
+    expect(client.clientSecret).not.toBe('')
+  })
+})

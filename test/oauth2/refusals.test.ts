@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals'
+import { AxiosError } from 'axios'
+import type { TokenError } from '../../src/index.ts'
+import type { OAuth2Options } from '../../src/oauth2/index.ts'
+import { answering, failureOf } from '../service/world.ts'
+import { client, ENDPOINT, exchanged, sourceBehind } from './world.ts'
+
+const refused = (
+  status: number,
+  body: unknown,
+  { refreshToken, headers, ...options }: Partial<OAuth2Options> & { refreshToken?: string; headers?: object } = {},
+): Promise<TokenError> => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const source = sourceBehind(answering(text, status, headers as Record<string, string>), options)
+  return failureOf(exchanged(source, refreshToken))
+}
+const word = (error: string) => ({ error, error_description: 'hidden-value' })
+
+const [credentials, request, refresh, unavailable, throttled] = [
+  'ERR_CREDENTIALS_REJECTED',
+  'ERR_TOKEN_REQUEST',
+  'ERR_REFRESH_REJECTED',
+  'ERR_TOKEN_SERVICE_UNAVAILABLE',
+  'ERR_THROTTLED',
+]
+
+/** What a refusal is told as: on an obtain; on a refresh of a client, and of a login, with what becomes of the refresh token. */
+const TABLE: [status: number, body: unknown, obtain: string, client: string, login: string, advice: string][] = [
+  [
+    400,
+    word('invalid_grant'),
+    credentials,
+    `${refresh} refused`,
+    `${refresh} refused`,
+    'the refresh token was refused',
+  ],
+  [
+    403,
+    word('invalid_grant'),
+    credentials,
+    `${refresh} refused`,
+    `${refresh} refused`,
+    'the refresh token was refused',
+  ],
+  [401, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
+  [400, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
+  [
+    400,
+    word('unauthorized_client'),
+    credentials,
+    `${refresh} kept`,
+    `${credentials} kept`,
+    'this grant to this client',
+  ],
+  [400, word('unsupported_grant_type'), request, `${refresh} kept`, `${request} kept`, 'does not know this grant'],
+  [400, word('invalid_scope'), request, `${refresh} kept`, `${request} kept`, 'check scope'],
+  [400, word('invalid_target'), request, `${refresh} kept`, `${request} kept`, 'check audience and resource'],
+  [400, word('invalid_request'), request, `${request} kept`, `${request} kept`, 'check parameters'],
+  // What servers say beside the RFC.
+  [
+    400,
+    word('interaction_required'),
+    credentials,
+    `${refresh} unusable`,
+    `${refresh} unusable`,
+    'refresh token was refused',
+  ],
+  [400, word('temporarily_unavailable'), unavailable, unavailable, unavailable, 'the token service failed'],
+  [400, word('server_error'), unavailable, unavailable, unavailable, 'the token service failed'],
+  [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, `${refresh} unusable`, ''],
+  // Nothing that the server itself would say.
+  [400, '<html>hidden-value</html>', credentials, `${request} kept`, `${request} kept`, 'check tokenEndpoint'],
+  [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
+  [403, '<html>', credentials, `${refresh} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
+  [404, '', request, request, request, 'check tokenEndpoint'],
+  [405, '', request, request, request, 'check tokenEndpoint'],
+  [407, '', request, request, request, 'a proxy wants to know who calls'],
+  [302, '', request, request, request, 'a redirect to nowhere; check tokenEndpoint'],
+  [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service gave up'],
+  [429, word('invalid_grant'), throttled, throttled, throttled, 'too many token calls'],
+  [500, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service failed'],
+  [503, { errors: [{}] }, unavailable, unavailable, unavailable, 'the token service failed'],
+]
+
+describe('given an answer that refuses', () => {
+  it.each(TABLE)(
+    'when it is %i %j, then an obtain is told as %s, a refresh as %s, that of a login as %s',
+    async (...row) => {
+      const [status, body, obtain, ofClient, ofLogin, advice] = row
+      const told = ({ code, refreshToken }: TokenError) => [code, refreshToken].filter(Boolean).join(' ')
+      const errors = [
+        await refused(status, body),
+        await refused(status, body, { refreshToken: 'r' }),
+        await refused(status, body, { refreshToken: 'r', grant: 'login', scope: 'read' }),
+      ]
+      expect(errors.map(told)).toEqual([obtain, ofClient, ofLogin])
+      for (const error of errors) {
+        expect(error).toMatchObject({ status })
+        expect(error.message.startsWith(`${ENDPOINT} answered ${status}: `)).toBe(true)
+        expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('hidden-value')
+      }
+      expect(errors[1]!.message).toContain(advice)
+    },
+  )
+
+  it.each([429, 503])('when %i says Retry-After, then that is read', async (status) => {
+    expect(await refused(status, '', { headers: { 'Retry-After': '7' } })).toMatchObject({ retryAfterMs: 7_000 })
+  })
+
+  it('when it names an error, then that is its service code, unless it echoes what was sent', async () => {
+    expect(await refused(400, word('invalid_grant'))).toMatchObject({ serviceCode: 'invalid_grant' })
+    for (const echo of [client.clientId, client.clientSecret, 'refresh-of-nobody']) {
+      for (const clientAuthentication of ['basic', 'post'] as const) {
+        const error = await refused(400, word(echo), { clientAuthentication, refreshToken: 'refresh-of-nobody' })
+        expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('of-nobody')
+      }
+    }
+    expect((await refused(400, word('two words'))).serviceCode).toBeUndefined()
+  })
+
+  it('when it is that of the specification, then the error says which source speaks it (F194)', async () => {
+    const error = await refused(415, { errors: [{ status: '415', detail: 'hidden-value' }] })
+    expect(error.message).toBe(
+      `${ENDPOINT} answered 415: it speaks no OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
+    )
+  })
+})
+
+describe('given a call that has no answer', () => {
+  it.each([
+    ['ECONNREFUSED', 'not-sent', 'could not be reached'],
+    ['ECONNRESET', 'unknown', 'gave no answer'],
+  ])('when it meets %s, then its outcome is %s', async (code, outcome, what) => {
+    const source = sourceBehind(() => Promise.reject(new AxiosError('hidden-value', code)))
+    const error = await failureOf(exchanged(source, 'r'))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome })
+    expect(error.message).toBe(`${ENDPOINT} ${what} (${code})`)
+  })
+})
+
+describe('given a login', () => {
+  it('when there is no refresh token, then somebody must log in, and no call is made', async () => {
+    let calls = 0
+    const source = sourceBehind((config) => answering(String((calls += 1)))(config), { grant: 'login' })
+    const error = await failureOf(exchanged(source))
+    expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', retryable: false, outcome: 'not-sent' })
+    expect(error.message).toContain('pass the tokens of a login to adopt()')
+    expect(calls).toBe(0)
+  })
+})
