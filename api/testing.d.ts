@@ -4,7 +4,7 @@ type RequestKind = 'obtain' | 'refresh' | 'resource';
 type SimulatedFault = 
 /**
  * Answered so, and the service does not act. `status` 200 to 599. Without `body`: from 400 on a JSON:API error with the
- * code the specification gives that status, below 400 nothing.
+ * code the specification gives that status (at `tokenEndpoint` an error of OAuth 2.0), below 400 nothing.
  */
 {
     status: number;
@@ -63,7 +63,14 @@ interface Login {
 interface SimulatedService {
     /** `http://127.0.0.1:<port>`, without a trailing slash. */
     readonly baseUrl: string;
-    /** The credentials Variant A accepts; random for each service. */
+    /**
+     * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and refresh tokens that
+     * rotate. A refresh token that was used before is answered 400 `invalid_grant`, and all that came of its pair is revoked. The
+     * client authenticates by basic or in the body. An answer to client credentials has a refresh token too, as some servers
+     * give one, though RFC 6749 advises against it.
+     */
+    readonly tokenEndpoint: string;
+    /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
     readonly client: Client;
     /** The credentials Variant B accepts; random for each service. */
     readonly login: Login;
@@ -88,6 +95,11 @@ interface SimulatedService {
      * @throws {TypeError | RangeError} naming the argument and its value.
      */
     failNext(kind: RequestKind, fault: SimulatedFault, times?: number): void;
+    /**
+     * Somebody logs in: a first pair, for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Not in the log,
+     * and costs no call of the throttle.
+     */
+    logIn(): Promise<SimulatedLogin>;
     /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
     revokeAccessTokens(): void;
     /**
@@ -98,11 +110,18 @@ interface SimulatedService {
     /** Ends every connection, hanging ones included; resolves once the port is free. May be called again. */
     close(): Promise<void>;
 }
+/** What a login brings. Lifetimes in ms. */
+interface SimulatedLogin {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken: string;
+    refreshLifetimeMs: number;
+}
 /**
  * A real HTTP server on 127.0.0.1 that behaves as the specification says, both variants, for tests and demos. Like any
  * server it keeps the process alive until `close()`.
  *
- * Every path but `token/` and `token/refresh/` (with or without the slash) is a protected resource. With a good
+ * Every path but `token/` and `token/refresh/` (with or without the slash) and that of `tokenEndpoint` is a protected resource. With a good
  * `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
  * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401.
  *
@@ -158,4 +177,4 @@ declare function tokenRegisterChecks(create: () => Promise<{
 }[];
 
 export { manualClock, startTokenService, tokenRegisterChecks };
-export type { CheckedRegister, Client, Login, ManualClock, RequestKind, SimulatedFault, SimulatedService, SimulatedServiceOptions };
+export type { CheckedRegister, Client, Login, ManualClock, RequestKind, SimulatedFault, SimulatedLogin, SimulatedService, SimulatedServiceOptions };

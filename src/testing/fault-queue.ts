@@ -8,7 +8,7 @@ export type RequestKind = 'obtain' | 'refresh' | 'resource'
 export type SimulatedFault =
   /**
    * Answered so, and the service does not act. `status` 200 to 599. Without `body`: from 400 on a JSON:API error with the
-   * code the specification gives that status, below 400 nothing.
+   * code the specification gives that status (at `tokenEndpoint` an error of OAuth 2.0), below 400 nothing.
    */
   | { status: number; headers?: Record<string, string>; body?: string }
   /** The connection breaks `before` the service has acted (throttle included), or `after` it. */

@@ -4,18 +4,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { MetFault, RequestKind, SimulatedFault } from './fault-queue.ts'
 import { corrupted, FaultQueue } from './fault-queue.ts'
+import { isRefresh, oauthEndpoint, scriptedRefusal } from './oauth-endpoint.ts'
 import type { SimulatedServiceOptions } from './service-options.ts'
 import { serviceSettings } from './service-options.ts'
 import type { Answer } from './token-document.ts'
 import { mediaType, refusal } from './token-document.ts'
 import type { Client, Login } from './token-endpoint.ts'
-import { tokenEndpoint } from './token-endpoint.ts'
+import { throttleOf, tokenEndpoint } from './token-endpoint.ts'
 import { TokenLedger } from './token-ledger.ts'
 
 export interface SimulatedService {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   readonly baseUrl: string
-  /** The credentials Variant A accepts; random for each service. */
+  /**
+   * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and refresh tokens that
+   * rotate. A refresh token that was used before is answered 400 `invalid_grant`, and all that came of its pair is revoked. The
+   * client authenticates by basic or in the body. An answer to client credentials has a refresh token too, as some servers
+   * give one, though RFC 6749 advises against it.
+   */
+  readonly tokenEndpoint: string
+  /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
   readonly client: Client
   /** The credentials Variant B accepts; random for each service. */
   readonly login: Login
@@ -34,6 +42,11 @@ export interface SimulatedService {
    * @throws {TypeError | RangeError} naming the argument and its value.
    */
   failNext(kind: RequestKind, fault: SimulatedFault, times?: number): void
+  /**
+   * Somebody logs in: a first pair, for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Not in the log,
+   * and costs no call of the throttle.
+   */
+  logIn(): Promise<SimulatedLogin>
   /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
   revokeAccessTokens(): void
   /**
@@ -45,11 +58,19 @@ export interface SimulatedService {
   close(): Promise<void>
 }
 
+/** What a login brings. Lifetimes in ms. */
+export interface SimulatedLogin {
+  accessToken: string
+  accessLifetimeMs: number
+  refreshToken: string
+  refreshLifetimeMs: number
+}
+
 /**
  * A real HTTP server on 127.0.0.1 that behaves as the specification says, both variants, for tests and demos. Like any
  * server it keeps the process alive until `close()`.
  *
- * Every path but `token/` and `token/refresh/` (with or without the slash) is a protected resource. With a good
+ * Every path but `token/` and `token/refresh/` (with or without the slash) and that of `tokenEndpoint` is a protected resource. With a good
  * `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
  * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401.
  *
@@ -65,18 +86,21 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   const client = Object.freeze({ clientId: `client-${randomHex(4)}`, clientSecret: randomHex(16) })
   const login = Object.freeze({ login: `login-${randomHex(4)}`, password: randomHex(16) })
   const ledger = new TokenLedger(settings)
-  const answerTokenCall = tokenEndpoint(settings, ledger, client, login)
+  const waitMs = throttleOf(settings)
+  const answerTokenCall = tokenEndpoint(settings, ledger, client, login, waitMs)
+  const answerOAuthCall = oauthEndpoint(settings, ledger, client, waitMs)
   const faults = new FaultQueue()
   const log: SimulatedService['log'][number][] = []
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = String(request.method)
     const path = String(request.url)
-    const kind = kindOf(path)
-    const record = (status: number) => log.push(Object.freeze({ at: Date.now(), kind, method, path, status }))
-
+    const isOAuth = path.split('?')[0] === OAUTH_PATH
     const body = await bodyOf(request)
     if (body === 'gone') return
+    const text = body === 'too-large' ? '' : body.text
+    const kind = isOAuth ? (isRefresh(text) ? 'refresh' : 'obtain') : kindOf(path)
+    const record = (status: number) => log.push(Object.freeze({ at: Date.now(), kind, method, path, status }))
     const fault = body === 'too-large' ? {} : faults.take(kind)
     if (fault.hang || fault.drop === 'before') {
       record(0)
@@ -86,13 +110,11 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
 
     let answer: Answer
     if (body === 'too-large') answer = refusal(413, 'The body is larger than 1 MiB.')
-    else if (fault.status !== undefined) answer = scripted(kind, fault.status, fault)
-    else if (kind === 'resource') answer = resource(request, body.text)
+    else if (fault.status !== undefined) answer = (isOAuth ? scriptedRefusal : scripted)(kind, fault.status, fault)
+    else if (isOAuth) answer = answerOAuthCall({ method, headers: request.headers, body: text }, receivedAt())
+    else if (kind === 'resource') answer = resource(request, text)
     else
-      answer = answerTokenCall(
-        { kind, method, contentType: request.headers['content-type'], body: body.text },
-        receivedAt(),
-      )
+      answer = answerTokenCall({ kind, method, contentType: request.headers['content-type'], body: text }, receivedAt())
 
     if (kind !== 'resource' && settings.latencyMs > 0) await pause(settings.latencyMs, response)
     if (fault.drop === 'after' || response.destroyed) {
@@ -128,13 +150,20 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     server.listen(settings.port, '127.0.0.1', resolve)
   })
 
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl,
+    tokenEndpoint: baseUrl + OAUTH_PATH,
     client,
     login,
     log,
     count: (kind) => log.filter((served) => served.kind === kind).length,
     failNext: (kind, fault, times = 1) => faults.add(kind, fault, times),
+    logIn() {
+      const { access, refresh } = ledger.issuePair(serviceNow())
+      const { accessLifetimeMs, refreshLifetimeMs } = settings
+      return Promise.resolve({ accessToken: access, accessLifetimeMs, refreshToken: refresh, refreshLifetimeMs })
+    },
     revokeAccessTokens: () => ledger.revokeAccess(),
     stealRefreshToken: () =>
       new Promise((resolve) => {
@@ -152,6 +181,8 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
       }),
   }
 }
+
+const OAUTH_PATH = '/oauth/token'
 
 function kindOf(path: string): RequestKind {
   if (/^\/token\/?(\?|$)/.test(path)) return 'obtain'

@@ -23,10 +23,16 @@ export interface TokenCall {
   body: string
 }
 
+/** @returns a function that takes the turn of a call: the ms until a call is allowed, 0 for now. */
+export function throttleOf({ throttle }: ServiceSettings): (now: number) => number {
+  return throttle ? slidingWindow(throttle) : () => 0
+}
+
 /**
  * Answers token calls as the specification says (sections 4 and 7): first the throttle, then the form of the request,
  * then the credentials. Issues into, and rotates in, the given ledger.
  *
+ * @param waitMs Of the throttle.
  * @returns a function of one call and the instant it was received, epoch ms by the service's clock.
  */
 export function tokenEndpoint(
@@ -34,9 +40,8 @@ export function tokenEndpoint(
   ledger: TokenLedger,
   client: Readonly<Client>,
   login: Readonly<Login>,
+  waitMs = throttleOf(settings),
 ) {
-  const waitMs = settings.throttle ? slidingWindow(settings.throttle) : () => 0
-
   return ({ kind, method, contentType, body }: TokenCall, now: number): Answer => {
     const throttledMs = waitMs(now)
     if (throttledMs > 0)

@@ -13,57 +13,77 @@ export interface IssuedPair extends IssuedAccess {
   refreshExpiresAt: number
 }
 
+/** All that came of one pair by rotation. */
+interface Family {
+  isRevoked: boolean
+}
+
+interface Issued {
+  readonly expiresAt: number
+  readonly family: Family
+}
+
 /**
  * What was issued and what is still good (specification, section 3). Knows no clock: every question takes `now`.
  * A token is good until its expiry, and no longer at it. Obtaining again does not touch what was issued before.
  */
 export class TokenLedger {
   readonly #lifetimes: { accessLifetimeMs: number; refreshLifetimeMs: number }
-  readonly #accessExpiries = new Map<string, number>()
-  /** In order of issue; a superseded token is simply gone. */
-  readonly #refreshExpiries = new Map<string, number>()
+  readonly #access = new Map<string, Issued>()
+  /** In order of issue, without those that were superseded. */
+  readonly #refresh = new Map<string, Issued>()
+  readonly #superseded = new Map<string, Family>()
 
   constructor(lifetimes: { accessLifetimeMs: number; refreshLifetimeMs: number }) {
     this.#lifetimes = lifetimes
   }
 
-  issueAccess(now: number): IssuedAccess {
+  issueAccess(now: number, family: Family = { isRevoked: false }): IssuedAccess {
     const access = opaqueToken()
     const accessExpiresAt = now + this.#lifetimes.accessLifetimeMs
-    this.#accessExpiries.set(access, accessExpiresAt)
+    this.#access.set(access, { expiresAt: accessExpiresAt, family })
     return { id: randomUUID(), access, accessExpiresAt }
   }
 
-  issuePair(now: number): IssuedPair {
+  issuePair(now: number, family: Family = { isRevoked: false }): IssuedPair {
     const refresh = opaqueToken()
     const refreshExpiresAt = now + this.#lifetimes.refreshLifetimeMs
-    this.#refreshExpiries.set(refresh, refreshExpiresAt)
-    return { ...this.issueAccess(now), refresh, refreshExpiresAt }
+    this.#refresh.set(refresh, { expiresAt: refreshExpiresAt, family })
+    return { ...this.issueAccess(now, family), refresh, refreshExpiresAt }
   }
 
   /** @returns the next pair, or undefined if `refresh` is unknown, superseded or expired. */
   rotate(refresh: string, now: number): IssuedPair | undefined {
-    if (!isAhead(this.#refreshExpiries.get(refresh), now)) return undefined
-    this.#refreshExpiries.delete(refresh)
-    return this.issuePair(now)
+    const issued = this.#refresh.get(refresh)
+    if (!issued || !isGood(issued, now)) return undefined
+    this.#refresh.delete(refresh)
+    this.#superseded.set(refresh, issued.family)
+    return this.issuePair(now, issued.family)
+  }
+
+  /** Where `refresh` was superseded, nobody can tell thief and owner apart: all that came of its pair is refused from now on. */
+  revokeReused(refresh: string): void {
+    const family = this.#superseded.get(refresh)
+    if (family) family.isRevoked = true
   }
 
   /** The refresh token issued last among those still good. */
   currentRefresh(now: number): string | undefined {
-    return [...this.#refreshExpiries].findLast(([, expiresAt]) => isAhead(expiresAt, now))?.[0]
+    return [...this.#refresh].findLast(([, issued]) => isGood(issued, now))?.[0]
   }
 
   acceptsAccess(access: string, now: number): boolean {
-    return isAhead(this.#accessExpiries.get(access), now)
+    const issued = this.#access.get(access)
+    return issued !== undefined && isGood(issued, now)
   }
 
   revokeAccess(): void {
-    this.#accessExpiries.clear()
+    this.#access.clear()
   }
 }
 
-function isAhead(expiresAt: number | undefined, now: number): boolean {
-  return expiresAt !== undefined && now < expiresAt
+function isGood({ expiresAt, family }: Issued, now: number): boolean {
+  return now < expiresAt && !family.isRevoked
 }
 
 function opaqueToken(): string {
