@@ -24,7 +24,7 @@ export class AdapterChoice {
   }
 
   /** For a request without a token. */
-  plain(config: InternalAxiosRequestConfig): AxiosAdapter {
+  plain(config: object): AxiosAdapter {
     return chosen(this.#adapter, config)
   }
 

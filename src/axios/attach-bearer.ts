@@ -9,7 +9,9 @@ import { hasHeader } from './header-names.ts'
 import { LateLook, type Outer, OUTERS, relieveOuter } from './late-adapter.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
+import { pageUrl } from './page.ts'
 import { accessTo } from './token-access.ts'
+import { checkStays } from './unfollowed.ts'
 
 export interface Attachment {
   /** Takes the interceptor off the instance. Requests in flight finish; the manager stays open. */
@@ -78,6 +80,7 @@ class Attachments {
       throw new TypeError(
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
+    checkAdapter(this.#instance.defaults, header)
     const access = accessTo(tokens)
     const origins = claimedOrigins(this.#instance, access.origin, settings)
     const taken = origins.find((origin) => this.#claims.has(origin))
@@ -213,12 +216,25 @@ const REPLACED =
   'A request went out without a token: an interceptor handed on a copy of its config with another adapter. Register that interceptor after ' +
   'attachBearer, or let it change the config that it is given'
 
+type Chosen = Pick<InternalAxiosRequestConfig, 'adapter'>
 type Wrapper = AxiosAdapter & { readonly [WRAPPED]?: Adapter }
 
 /** The adapter beneath all wrappers. */
-function adapterOf(config: InternalAxiosRequestConfig): Adapter {
+function adapterOf(config: Chosen): Adapter {
   const found = memberOf(config, 'adapter') as Wrapper | undefined
   return found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
+}
+
+/** The adapter may be another one by the time of a request, and is then looked at again. */
+function checkAdapter(defaults: Instance['defaults'], header: string): void {
+  if (header.toLowerCase() === 'authorization') return
+  let adapter: AxiosAdapter
+  try {
+    adapter = new AdapterChoice(adapterOf(defaults as Chosen)).plain(defaults)
+  } catch {
+    return // axios has none, and says so to each request
+  }
+  checkStays(adapter, header)
 }
 
 function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, settings: AttachSettings): string[] {
@@ -226,11 +242,14 @@ function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, se
   if (origins) return [...new Set(origins)]
   const baseURL = memberOf(instance.defaults, 'baseURL')
   const known = new Set<string>()
-  if (baseURL !== undefined && parsedUrl(baseURL))
-    known.add(checkedSecureUrl('baseURL of the instance', baseURL, allowInsecureHttp).origin)
+  // Without a baseURL the page stands for it: relative addresses lead there.
+  const base = parsedUrl(baseURL ?? '', pageUrl())
+  if (base && baseURL) known.add(checkedSecureUrl('baseURL of the instance', base, allowInsecureHttp).origin)
+  else if (base && mayCarrySecrets(base, allowInsecureHttp)) known.add(base.origin)
   const source = sourceOrigin === undefined ? undefined : new URL(sourceOrigin)
   if (source && mayCarrySecrets(source, allowInsecureHttp)) known.add(source.origin)
   if (known.size > 0) return [...known]
+  if (base?.protocol === 'http:') checkedSecureUrl('The address of the page', base, allowInsecureHttp)
   throw new TypeError('No origin is known that may receive the token: set baseURL on the instance, or pass origins')
 }
 

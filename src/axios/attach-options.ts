@@ -3,7 +3,10 @@ import { checkFlag, checkFunction, checkText, ownOptions } from '../core/option-
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 
 export interface AttachOptions {
-  /** Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. */
+  /**
+   * Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. In a browser a relative
+   * `baseURL`, and none, stand for the origin of the page.
+   */
   origins?: readonly (string | URL)[] | undefined
   /**
    * Default `Authorization`. Under another name redirects are not followed: axios strips only `Authorization` across origins.

@@ -5,6 +5,7 @@ import { promised } from './promised.ts'
 import { Journey } from './redirects.ts'
 import { discard, isReplayable } from './replay.ts'
 import type { TokenAccess } from './token-access.ts'
+import { sendUnfollowed } from './unfollowed.ts'
 import { Wait } from './waiting.ts'
 
 /** What an attachment does to the requests that it is in charge of. */
@@ -59,8 +60,9 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
   let journey: Journey | undefined
   // `set` would search, on every request, for a header that is known to be absent.
   headers[header] = bearer.text(token)
+  const isAuthorization = name === 'authorization'
   // Only `Authorization` is taken off a request that is redirected to another origin.
-  if (name === 'authorization') {
+  if (isAuthorization) {
     config.beforeRedirect = (redirect, ...details) => {
       journey ??= new Journey(config)
       journey.before(redirect, name)
@@ -74,7 +76,7 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
   concealAgent(config.httpsAgent)
   /** @returns Whether it says that the API refuses the token: a 401 from another origin says nothing of it. */
   const end = (response: AxiosResponse | undefined): response is AxiosResponse => {
-    journey ??= Journey.ofFetch(config, response?.request)
+    journey ??= Journey.ofEnd(config, response?.request)
     deleteHeader(headers, name)
     putBack(config, 'beforeRedirect', beforeRedirect)
     putBack(config, 'maxRedirects', maxRedirects)
@@ -82,7 +84,7 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
     concealResponse(response, name, headers)
     return response !== undefined && !journey?.hasLeft && bearer.refuses(response)
   }
-  return promised(() => adapter(config)).then(
+  return promised(() => (isAuthorization ? adapter(config) : sendUnfollowed(adapter, config, header))).then(
     (response) => (end(response) ? replay(sending, token, journey, response, () => response) : response),
     (error: unknown) => {
       const { response } = (error ?? {}) as { response?: AxiosResponse }

@@ -1,7 +1,9 @@
 import type { AxiosAdapter, InternalAxiosRequestConfig } from 'axios'
+import { parsedUrl } from '../core/secure-origin.ts'
 import { concealRequest } from './concealment.ts'
 import { deleteHeader } from './header-names.ts'
-import { OriginScope } from './origin-scope.ts'
+import { addressOf, OriginScope } from './origin-scope.ts'
+import { pageUrl } from './page.ts'
 
 /** Where redirects have led one request that has a token. */
 export class Journey {
@@ -25,12 +27,13 @@ export class Journey {
     if (this.hasLeft) deleteHeader(headers, header)
   }
 
-  /** @returns The journey of a request that fetch has sent on. Fetch does not tell whether it made a GET of it. */
-  static ofFetch(config: InternalAxiosRequestConfig, request: unknown): Journey | undefined {
+  /** @returns The journey of a request that the browser, or fetch, has sent on. Neither tells whether it made a GET of it. */
+  static ofEnd(config: InternalAxiosRequestConfig, request: unknown): Journey | undefined {
     const end = ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
-    if (end === undefined) return undefined
+    const href = end ?? endOfXhr(config, request)
+    if (href === undefined) return undefined
     const journey = new Journey(config)
-    journey.#goOn(end)
+    journey.#goOn(href)
     return journey
   }
 
@@ -39,8 +42,16 @@ export class Journey {
     const isSafe = /^(get|head)$/i.test(own)
     if (method === undefined ? !isSafe : method.toLowerCase() !== own.toLowerCase()) this.mayHaveActed = true
     // A response that somebody made by hand has no URL.
-    if (href !== '' && new URL(href).origin !== new OriginScope().originOf(this.#config)) this.hasLeft = true
+    if (href !== '' && parsedUrl(href, pageUrl())?.origin !== new OriginScope().originOf(this.#config))
+      this.hasLeft = true
   }
+}
+
+/** XMLHttpRequest follows redirects unasked, and tells of none but by where it has ended. */
+function endOfXhr(config: InternalAxiosRequestConfig, request: unknown): string | undefined {
+  const { responseURL } = (request ?? {}) as { responseURL?: unknown }
+  if (typeof responseURL !== 'string' || responseURL === '') return undefined
+  return responseURL === addressOf(config) ? undefined : responseURL
 }
 
 type Fetch = typeof fetch
