@@ -1,6 +1,7 @@
 import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
 import type { ExchangeSettings } from './exchange.ts'
+import { randomHex } from './hex.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { MemoryRecord } from './memory-store.ts'
 import type { RenewalMemory } from './renewal-plan.ts'
@@ -34,7 +35,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     ...settings,
     readThrown,
     record: store?.open(storeKey, clock, reportsTo(events)) ?? new MemoryRecord(clock),
-    owner: crypto.randomUUID(),
+    owner: randomHex(),
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
     suspicions: new SuspicionWatch(clock, events, onSuspicious),

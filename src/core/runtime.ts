@@ -1,5 +1,6 @@
 /** What Node and its kin offer beyond the language. Looked up when it is needed, so that no import of Node reaches a browser. */
 interface Runtime {
+  readonly isSecureContext?: boolean
   readonly process?: {
     getBuiltinModule?(id: string): unknown
     emitWarning?(message: string, options: { type: string; code: string; detail: string }): void
@@ -12,6 +13,17 @@ export type Context = <Result>(run: () => Result) => Result
 /** @returns A module of Node, undefined where the runtime has none. */
 export function builtinModule(id: 'node:async_hooks' | 'node:http' | 'node:https'): unknown {
   return (globalThis as Runtime).process?.getBuiltinModule?.(id)
+}
+
+/**
+ * @param what Names the option that needs `crypto.subtle`.
+ * @throws {TypeError} on a page that is no secure context: browsers keep it from such a page.
+ */
+export function checkWebCrypto(what: string, otherwise: string): void {
+  if ((globalThis as Runtime).isSecureContext !== false || (crypto as { subtle?: unknown }).subtle) return
+  throw new TypeError(
+    `${what} needs WebCrypto, which browsers offer to pages of https and of localhost only: serve the page over https, or ${otherwise}`,
+  )
 }
 
 interface AsyncHooks {

@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, ownOptions } from '../core/option-checks.ts'
+import { checkWebCrypto } from '../core/runtime.ts'
 import { parseHttpDate } from '../wire/http-date.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
@@ -45,6 +46,7 @@ class LoginPassword implements TokenSource {
     const own = ownOptions('The options of loginPassword', options, names)
     const { verifySignature = true } = own
     checkFlag('verifySignature', verifySignature)
+    if (verifySignature) checkWebCrypto('verifySignature', 'set it to false')
     this.#verifies = verifySignature
     this.#endpoint = new TokenEndpoint(own, VARIANT_B)
     this.#login = credentialSource(own, ['login', 'password'])

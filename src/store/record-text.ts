@@ -1,4 +1,5 @@
 import { fingerprintOf } from '../core/digest.ts'
+import { randomHex } from '../core/hex.ts'
 import type { RecordState } from '../core/record-state.ts'
 import { member } from '../core/thrown.ts'
 import { readGrant } from '../core/token-source.ts'
@@ -40,7 +41,7 @@ interface Envelope {
 /** @param key The register's key: a sealed record that was moved elsewhere does not open. */
 export async function textOf(state: RecordState, key: string, keyRing: KeyRing): Promise<string> {
   const [kid] = keyRing.ids as [string, ...string[]]
-  const head = { schema: SCHEMA, nonce: crypto.randomUUID(), kid, shown: await shownOf(state) }
+  const head = { schema: SCHEMA, nonce: randomHex(), kid, shown: await shownOf(state) }
   const { box } = await keyRing.seal(JSON.stringify(state), contextOf(key, head))
   return JSON.stringify({ ...head, box } satisfies Envelope)
 }

@@ -1,4 +1,5 @@
 import { checkObject, checkText } from '../core/option-checks.ts'
+import { checkWebCrypto } from '../core/runtime.ts'
 
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
@@ -28,6 +29,7 @@ export class KeyRing {
     if (keys === undefined) return
     if (!Array.isArray(keys) || keys.length === 0)
       throw new TypeError('encryptionKeys must be a list with at least one key')
+    checkWebCrypto('encryptionKeys', 'do without')
     for (const [index, entry] of (keys as readonly EncryptionKey[]).entries()) {
       const name = `encryptionKeys[${index}]`
       checkObject(name, entry)

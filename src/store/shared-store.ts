@@ -10,6 +10,7 @@ import {
   checkText,
   ownOptions,
 } from '../core/option-checks.ts'
+import { checkWebCrypto } from '../core/runtime.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
@@ -73,6 +74,7 @@ export function storeOn(
   { prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' }: SharedStoreOptions,
   reasonOf: (thrown: unknown) => string = codeOf,
 ): TokenStore {
+  checkWebCrypto('A shared store', 'do without')
   checkText('prefix', prefix)
   if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
   checkNumber('commandTimeoutMs', commandTimeoutMs, 1)
