@@ -90,11 +90,16 @@ export class SharedRecord implements TokenRecord {
 
   /** @param overlapped The owner knows of another exchange that may have been in flight. */
   async accept(granted: GrantedClaim, tokens: NewTokens, overlapped = false): Promise<StoredTokens> {
-    const sentAt = this.#clock.monotonicNow()
-    const step: Step<StoredTokens | undefined> = (state, reading) =>
-      accept(state, granted, aged(tokens, this.#clock.monotonicNow() - sentAt), reading, overlapped)
-    // What stands there instead has no tokens: nobody but this owner has these.
-    return (await this.#change(step, { from: this.#known })) ?? { ...tokens, version: granted.version }
+    const givenAt = this.#clock.monotonicNow()
+    let steppedAt = givenAt
+    const step: Step<StoredTokens | undefined> = (state, reading) => {
+      steppedAt = this.#clock.monotonicNow()
+      return accept(state, granted, aged(tokens, steppedAt - givenAt), reading, overlapped)
+    }
+    const stored = await this.#change(step, { from: this.#known })
+    const now = this.#clock.monotonicNow()
+    // What stands there instead may have no tokens: then nobody but this owner has these.
+    return stored ? aged(stored, now - steppedAt) : { ...aged(tokens, now - givenAt), version: granted.version }
   }
 
   async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {

@@ -113,6 +113,7 @@ class SharedOrPrivateRecord implements TokenRecord {
   readonly #settings: StoreSettings
   readonly #shared: SharedRecord
   readonly #private: MemoryRecord
+  readonly #clock: Clock
   readonly #reports: StoreReports
   /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
   #seenVersion = 0
@@ -124,14 +125,13 @@ class SharedOrPrivateRecord implements TokenRecord {
   #isReadable: boolean
   /** Of a login, which nobody can repeat: the store is given them when it is back. */
   #unshared: { readonly tokens: NewTokens; readonly at: number } | undefined
-  readonly #clock: Clock
 
   constructor(settings: StoreSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
     this.#shared = new SharedRecord(settings, key, clock, reports)
     this.#private = new MemoryRecord(clock)
-    this.#reports = reports
     this.#clock = clock
+    this.#reports = reports
     this.#isReadable = settings.keyRing.ids.includes('')
   }
 
@@ -165,12 +165,13 @@ class SharedOrPrivateRecord implements TokenRecord {
     }
     const wasPrivate = this.#wasPrivate
     this.#wasPrivate = false
+    const sentAt = this.#clock.monotonicNow()
     try {
       return await this.#shared.accept(claim, tokens, wasPrivate)
     } catch (thrown) {
       this.#unavailable(thrown)
       // They serve here, whatever has become of the command: a token in hand fails nobody.
-      return { ...tokens, version: claim.version }
+      return { ...aged(tokens, this.#clock.monotonicNow() - sentAt), version: claim.version }
     }
   }
 
