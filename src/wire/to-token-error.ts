@@ -109,6 +109,9 @@ const FETCH_FAILED =
 function isBug(thrown: unknown): boolean {
   const name = member(thrown, 'name')
   if (name !== 'TypeError') return name === 'ReferenceError'
+  const own = member(thrown, 'code')
+  // Bun puts the code of the network on the error itself.
+  if (typeof own === 'string' && !/^ERR_(?!TLS_|SSL_)/.test(own)) return false
   const code = member(member(thrown, 'cause'), 'code')
   // fetch refuses an address that is none in the same way.
   if (typeof code === 'string') return code.startsWith('ERR_INVALID_')

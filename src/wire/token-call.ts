@@ -113,6 +113,8 @@ export class TokenCalls {
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },
       responseType: 'stream',
+      // workerd: axios looks for streams when it is loaded, where workerd allows none. A constructor of our own makes axios look again.
+      env: { Response: globalThis.Response } as never,
       validateStatus: null,
     }
     return request

@@ -155,6 +155,7 @@ describe('given a failed connection of an own source (F154)', () => {
     ['an abort', 'unknown', new DOMException('m', 'AbortError')],
     ['a page in place of JSON', 'unknown', new SyntaxError('Unexpected token <')],
     ['an unknown host', 'not-sent', new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } })],
+    ['nobody at the address, under Bun', 'not-sent', Object.assign(new TypeError('any'), { code: 'ECONNREFUSED' })],
     [
       'several addresses',
       'not-sent',
@@ -212,6 +213,7 @@ describe('given a bug in an own source (F155)', () => {
       new TypeError('this.fetchToken is not a function'),
       new TypeError("Cannot read properties of undefined (reading 'connection')"),
       new TypeError('Failed to parse URL from x', { cause: { code: 'ERR_INVALID_URL' } }),
+      Object.assign(new TypeError('The "url" argument must be a string'), { code: 'ERR_INVALID_ARG_TYPE' }),
     ])
       expect(toTokenError(thrown, 'refresh').code).toBe('ERR_TOKEN_SOURCE')
   })

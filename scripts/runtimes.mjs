@@ -1,0 +1,177 @@
+// npm run test:runtimes: the built package in each runtime that runs axios. Some only: -- --only bun,workerd. The table of
+// docs/works-with.md: -- --write.
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import { format, resolveConfig } from 'prettier'
+import { nodeOf } from './matrix/downloads.mjs'
+
+const project = fileURLToPath(new URL('..', import.meta.url))
+const folder = join(project, 'scripts', 'runtimes')
+const pageFile = join(project, 'docs', 'works-with.md')
+const [BEGIN, END] = ['<!-- table: npm run test:runtimes -->', '<!-- /table: runtimes -->']
+// All that the checks talk to is on this machine.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
+
+const RUNTIMES = {
+  node20: () => onNode('20'),
+  node22: () => onNode('22'),
+  node24: () => onNode('24'),
+  node26: () => onNode('26'),
+  bun: () => onBinary('Bun', binary('@oven/bun-linux-x64/bin/bun'), ['lib/program.mjs']),
+  deno: () =>
+    onBinary('Deno', binary('@deno/linux-x64-glibc/deno'), [
+      'run',
+      '-A',
+      '--node-modules-dir=manual',
+      'lib/program.mjs',
+    ]),
+  workerd: onWorkerd,
+}
+
+const { only, write } = options()
+installPackage()
+const { startServices } = await import('./runtimes/lib/services.mjs')
+const services = await startServices()
+const rows = []
+try {
+  for (const name of only ?? Object.keys(RUNTIMES)) rows.push(await RUNTIMES[name]())
+} finally {
+  await services.close()
+}
+
+let failed = 0
+for (const { runtime, version, results } of rows) {
+  const bad = results.filter(({ why }) => why !== undefined)
+  failed += bad.length
+  console.log(`${runtime} ${version}: ${results.length - bad.length} passed, ${bad.length} failed`)
+  for (const { name, why } of bad) console.log(`  ${name}\n    ${why.split('\n').slice(0, 4).join('\n    ')}`)
+}
+const page = only || failed > 0 ? undefined : await checkedPage()
+if (page) console.log(`\ndocs/works-with.md ${page}`)
+console.log(`\n${rows.reduce((sum, { results }) => sum + results.length, 0) - failed} passed, ${failed} failed`)
+process.exitCode = failed === 0 && !page?.startsWith('has') ? 0 : 1
+
+function options() {
+  const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
+  const names = values.only?.split(',')
+  const unknown = names?.filter((name) => !(name in RUNTIMES)) ?? []
+  if (unknown.length > 0) throw new RangeError(`--only takes ${Object.keys(RUNTIMES).join()}: got ${unknown}`)
+  return { only: names, write: values.write }
+}
+
+/** As it is built, beside the axios of this folder. */
+function installPackage() {
+  const target = join(folder, 'node_modules', 'axios-evergreen')
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target)
+  for (const name of ['package.json', 'dist']) cpSync(join(project, name), join(target, name), { recursive: true })
+}
+
+function binary(path) {
+  return join(folder, 'node_modules', path)
+}
+
+function onNode(major) {
+  const { version, file } = nodeOf(major)
+  return programOn('Node', version, file, ['lib/program.mjs'])
+}
+
+function onBinary(runtime, file, args) {
+  const [version] = /\d+\.\d+\.\d+/.exec(execFileSync(file, ['--version'], { encoding: 'utf8', env }))
+  return programOn(runtime, version, file, args)
+}
+
+async function programOn(runtime, version, file, args) {
+  const child = spawn(file, [...args, services.origin], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.on('data', (chunk) => (said += chunk))
+  const [code, signal] = await new Promise((resolve) => child.once('close', (...how) => resolve(how)))
+  const found = /^results: (.*)$/m.exec(said)
+  if (code !== 0 || !found) throw new Error(`${runtime} ended with ${signal ?? code}: ${said}`)
+  return { runtime, version, results: JSON.parse(found[1]) }
+}
+
+/** The library and axios in one file, as tools for workerd bundle them. */
+async function onWorkerd() {
+  const home = mkdtempSync(join(tmpdir(), 'axios-evergreen-workerd-'))
+  const file = binary('@cloudflare/workerd-linux-64/bin/workerd')
+  const port = await freePort()
+  await build({
+    entryPoints: [join(folder, 'lib', 'worker.mjs')],
+    outfile: join(home, 'worker.js'),
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    logLevel: 'error',
+  })
+  writeFileSync(join(home, 'config.capnp'), configOf(port))
+  const child = spawn(file, ['serve', join(home, 'config.capnp')], { env, stdio: ['ignore', 'inherit', 'inherit'] })
+  try {
+    const address = `http://127.0.0.1:${port}/?origin=${encodeURIComponent(services.origin)}`
+    const results = await (await answerOf(address, child)).json()
+    return { runtime: 'workerd', version: versionOf('workerd'), results }
+  } finally {
+    child.kill()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function configOf(port) {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2026-01-01")),
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+`
+}
+
+/** Asks again until somebody listens there. */
+async function answerOf(address, child) {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}`)
+    try {
+      return await fetch(address)
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function versionOf(name) {
+  return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
+}
+
+async function checkedPage() {
+  const found = readFileSync(pageFile, 'utf8')
+  const [before, , after] = found.split(new RegExp(`${BEGIN}|${END}`))
+  const lines = rows.map(
+    ({ runtime, version, results }) => `| ${runtime} | ${version} | ${results.length} of ${results.length} |`,
+  )
+  const table = ['| runtime | version | checks passed |', '| --- | --- | --- |', ...lines].join('\n')
+  const text = await format(`${before}${BEGIN}\n\n${table}\n\nWith axios ${versionOf('axios')}.\n\n${END}${after}`, {
+    ...(await resolveConfig(pageFile)),
+    filepath: pageFile,
+  })
+  if (text === found) return 'is as it should be'
+  if (!write) return 'has another table: npm run test:runtimes -- --write'
+  writeFileSync(pageFile, text)
+  return 'was written'
+}
