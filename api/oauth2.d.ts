@@ -1,5 +1,3 @@
-import { AxiosRequestConfig } from 'axios';
-
 /** Two clocks and a timer; replace them in tests. */
 interface Clock {
     /** Epoch ms; may jump. */
@@ -167,6 +165,8 @@ interface TokenGrant {
     refreshToken?: string;
     refreshLifetimeMs?: number;
 }
+
+import { AxiosRequestConfig } from 'axios';
 
 /** How the calls to a token service travel. */
 interface TokenCallOptions {

@@ -26,6 +26,8 @@ interface TokenRegister {
      * @returns Whether it was put there. Rejects where that is not known.
      */
     replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>;
+    /** Calls back when any value may have changed. Absent: those who wait for a change ask again every second. @returns stop */
+    watch?(onChange: () => void): () => void;
 }
 interface RegisterReading {
     /** Undefined: nothing stands there. */

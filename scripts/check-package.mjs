@@ -12,7 +12,7 @@ const folder = join(project, '.pack-check')
 const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES.md']
-const BUILT = /^dist\/(index|oauth2|postgres|redis|store|testing|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
+const BUILT = /^dist\/(index|oauth2|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
 
 // Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
 const env = Object.fromEntries(
@@ -127,7 +127,7 @@ function checkImports() {
     const others = [...importsOf(`testing.${extension}`)].filter((name) => !name.startsWith('node:'))
     assert.deepEqual(others, [], `testing.${extension}`)
     assert.deepEqual([...importsOf(`oauth2.${extension}`)], ['axios'], `oauth2.${extension}`)
-    for (const room of ['postgres', 'redis', 'store'])
+    for (const room of ['postgres', 'redis', 'store', 'web'])
       assert.deepEqual([...importsOf(`${room}.${extension}`)], [], `${room}.${extension}`)
   }
 }

@@ -25,6 +25,7 @@ const paths = {
   'axios-evergreen/redis': ['./src/redis/index.ts'],
   'axios-evergreen/store': ['./src/store/index.ts'],
   'axios-evergreen/testing': ['./src/testing/index.ts'],
+  'axios-evergreen/web': ['./src/web/index.ts'],
 }
 
 describe('given the code of all documents', () => {

@@ -35,4 +35,8 @@ export class Pauses {
   hurry(): void {
     if (this.#canHurry) this.#end?.()
   }
+
+  end(): void {
+    this.#end?.()
+  }
 }

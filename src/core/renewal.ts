@@ -189,7 +189,12 @@ export class Renewal {
     // While the manager's own token serves, it need not ask how that exchange goes.
     const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
     const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
-    await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), servedMs > 0)
+    const unwatch = this.#settings.record.watch?.(() => this.#pauses.end())
+    try {
+      await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), servedMs > 0)
+    } finally {
+      unwatch?.()
+    }
     return servedMs <= 0
   }
 

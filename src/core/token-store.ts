@@ -56,6 +56,8 @@ export interface TokenRecord {
    * @param seenVersion The highest version this owner has seen.
    */
   clear(seenVersion: number): Promise<void>
+  /** Calls back when the record may have changed, so that an owner who waits need not wait for its next poll. @returns stop */
+  watch?(onChange: () => void): () => void
 }
 
 /** A stored token set. Lifetimes are what remains by the store's own clock: no two local clocks are ever compared. */

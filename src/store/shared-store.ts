@@ -227,6 +227,10 @@ class SharedOrPrivateRecord implements TokenRecord {
     if (this.#unshared === unshared) this.#unshared = undefined
   }
 
+  watch(onChange: () => void): () => void {
+    return this.#settings.register.watch?.(onChange) ?? (() => undefined)
+  }
+
   #unavailable(thrown: unknown): TokenError {
     if (thrown instanceof ForeignRecord) {
       this.#reports.anomaly('stored-tokens-unusable', `The shared token record is left alone: ${thrown.message}`)

@@ -1,0 +1,48 @@
+import { checkFunction, checkObject } from '../core/option-checks.ts'
+import type { TokenManager } from '../core/token-manager.ts'
+
+interface Target {
+  addEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void
+  removeEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void
+}
+interface Page extends Target {
+  readonly document?: Target & { readonly visibilityState?: string }
+}
+
+/**
+ * Tries again at once when the page comes back: when the browser is online again, when the page becomes visible, when it is restored from the
+ * back/forward cache. Makes no token call while the token is fresh, nor where only a person can help, nor against a `Retry-After`. A hidden page
+ * waits until it is visible. Does nothing outside browsers.
+ *
+ * @returns stop
+ * @throws {TypeError} naming the argument.
+ */
+export function followPage(tokens: TokenManager): () => void {
+  checkObject('tokens', tokens)
+  for (const method of ['status', 'renew', 'getAccessToken'])
+    checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
+  const page = globalThis as Page
+  const { document } = page
+  const look = () => {
+    // All tabs hear at once that the browser is online.
+    if (document?.visibilityState !== 'hidden') comeBack(tokens)
+  }
+  const heard: [Target | undefined, string, (event: { readonly persisted?: boolean }) => void][] = [
+    [page, 'online', look],
+    [document, 'visibilitychange', look],
+    [page, 'pageshow', ({ persisted }) => persisted && look()],
+  ]
+  for (const [target, type, listener] of heard) target?.addEventListener?.(type, listener)
+  return () => {
+    for (const [target, type, listener] of heard) target?.removeEventListener?.(type, listener)
+  }
+}
+
+function comeBack(tokens: TokenManager): void {
+  const { phase, renewing, nextAttemptAt } = tokens.status()
+  if (renewing) return
+  const needsToken = phase === 'due' || phase === 'expired'
+  // In a rest a request would be refused, or be served by the old token. Otherwise another tab may have a newer one already.
+  if (phase === 'cooling-down' || (needsToken && nextAttemptAt !== undefined)) tokens.renew().catch(() => undefined)
+  else if (needsToken) tokens.getAccessToken().catch(() => undefined)
+}

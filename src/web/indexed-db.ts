@@ -1,0 +1,80 @@
+/** What of IndexedDB is used here. */
+export interface Entries {
+  get(key: string): Request<unknown>
+  put(value: unknown, key: string): unknown
+  openCursor(): Request<Cursor | null>
+}
+interface Cursor {
+  readonly value: unknown
+  delete(): unknown
+  continue(): void
+}
+interface Request<Result> {
+  onsuccess: ((event: { readonly target: { readonly result: Result } }) => void) | null
+}
+interface OpenRequest extends Request<Database> {
+  readonly result: Database
+  readonly error: Error
+  onerror: (() => void) | null
+  onblocked: (() => void) | null
+  onupgradeneeded: (() => void) | null
+}
+interface Database {
+  createObjectStore(name: string): unknown
+  transaction(store: string, mode: Mode, options: { durability: 'strict' }): Transaction
+  close(): void
+}
+interface Transaction {
+  readonly error: Error
+  objectStore(name: string): Entries
+  oncomplete: (() => void) | null
+  onabort: (() => void) | null
+}
+type Mode = 'readonly' | 'readwrite'
+
+const STORE = 'records'
+
+export interface Databases {
+  open(name: string, version: number): OpenRequest
+}
+
+/** Undefined in Node, and in jsdom. */
+export function indexedDatabases(): Databases | undefined {
+  return (globalThis as { indexedDB?: Databases }).indexedDB
+}
+
+/**
+ * Runs one transaction, on a connection of its own: one that is kept would stand in the way when the user clears the storage.
+ *
+ * @param steps Calls `answer` in the course of the transaction, and `transact` resolves with it when the transaction is complete.
+ */
+export async function transact<Answer>(
+  databases: Databases,
+  name: string,
+  mode: Mode,
+  steps: (entries: Entries, answer: (answer: Answer) => void) => void,
+): Promise<Answer> {
+  const database = await opened(databases, name)
+  try {
+    return await new Promise<Answer>((resolve, reject) => {
+      // Not `relaxed`: after a power failure a refresh token that has been presented would stand there again.
+      const transaction = database.transaction(STORE, mode, { durability: 'strict' })
+      let given: Answer
+      transaction.oncomplete = () => resolve(given)
+      transaction.onabort = () => reject(transaction.error)
+      steps(transaction.objectStore(STORE), (answer) => (given = answer))
+    })
+  } finally {
+    database.close()
+  }
+}
+
+function opened(databases: Databases, name: string): Promise<Database> {
+  return new Promise((resolve, reject) => {
+    // Never another version: tabs with an older release of this package must be able to open it.
+    const request = databases.open(name, 1)
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE)
+    request.onerror = () => reject(request.error)
+    request.onsuccess = () => resolve(request.result)
+  })
+}

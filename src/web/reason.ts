@@ -1,0 +1,13 @@
+const CURES: Readonly<Record<string, string>> = {
+  QuotaExceededError: 'the storage of this site is full: free some of it',
+  SecurityError: 'the browser denies this site its storage: allow cookies and site data',
+  VersionError: 'another script has a newer database of the name axios-evergreen: delete it',
+  NotFoundError: 'another script has a database of the name axios-evergreen: delete it',
+}
+
+/** Why a step in IndexedDB failed. The names of its errors are fixed, their messages are not. */
+export function reasonOf(thrown: unknown): string {
+  const { name } = (thrown ?? {}) as { name?: unknown }
+  if (typeof name !== 'string' || !/^\w{1,40}$/.test(name)) return 'IndexedDB failed'
+  return Object.hasOwn(CURES, name) ? `${name}: ${CURES[name]}` : `IndexedDB failed with ${name}`
+}

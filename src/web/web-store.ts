@@ -1,0 +1,31 @@
+import { ownOptions } from '../core/option-checks.ts'
+import type { TokenStore } from '../core/token-store.ts'
+import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { indexedDatabases } from './indexed-db.ts'
+import { reasonOf } from './reason.ts'
+import { tabStore } from './tab-store.ts'
+import { webRegister } from './web-register.ts'
+
+/** No network lies between: what has no answer yet waits for this machine. */
+const COMMAND_TIMEOUT_MS = 5_000
+
+/**
+ * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`: in IndexedDB. One of them renews, the others
+ * adopt; a single-use refresh token is presented once, even if its tab is closed. Where the browser offers no such storage, each tab keeps
+ * its tokens to itself, and `storeUnavailable` says why.
+ *
+ * @param options `commandTimeoutMs` is 5 000 here by default.
+ * @throws {TypeError | RangeError} naming the option.
+ */
+export function webStore(options: SharedStoreOptions = {}): TokenStore {
+  const own = ownOptions('The options of webStore', options, SHARED_OPTIONS)
+  const databases = indexedDatabases()
+  if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)
+    return tabStore(INSECURE, own.onUnavailable)
+  if (!databases) return tabStore(NO_DATABASES, own.onUnavailable)
+  const commandTimeoutMs = own.commandTimeoutMs ?? COMMAND_TIMEOUT_MS
+  return storeOn(webRegister(databases), { ...own, commandTimeoutMs }, reasonOf)
+}
+
+const INSECURE = 'the page is no secure context: serve it over https'
+const NO_DATABASES = 'there is no IndexedDB here: use a browser that has it, or memoryStore()'

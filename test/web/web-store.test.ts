@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { createTokenManager, isTokenError, type TokenStore } from '../../src/index.ts'
+import { reasonOf } from '../../src/web/reason.ts'
+import { webStore } from '../../src/web/index.ts'
+import { failureOf } from '../axios/support/turns.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+afterEach(() => void Reflect.deleteProperty(globalThis, 'isSecureContext'))
+
+/** A manager on the store, with what it was told. */
+function start(store: TokenStore) {
+  let issued = 0
+  const obtain = async () => ({ accessToken: `token-${(issued += 1)}`, accessLifetimeMs: 60_000 })
+  const told: string[] = []
+  const managers = [1, 2].map(() => createTokenManager({ source: { id: 'own', obtain }, store }))
+  for (const tokens of managers) tokens.on('storeUnavailable', ({ message }) => void told.push(message))
+  return { managers, told, end: () => Promise.all(managers.map((tokens) => tokens.close())) }
+}
+
+describe('given a runtime without IndexedDB', () => {
+  it.each([
+    [undefined, /^This tab keeps its tokens to itself: there is no IndexedDB here: use/],
+    [false, /^This tab keeps its tokens to itself: the page is no secure context: serve it over https$/],
+  ])(
+    'when a page of which isSecureContext is %p uses webStore, then it has tokens, and is told why nobody else has them',
+    async (isSecure, message) => {
+      if (isSecure !== undefined) Reflect.set(globalThis, 'isSecureContext', isSecure)
+      const { managers, told, end } = start(webStore())
+      const got = []
+      for (const tokens of managers) got.push(await tokens.getAccessToken())
+      await managers[0]!.renew()
+      expect(got).toEqual(['token-1', 'token-1'])
+      await settle()
+      expect(told).toEqual([expect.stringMatching(message), expect.stringMatching(message)])
+      await end()
+    },
+  )
+
+  it('when it is to fail without the store, then it does', async () => {
+    const { managers, end } = start(webStore({ onUnavailable: 'fail' }))
+    const error = await failureOf(managers[0]!.getAccessToken())
+    expect(isTokenError(error, 'ERR_STORE_UNAVAILABLE')).toBe(true)
+    await end()
+  })
+
+  it('when an option is wrong, then it is named', () => {
+    expect(() => webStore({ keys: [] } as object)).toThrow(/^The options of webStore must be among prefix/)
+  })
+})
+
+describe('given an error of IndexedDB', () => {
+  it.each([
+    [new DOMException('x', 'QuotaExceededError'), /^QuotaExceededError: the storage of this site is full/],
+    [new DOMException('x', 'SecurityError'), /allow cookies and site data/],
+    [new DOMException('secret', 'UnknownError'), /^IndexedDB failed with UnknownError$/],
+    [{ name: 'a secret' }, /^IndexedDB failed$/],
+    [undefined, /^IndexedDB failed$/],
+  ])('when it is %p, then its cause and cure are told', (thrown, expected) => {
+    expect(reasonOf(thrown)).toMatch(expected)
+  })
+})
