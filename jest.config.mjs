@@ -4,6 +4,9 @@ export const slowTests = [
   ...['faults/processes', 'faults/pollution', 'service/polluted-prototype'],
 ].map((name) => `<rootDir>/test/${name}.test.ts`)
 
+/** In a browser: `npm run test:browser`. */
+export const browserTests = ['<rootDir>/test/browser/']
+
 export default {
   testEnvironment: 'node',
   restoreMocks: true,
@@ -12,6 +15,7 @@ export default {
   // jest would leave one core idle.
   maxWorkers: '100%',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...browserTests],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.stryker-tmp'],
   globalSetup: '<rootDir>/test/support/servers-setup.mjs',
   globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',

@@ -1,4 +1,8 @@
-import config, { slowTests } from '../../jest.config.mjs'
+import config, { browserTests, slowTests } from '../../jest.config.mjs'
 
-// npm test: all but the slow ones.
-export default { ...config, rootDir: '../..', testPathIgnorePatterns: ['/node_modules/', ...slowTests] }
+// npm test: all but the slow ones, and those of browsers.
+export default {
+  ...config,
+  rootDir: '../..',
+  testPathIgnorePatterns: ['/node_modules/', ...slowTests, ...browserTests],
+}

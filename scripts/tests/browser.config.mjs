@@ -1,0 +1,14 @@
+import config, { browserTests } from '../../jest.config.mjs'
+
+// npm run test:browser: the built package in a real Chromium.
+export default {
+  ...config,
+  rootDir: '../..',
+  testMatch: browserTests.map((folder) => `${folder}**/*.test.ts`),
+  testPathIgnorePatterns: ['/node_modules/'],
+  globalSetup: '<rootDir>/test/support/chromium-setup.mjs',
+  globalTeardown: undefined,
+  // One browser at a time.
+  maxWorkers: 1,
+  coverageThreshold: undefined,
+}

@@ -1,0 +1,72 @@
+import axios from 'axios'
+import { attachBearer, createTokenManager } from 'axios-evergreen'
+import { followPage, webStore } from 'axios-evergreen/web'
+
+/** The session cookie stands for the login; refresh tokens rotate. */
+const source = {
+  id: 'site',
+  obtain: ({ signal }) => tokenCall({ grant_type: 'session' }, signal),
+  refresh: (refresh_token, { signal }) => tokenCall({ grant_type: 'refresh_token', refresh_token }, signal),
+}
+
+async function tokenCall(body, signal) {
+  const response = await fetch('/token', { method: 'POST', body: new URLSearchParams(body), signal })
+  if (!response.ok) throw response
+  const { access_token, expires_in, refresh_token, refresh_expires_in } = await response.json()
+  return {
+    accessToken: access_token,
+    accessLifetimeMs: expires_in * 1_000,
+    refreshToken: refresh_token,
+    refreshLifetimeMs: refresh_expires_in * 1_000,
+  }
+}
+
+const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly', 'storeUnavailable']
+
+/** Starts what tests speak to. `web`: the options of `webStore`, if tokens are shared. */
+globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, ...options } = {}) => {
+  const encryptionKeys = seals ? [{ id: 'page', key: await pageKey() }] : undefined
+  const store = web && webStore({ ...web, ...(encryptionKeys && { encryptionKeys }) })
+  const tokens = createTokenManager({ source, ...(store && { store }), ...options })
+  const events = []
+  for (const name of EVENTS)
+    tokens.on(name, ({ error, ...event }) => void events.push({ name, ...event, ...(error && { code: error.code }) }))
+  const api = axios.create({ baseURL, ...(adapter && { adapter }) })
+  attachBearer(api, tokens, { ...(header && { header }), ...(allowInsecureHttp && { allowInsecureHttp }) })
+  followPage(tokens)
+  /** What a request came to: its status, or the code of its error. */
+  const send = async (config) => {
+    try {
+      return (await api.request(config)).status
+    } catch (error) {
+      return error.response?.status || error.code || String(error)
+    }
+  }
+  globalThis.app = { api, tokens, events, send }
+}
+
+/** A key of this browser that no script can read: made once, and kept as it is. */
+async function pageKey() {
+  const database = await new Promise((resolve, reject) => {
+    const request = indexedDB.open('keys', 1)
+    request.onupgradeneeded = () => request.result.createObjectStore('keys')
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+  const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+  return new Promise((resolve, reject) => {
+    const keys = database.transaction('keys', 'readwrite').objectStore('keys')
+    const request = keys.get('tokens')
+    request.onsuccess = () => {
+      if (!request.result) keys.put(made, 'tokens')
+      resolve(request.result ?? made)
+    }
+    request.onerror = () => reject(request.error)
+  })
+}
+
+if (globalThis.WorkerGlobalScope)
+  globalThis.onmessage = async ({ data }) => {
+    await globalThis.start(data)
+    globalThis.postMessage([await globalThis.app.send({ url: '/wallet' }), globalThis.app.tokens.status().counts])
+  }

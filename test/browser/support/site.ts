@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One request of the API. */
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly token: string | undefined
+}
+
+/** A site with its pages, its API and its token service, on loopback. */
+export interface Site {
+  readonly port: number
+  readonly origin: string
+  readonly received: readonly Received[]
+  /** Token calls, oldest first. */
+  readonly calls: readonly { readonly grant: string; readonly refreshToken: string | undefined }[]
+  /** How often a refresh token was presented that had been presented before. */
+  readonly reused: number
+  lifetimeMs: number
+  /** Answers all token calls with it, where it is set. */
+  failure: { status: number; headers?: Record<string, string> } | undefined
+  /** From now on token calls are taken, and their answers held back, until `release`. */
+  hold(): void
+  release(): void
+  /** A page that asks for `/frozen` synchronously stands still from then on, until `thaw`. */
+  readonly isFrozen: boolean
+  thaw(): void
+  /** Makes the API refuse all tokens that there are. */
+  revokeAccess(): void
+  close(): Promise<void>
+}
+
+/** @param bundles A folder per bundler, with `main.js` in it. */
+export async function startSite(bundles: string, foreign?: Site): Promise<Site> {
+  const received: Received[] = []
+  const calls: { grant: string; refreshToken: string | undefined }[] = []
+  const sockets = new Set<Socket>()
+  const accepted = new Set<string>()
+  const living = new Set<string>()
+  let issued = 0
+  let reused = 0
+  let frozen: ServerResponse | undefined
+  let held: { over: Promise<void>; end: () => void } | undefined
+
+  async function answerToken(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+    const form = new URLSearchParams(await textOf(request))
+    const grant = form.get('grant_type') ?? ''
+    const refreshToken = form.get('refresh_token') ?? undefined
+    calls.push({ grant, refreshToken })
+    if (site.failure) return send(response, site.failure.status, '{}', site.failure.headers)
+    if (refreshToken !== undefined && !living.delete(refreshToken)) {
+      reused += 1
+      return send(response, 400, '{"error":"invalid_grant"}')
+    }
+    issued += 1
+    const pair = { access_token: `access-${issued}`, refresh_token: `refresh-${issued}` }
+    accepted.add(pair.access_token)
+    living.add(pair.refresh_token)
+    await held?.over
+    return send(
+      response,
+      200,
+      JSON.stringify({ ...pair, expires_in: site.lifetimeMs / 1_000, refresh_expires_in: 3_600 }),
+    )
+  }
+
+  function answerApi(request: IncomingMessage, response: ServerResponse, path: string): unknown {
+    const { method = '', headers } = request
+    const { authorization, 'x-api-token': named } = headers
+    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*, Authorization' }
+    if (method === 'OPTIONS') return send(response, 204, '', cors)
+    const token = authorization ?? named?.toString()
+    received.push({ method, path, token })
+    if (path === '/api/away') return send(response, 302, '', { Location: `${foreign?.origin}/api/refused` })
+    if (path === '/api/acts') return send(response, 303, '', { Location: '/api/refused' })
+    if (path === '/api/moved') return send(response, 302, '', { Location: '/api/wallet' })
+    const isAccepted = accepted.has(token?.split(' ')[1] ?? '') && path !== '/api/refused'
+    return send(response, isAccepted ? 200 : 401, '{"ok":true}', cors)
+  }
+
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://site')
+    if (pathname === '/frozen') return void (frozen = response)
+    if (pathname === '/token') return void answerToken(request, response)
+    if (pathname.startsWith('/api/')) return answerApi(request, response, pathname)
+    const file = join(bundles, pathname)
+    if (pathname.endsWith('.js') && existsSync(file))
+      return send(response, 200, readFileSync(file, 'utf8'), { 'Content-Type': 'text/javascript' })
+    const [, bundler = 'esbuild'] = /^\/(\w+)$/.exec(pathname) ?? []
+    send(response, 200, `<!doctype html><script type="module" src="/${bundler}/main.js"></script>`, {
+      'Content-Type': 'text/html',
+    })
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  const site: Site = {
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    received,
+    calls,
+    get reused() {
+      return reused
+    },
+    lifetimeMs: 600_000,
+    failure: undefined,
+    hold() {
+      let end = () => {}
+      const over = new Promise<void>((resolve) => (end = resolve))
+      held = { over, end }
+    },
+    release() {
+      held?.end()
+      held = undefined
+    },
+    get isFrozen() {
+      return frozen !== undefined
+    },
+    thaw: () => void frozen?.end(),
+    revokeAccess: () => accepted.clear(),
+    async close() {
+      site.release()
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return site
+}
+
+function send(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): unknown {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers })
+  return response.end(body)
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text
+}
