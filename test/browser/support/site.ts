@@ -26,7 +26,7 @@ export interface Site {
   /** From now on token calls are taken, and their answers held back, until `release`. */
   hold(): void
   release(): void
-  /** A page that asks for `/frozen` synchronously stands still from then on, until `thaw`. */
+  /** A page that asks for `/frozen` synchronously stands still from then on, until `thaw`; for `/frozen?500`, for so many ms. */
   readonly isFrozen: boolean
   thaw(): void
   /** Makes the API refuse all tokens that there are. */
@@ -83,7 +83,8 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
   }
 
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://site')
+    const { pathname, search } = new URL(request.url ?? '', 'http://site')
+    if (pathname === '/frozen' && search) return void setTimeout(() => response.end(), Number(search.slice(1)))
     if (pathname === '/frozen') return void (frozen = response)
     if (pathname === '/token') return void answerToken(request, response)
     if (pathname.startsWith('/api/')) return answerApi(request, response, pathname)

@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const project = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The site of the browser tests, with the package as it is built. */
+export async function builtSite() {
+  const folder = mkdtempSync(join(project, 'node_modules', '.tabs-'))
+  const esbuild = (input, output, ...flags) =>
+    execFileSync(process.execPath, [
+      join(project, 'node_modules', 'esbuild', 'bin', 'esbuild'),
+      join(project, input),
+      ...['--bundle', '--format=esm', '--log-level=warning', `--outfile=${join(folder, output)}`, ...flags],
+    ])
+  const dist = (name) => join(project, 'dist', `${name}.js`)
+  const alias = [`--alias:axios-evergreen=${dist('index')}`, `--alias:axios-evergreen/web=${dist('web')}`]
+  esbuild('test/browser/app/main.mjs', 'esbuild/main.js', ...alias)
+  esbuild('test/browser/support/site.ts', 'site.mjs', '--platform=node')
+  const { startSite } = await import(pathToFileURL(join(folder, 'site.mjs')).href)
+  return { site: await startSite(folder), remove: () => rmSync(folder, { recursive: true }) }
+}
