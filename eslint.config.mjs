@@ -12,7 +12,7 @@ export default tseslint.config(
   { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'docs/reference/'] },
   js.configs.recommended,
   { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
-  { files: ['test/browser/app/**'], languageOptions: { globals: globals.browser } },
+  { files: ['test/browser/app/**', 'examples/spa/*.js'], languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

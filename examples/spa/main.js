@@ -1,0 +1,61 @@
+import axios from 'axios'
+import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
+import { oauth2 } from 'axios-evergreen/oauth2'
+import { followPage, webStore } from 'axios-evergreen/web'
+import { browserKey } from './browser-key.js'
+
+const tokens = createTokenManager({
+  source: oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'spa', grant: 'login' }),
+  store: webStore({ encryptionKeys: [{ id: 'browser', key: await browserKey('evergreen') }] }),
+})
+const api = axios.create({ baseURL: '/api' })
+attachBearer(api, tokens)
+followPage(tokens)
+// What one tab does about the login, all tabs do: they begin anew, and forget what they showed.
+const login = new BroadcastChannel('login')
+login.onmessage = () => location.reload()
+
+const [form, inside, events] = ['login', 'inside', 'events'].map((id) => document.getElementById(id))
+const show = (isInside) => {
+  form.hidden = isInside
+  inside.hidden = !isInside
+}
+
+async function ask() {
+  try {
+    const { data } = await api.get('/me')
+    document.getElementById('user').textContent = data.user
+    show(true)
+  } catch (error) {
+    if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) show(false)
+    else tell('request', { message: error.message })
+  }
+}
+
+form.onsubmit = async (event) => {
+  event.preventDefault()
+  const response = await fetch('/login', { method: 'POST', body: new URLSearchParams(new FormData(form)) })
+  if (!response.ok) return alert('Wrong password')
+  const { access_token, expires_in, refresh_token } = await response.json()
+  await tokens.adopt({ accessToken: access_token, accessLifetimeMs: expires_in * 1_000, refreshToken: refresh_token })
+  login.postMessage('in')
+  await ask()
+}
+document.getElementById('logout').onclick = async () => {
+  // The session ends at the service, whatever copies of its tokens there are.
+  await fetch('/logout', { method: 'POST', headers: { Authorization: `Bearer ${await tokens.getAccessToken()}` } })
+  await tokens.reset()
+  login.postMessage('out')
+  show(false)
+}
+document.getElementById('ask').onclick = ask
+
+const tell = (name, event) => {
+  const time = new Date().toLocaleTimeString()
+  events.prepend(`${time} ${name} ${JSON.stringify({ ...event, error: event.error?.message })}\n`)
+}
+tokens.onAny((name, event) => {
+  tell(name, event)
+  if (name === 'renewalFailed' && isTokenError(event.error, 'ERR_LOGIN_REQUIRED')) show(false)
+})
+await ask()

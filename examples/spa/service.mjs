@@ -1,0 +1,57 @@
+// What stands behind the page: a login, an OAuth 2.0 token endpoint whose refresh tokens rotate, a logout, and an API.
+import { randomBytes } from 'node:crypto'
+
+/** @returns A function that answers a request, or returns false. */
+export function answering({ lifetimeSeconds }) {
+  /** By access token: whose it is, and until when. */
+  const sessions = new Map()
+  /** By refresh token: the family that it belongs to. A family ends with a logout, or when one of its tokens is presented again. */
+  const families = new Map()
+
+  function issue(family) {
+    const [access_token, refresh_token] = [0, 1].map(() => randomBytes(24).toString('base64url'))
+    sessions.set(access_token, { family, until: Date.now() + lifetimeSeconds * 1_000 })
+    families.set(refresh_token, family)
+    family.current = refresh_token
+    return { access_token, refresh_token, expires_in: lifetimeSeconds, token_type: 'Bearer' }
+  }
+
+  const routes = {
+    'POST /login': (form) => {
+      if (form.get('user') !== 'ada' || form.get('password') !== 'lovelace') return [401, { error: 'wrong password' }]
+      return [200, issue({ user: 'ada', isOver: false })]
+    },
+    'POST /token': (form) => {
+      const presented = form.get('refresh_token')
+      const family = families.get(presented)
+      // A token that was used is presented again: whoever has the other copy is logged out, too.
+      if (family && family.current !== presented) family.isOver = true
+      if (!family || family.isOver) return [400, { error: 'invalid_grant' }]
+      return [200, issue(family)]
+    },
+    'POST /logout': (_, bearer) => {
+      const session = sessions.get(bearer)
+      if (session) session.family.isOver = true
+      return [204]
+    },
+    'GET /api/me': (_, bearer) => {
+      const { family, until = 0 } = sessions.get(bearer) ?? {}
+      return family && !family.isOver && until > Date.now()
+        ? [200, { user: family.user }]
+        : [401, { error: 'no token' }]
+    },
+  }
+
+  return (request, response) => {
+    const route = routes[`${request.method} ${request.url}`]
+    if (!route) return false
+    void (async () => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const [status, answer] = route(new URLSearchParams(body), request.headers.authorization?.slice('Bearer '.length))
+      response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+      response.end(answer && JSON.stringify(answer))
+    })()
+    return true
+  }
+}

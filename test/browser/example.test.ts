@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
+import { describeBrowser, FLAGS } from './support/browser.ts'
+
+describeBrowser('given the example of a single-page application', () => {
+  let built: BuiltPackage
+  let browser: Browser
+  let example: ChildProcess
+  let address: string
+  beforeAll(async () => {
+    built = await buildPackage()
+    await cp('examples', join(built.dir, 'examples'), { recursive: true })
+    browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
+    const script = join(built.dir, 'examples', 'spa', 'spa.mjs')
+    example = spawn(process.execPath, [script, '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [printed] = (await once(example.stdout!, 'data')) as [Buffer]
+    address = /http:\S+/.exec(printed.toString())![0]
+  })
+  afterAll(async () => {
+    await browser.close()
+    example.kill()
+    await once(example, 'exit')
+    await built.remove()
+  })
+
+  it('when a person logs in, opens a second tab, and logs out, then both tabs are inside, and then outside', async () => {
+    const context = await browser.newContext()
+    context.setDefaultTimeout(300_000)
+    const [first, second] = [await context.newPage(), await context.newPage()]
+    const complaints: string[] = []
+    for (const page of [first, second]) page.on('pageerror', ({ message }) => complaints.push(message))
+    await first.goto(address)
+    await first.fill('[name=password]', 'lovelace')
+    await first.click('#login button')
+    await first.waitForSelector('#inside:not([hidden])')
+    await second.goto(address)
+    await second.waitForSelector('#inside:not([hidden])')
+    expect(await second.textContent('#user')).toBe('ada')
+    expect(await second.textContent('#events')).toContain('"by":"adopted"')
+    await second.click('#logout')
+    await second.waitForSelector('#login:not([hidden])')
+    await first.waitForSelector('#login:not([hidden])')
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+})
