@@ -12,7 +12,8 @@ const folder = join(project, '.pack-check')
 const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES.md']
-const BUILT = /^dist\/(index|oauth2|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
+const BUILT =
+  /^dist\/(index|oauth2|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
 
 // Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
 const env = Object.fromEntries(
@@ -94,7 +95,7 @@ function pack() {
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
   const cjs = esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
-  writeFileSync(join(folder, 'browser.mjs'), "export * from 'axios-evergreen'\n")
+  writeFileSync(join(folder, 'browser.mjs'), "export * from 'axios-evergreen'\nexport * from 'axios-evergreen/web'\n")
   const vite = { build: { ssr: 'one-request.mjs', outDir: 'vite' }, ssr: { noExternal: true }, logLevel: 'warn' }
   writeFileSync(join(folder, 'vite.config.mjs'), `export default ${JSON.stringify(vite)}\n`)
   writeFileSync(join(folder, 'one-request.mts'), esm)

@@ -1,0 +1,41 @@
+import { expect, describe, it } from '@jest/globals'
+import { sharedStore } from '../../src/store/index.ts'
+import { managerOf, mint } from '../axios/support/tokens.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+/** Tells of changes, as that of browsers does. */
+class WatchedRegister extends MemoryRegister {
+  readonly watchers = new Set<() => void>()
+
+  override async replace(...given: Parameters<MemoryRegister['replace']>): Promise<boolean> {
+    const replaced = await super.replace(...given)
+    if (replaced) for (const heard of this.watchers) heard()
+    return replaced
+  }
+
+  watch(onChange: () => void): () => void {
+    this.watchers.add(onChange)
+    return () => void this.watchers.delete(onChange)
+  }
+}
+
+describe('given a register that tells of changes', () => {
+  it('when one owner gets a token, then another who waits has it at once, and watches no longer (F187)', async () => {
+    const clock = new VirtualClock()
+    const register = new WatchedRegister(clock)
+    const minted = mint()
+    minted.hold()
+    const [first, second] = [1, 2].map(() => managerOf(minted.source, { clock, store: sharedStore(register) }))
+    const got = first!.getAccessToken()
+    await settle()
+    const waited = second!.getAccessToken()
+    await settle()
+    await settle()
+    expect([minted.calls, register.watchers.size]).toEqual([1, 1])
+    minted.release()
+    // The clock stands still: no poll is due.
+    expect([await got, await waited]).toEqual(['token-1', 'token-1'])
+    expect([minted.calls, register.watchers.size]).toEqual([1, 0])
+  })
+})
