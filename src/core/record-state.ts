@@ -152,9 +152,13 @@ export function accept(
 ): Change<StoredTokens | undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
-    const isOpen = state.claim?.fence === fence
     const answer = state.pair && tokensIn(state, state.pair, now)
-    return isOpen ? { state: { ...state, claim: undefined }, answer } : { answer }
+    const isMine = state.claim?.fence === fence
+    // Two exchanges have overlapped, although the record did not know when it was granted the later one: it had been lost.
+    const isNews = state.pair !== undefined && state.pair.fence > fence && !state.pair.overlapped
+    if (!isMine && !isNews) return { answer }
+    const pair = state.pair && { ...state.pair, overlapped: state.pair.overlapped || isNews }
+    return { state: { ...state, pair, claim: isMine ? undefined : state.claim }, answer }
   }
   const isContested = state.fence !== fence
   const pair: Pair = {
@@ -225,13 +229,14 @@ export function clear(
   seenVersion: number,
   { now, epoch }: Reading,
 ): Change<undefined> {
-  const { version, fence } = stored ?? EMPTY
+  const { version, fence, overlaps, claim } = stored ?? EMPTY
   const clearedFence = Math.max(fence, Math.floor(now))
   const state = {
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,
     clearedFence,
-    overlaps: false,
+    // What is forgotten may still be in flight.
+    overlaps: overlaps || claim?.settled === false,
     epoch,
   }
   return { state, answer: undefined }

@@ -203,6 +203,29 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted().overlapped).toBe(true)
   })
 
+  it('when the other was claimed before the record was lost, then the pair is marked as soon as its owner comes', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.state = undefined
+    world.now += 1
+    world.accept(world.granted('b', 0), 3)
+    expect(world.state!.pair!.overlapped).toBe(false)
+    expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-3' })
+    expect(world.state!.pair).toMatchObject({ accessToken: 'access-3', overlapped: true })
+    expect(world.granted('c', 1).overlapped).toBe(true)
+  })
+
+  it.each([
+    [' went on', true, (): void => undefined],
+    [', had ended', false, (world: World, claim: GrantedClaim) => void world.release(claim, 'keep')],
+  ])('when the other%s as the record was cleared, then the pair is marked: %s', (_, isMarked, end) => {
+    const world = World.withPair()
+    end(world, world.granted('a'))
+    world.clear(1)
+    world.accept(world.granted('b', 2), 3)
+    expect(world.granted('c', 3).overlapped).toBe(isMarked)
+  })
+
   it('when no other was in flight, then the pair is not marked, even after one that was', () => {
     const world = World.withPair()
     expect(world.granted().overlapped).toBe(false)
