@@ -1,0 +1,52 @@
+// Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES]
+// Not part of the tests, which explore the small scopes: it takes many minutes. `docs/protocol.md` says what it shows. `--without` takes a rule
+// of the protocol out; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { parseArgs, promisify } from 'node:util'
+import { bundle } from './explore/bundle.mjs'
+
+const { values } = parseArgs({
+  options: {
+    scope: { type: 'string', multiple: true },
+    without: { type: 'string' },
+    limit: { type: 'string' },
+    schedule: { type: 'string' },
+    small: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const file = await bundle('main', values.without)
+try {
+  // Most of what a run allocates is gone when it ends.
+  const node = (args) =>
+    promisify(execFile)(process.execPath, ['--max-semi-space-size=64', file, ...args], { maxBuffer: 2 ** 26 })
+  if (values.schedule) {
+    const { stdout } = await node(['schedule', values.scope?.[0] ?? '', values.schedule])
+    console.log(stdout)
+  } else {
+    const names = values.scope ?? JSON.parse((await node(['names', values.small ? 'small' : 'large'])).stdout)
+    if (!values.json) console.log(row('scope', 'schedules', 'states', 'ends', 'violations', 'seconds'))
+    const explore = async () => {
+      for (let name = names.shift(); name; name = names.shift())
+        tell(JSON.parse((await node(['scope', name, values.limit ?? 'Infinity'])).stdout))
+    }
+    await Promise.all(Array.from({ length: Math.min(names.length, availableParallelism()) }, explore))
+  }
+} finally {
+  await rm(file)
+}
+
+function tell(found) {
+  if (values.json) return console.log(JSON.stringify(found))
+  const { scope, schedules, states, ends, seconds, isCut, violation } = found
+  console.log(row(scope, `${schedules}${isCut ? ' +' : ''}`, states, ends, violation ? 1 : 0, seconds.toFixed(0)))
+  if (!violation) return
+  process.exitCode = 1
+  console.log(`  ${violation.what}\n  --scope '${scope}' --schedule '${JSON.stringify(violation.schedule)}'`)
+}
+
+function row(scope, ...columns) {
+  return scope.padEnd(46) + columns.map((column) => String(column).padStart(11)).join('')
+}

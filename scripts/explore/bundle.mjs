@@ -1,0 +1,58 @@
+import { build } from 'esbuild'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { REMOVALS } from './removals.mjs'
+
+const project = fileURLToPath(new URL('../..', import.meta.url))
+// Below node_modules, so that the imports of a bundle are found by walking up.
+const folder = join(project, 'node_modules', '.cache', 'explore')
+
+/** Hashing with nothing to wait for: the scheduler knows when a process has done all that it can. */
+const DIGEST = `
+import { createHash } from 'node:crypto'
+const known = new Map()
+export const fingerprintOf = async (token) => (await digestOf('SHA-256', token)).slice(0, 8)
+export async function digestOf(algorithm, text) {
+  if (!known.has(text)) known.set(text, createHash(algorithm.replace('-', '')).update(text).digest('hex'))
+  return known.get(text)
+}`
+
+/**
+ * The explorer and the real sources as one file that a process of its own runs.
+ *
+ * @param entry In `test/exhaustive`.
+ * @param without The rule that is taken out, by its name in `removals.mjs`.
+ * @returns its path.
+ */
+export async function bundle(entry, without) {
+  if (without !== undefined && !Object.hasOwn(REMOVALS, without)) throw new Error(`There is no rule '${without}'`)
+  const edits = without === undefined ? [] : REMOVALS[without]
+  const done = new Set()
+  const outfile = join(folder, `${entry}-${without ?? 'all'}-${process.pid}.mjs`)
+  await mkdir(folder, { recursive: true })
+  const alter = async ({ path }) => {
+    const name = path.split(sep).slice(-2).join('/')
+    if (name === 'core/digest.ts') return { contents: DIGEST, loader: 'js' }
+    let contents = await readFile(path, 'utf8')
+    for (const edit of edits.filter(([file]) => file === name)) {
+      const [, from, to] = edit
+      if (contents.split(from).length !== 2) throw new Error(`${name} does not have '${from}' once`)
+      contents = contents.replace(from, () => to)
+      done.add(edit)
+    }
+    return { contents, loader: 'ts' }
+  }
+  await build({
+    entryPoints: [join(project, 'test', 'exhaustive', `${entry}.ts`)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['axios', 'p-retry', 'async-mutex'],
+    logLevel: 'warning',
+    plugins: [{ name: 'alter', setup: ({ onLoad }) => void onLoad({ filter: /src[/\\].*\.ts$/ }, alter) }],
+  })
+  if (done.size !== edits.length) throw new Error(`Not all of rule ${without} was taken out`)
+  return outfile
+}

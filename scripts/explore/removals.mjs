@@ -1,0 +1,30 @@
+/**
+ * The rules of the protocol, each as what has to be changed in `src` to take it out: [file, what stands there once, what takes its place]. The
+ * explorer must find what then goes wrong.
+ */
+export const REMOVALS = {
+  // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
+  doubt: [['core/record-state.ts', 'kept && isInDoubt ? { ...kept, retired: true } : kept', 'kept']],
+  // Whoever comes settles whatever claim stands there.
+  fence: [
+    [
+      'core/record-state.ts',
+      'const isMine = state.claim?.fence === fence\n  const after',
+      'const isMine = state.claim !== undefined\n  const after',
+    ],
+  ],
+  // An owner takes an older record than it has seen for good.
+  version: [['core/record-state.ts', 'state.version < seenVersion ? undefined : state.pair', 'state.pair']],
+  // Any other version is adopted, an older one too.
+  adoption: [['core/record-state.ts', 'state.version > seenVersion)', 'state.version !== seenVersion)']],
+  R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? { ...pair, retired: true } : pair', 'pair']],
+  R2: [['core/record-state.ts', 'Math.min(ms, at + ms - now)', 'at + ms - now']],
+  // As it was before: the first that is stored wins.
+  R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > version ||']],
+  R4: [
+    ['core/record-state.ts', 'overlapped || state.overlaps || isContested', 'false'],
+    ['core/record-state.ts', 'overlapped: state.pair.overlapped || isNews', 'overlapped: false'],
+    ['store/shared-store.ts', "answer.kind === 'granted' && this.#wasPrivate ?", 'false ?'],
+  ],
+  R5: [['store/record-text.ts', 'nonce: crypto.randomUUID()', "nonce: ''"]],
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Found } from './search.ts'
+import { SMALL_SCOPES } from './scopes.ts'
+
+/** In a process of its own: the explorer replaces UUIDs and hashing. */
+async function explored(...args: string[]): Promise<Found[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/explore.mjs', '--json', ...args])
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Found)
+}
+
+describe('given owners that share a record in a register (docs/protocol.md)', () => {
+  const exploring = explored('--small')
+  exploring.catch(() => undefined)
+
+  it.each(SMALL_SCOPES.map(({ name }) => name))(
+    'when there is %s, then no order of events breaks a rule',
+    async (name) => {
+      const found = (await exploring).find(({ scope }) => scope === name)
+      expect(found).toMatchObject({ isCut: false })
+      expect(found).not.toHaveProperty('violation')
+      expect(found!.ends).toBeGreaterThan(3)
+    },
+  )
+})
+
+describe('given the protocol without one of its rules', () => {
+  it.each([
+    ['doubt', 'a crash', /^I1: B presents a refresh token again that A presented/],
+    ['fence', 'a freeze and a refusal', /^I6: A settles a claim of B/],
+    ['version', 'an older record, no epoch', /^I1: A presents a refresh token again/],
+    ['adoption', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
+    ['R1', 'an older record', /^I1: B presents a refresh token again that A presented/],
+    ['R2', 'a clock step', /^R2: B believes a token for \d+ ms, whose lifetime is 60000 ms/],
+    ['R3', 'a freeze', /^I3: the pair of B \(.*\) gave way to one that was claimed earlier/],
+    ['R4', 'obtain ends, a crash', /^I7: B reports theft where there is none/],
+    ['R5', 'a reset, a command twice and a flush within a millisecond', /^I16: a command of A took effect twice/],
+  ])('when that is %s, then the explorer finds what goes wrong (%s)', async (rule, scope, violation) => {
+    const [found] = await explored('--scope', scope, '--without', rule)
+    expect(found!.violation?.what).toMatch(violation)
+  })
+})

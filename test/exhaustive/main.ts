@@ -1,0 +1,28 @@
+import { explore } from './search.ts'
+import { LARGE_SCOPES, SMALL_SCOPES } from './scopes.ts'
+import { makeDeterministic, type Scope, World } from './world.ts'
+
+// A process of its own, started by scripts/explore.mjs: names small|large | scope <name> <limit> | schedule <name> <choices>
+makeDeterministic()
+const [, , what, name = '', detail = ''] = process.argv
+if (what === 'names') {
+  const scopes = name === 'small' ? SMALL_SCOPES : LARGE_SCOPES
+  console.log(JSON.stringify(scopes.map((scope) => scope.name)))
+} else if (what === 'schedule') await show(scopeOf(name), JSON.parse(detail) as string[])
+else console.log(JSON.stringify(await explore(scopeOf(name), Number(detail))))
+
+function scopeOf(wanted: string): Scope {
+  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES].find((one) => one.name === wanted)
+  if (!scope) throw new Error(`There is no scope '${wanted}'`)
+  return scope
+}
+
+async function show(scope: Scope, schedule: readonly string[]): Promise<void> {
+  const world = await World.begin(scope)
+  for (const choice of schedule) {
+    await world.act(choice)
+    console.log(choice.padEnd(20), world.shown)
+  }
+  if (world.watch.violation === undefined && world.choices().length === 0) await world.judgeEnd()
+  console.log(world.watch.violation ?? 'No violation')
+}

@@ -1,0 +1,198 @@
+import type { GrantedClaim, OpenableStore } from '../../src/core/token-store.ts'
+import {
+  type Clock,
+  createTokenManager,
+  type TokenManager,
+  type TokenSource,
+  type TokenStore,
+} from '../../src/index.ts'
+import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { hashOf } from './hash.ts'
+import type { Watch } from './watch.ts'
+
+/** One wish of the callers of an owner. `due`: 50 s later somebody asks, as the token is due, and its renewal ends. */
+export type Wish = 'get' | 'renew' | 'due'
+
+export const MAX_WAIT_MS = 8_000
+/** The claim that covers an exchange then runs out after 1 500 ms. */
+export const EXCHANGE_MS = 1_000
+const COMMAND_MS = 100
+const UNTIL_DUE_MS = 50_000
+
+interface Timer {
+  readonly at: number
+  readonly callback: () => void
+}
+
+/** How one wish ended. */
+export interface Told {
+  readonly wish: Wish
+  readonly askedAt: number
+  endedAt?: number
+  token?: string | undefined
+  error?: string
+}
+
+/** A granted claim, until its one exchange has begun. */
+export interface Grant extends GrantedClaim {
+  isUsed: boolean
+}
+
+/**
+ * A real token manager on the real shared store: a process. What it does is a function of what it was told, and when; so its story, all of
+ * that in one hash, stands for its state.
+ */
+export class Owner {
+  readonly name: string
+  readonly tokens: TokenManager
+  readonly time: () => number
+  readonly told: Told[] = []
+  /** Replies that came while it was frozen. */
+  readonly held: { readonly text: string; readonly deliver: () => void }[] = []
+  story = ''
+  isCrashed = false
+  isFrozen = false
+  wasFrozen = false
+  /** Messages to the register that did not go as usual. */
+  troubles = 0
+  grant: Grant | undefined
+  /** Of the tokens that the store gave last. */
+  offeredVersion = 0
+  /** Of the tokens that it serves. */
+  heldVersion = 0
+  /** Of the random UUIDs that it has drawn. */
+  drawn = 0
+  sent = 0
+  #timers: Timer[] = []
+  #onReset: () => void = () => undefined
+  #wishes: Wish[]
+
+  constructor(
+    index: number,
+    wishes: readonly Wish[],
+    register: TokenRegister,
+    source: TokenSource,
+    watch: Watch,
+    time: () => number,
+    onUnavailable: 'private' | 'fail',
+  ) {
+    this.name = 'ABCDE'[index]!
+    this.#wishes = [...wishes]
+    this.time = time
+    const clock: Clock = {
+      monotonicNow: () => 1_000 + time(),
+      // No two clocks agree, and nothing may depend on it (I15).
+      wallNow: () => Date.UTC(2020 + index, 5, 5) + time(),
+      setTimer: (callback, delayMs) => this.#setTimer(callback, delayMs),
+    }
+    const shared = sharedStore(register, { commandTimeoutMs: COMMAND_MS, onUnavailable })
+    this.tokens = createTokenManager({
+      source,
+      store: watched(shared as OpenableStore, this, watch),
+      clock,
+      random: () => 0,
+      exchangeTimeoutMs: EXCHANGE_MS,
+      retry: { maxAttempts: 3 },
+      renewal: { keepWarm: 'never', jitter: 0, maxWaitMs: MAX_WAIT_MS },
+    })
+    watch.listen(this)
+  }
+
+  get isDone(): boolean {
+    return this.isCrashed || this.#wishes.length === 0
+  }
+
+  /** When its next timer is due; Infinity where it has none that can fire. */
+  get nextTimerAt(): number {
+    if (this.isCrashed || this.isFrozen) return Infinity
+    return this.#timers.reduce((at, timer) => Math.min(at, timer.at), Infinity)
+  }
+
+  /** The next timer that is due now. */
+  takeTimer(): (() => void) | undefined {
+    const at = this.nextTimerAt
+    if (at > this.time()) return undefined
+    const timer = this.#timers.find((one) => one.at === at)!
+    this.#timers = this.#timers.filter((one) => one !== timer)
+    return timer.callback
+  }
+
+  hears(what: string): void {
+    this.story = hashOf(`${this.story} ${what} ${this.time()}`)
+  }
+
+  /** Its callers wish one thing after the other. */
+  async live(): Promise<void> {
+    for (let wish = this.#wishes[0]; wish; wish = this.#wishes[0]) {
+      await this.ask(wish)
+      this.#wishes.shift()
+    }
+  }
+
+  async ask(wish: Wish): Promise<Told> {
+    if (wish === 'due') await new Promise<void>((resolve) => this.#setTimer(resolve, UNTIL_DUE_MS))
+    const told: Told = { wish, askedAt: this.time() }
+    this.told.push(told)
+    try {
+      if (wish === 'renew') await this.tokens.renew()
+      if (wish === 'due' && this.tokens.status().phase === 'due') await this.#renewedBehind()
+      told.token = wish === 'get' ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
+    } catch (error) {
+      told.error = (error as { code?: string }).code ?? String(error)
+    }
+    told.endedAt = this.time()
+    return told
+  }
+
+  reset(): void {
+    this.hears('reset')
+    this.tokens.reset().catch(() => undefined)
+    this.#onReset()
+  }
+
+  #renewedBehind(): Promise<void> {
+    return new Promise((resolve) => {
+      for (const event of ['renewed', 'renewalFailed'] as const) this.tokens.on(event, () => resolve())
+      // An outdated renewal tells nobody how it ended.
+      this.#onReset = resolve
+      this.tokens.peekAccessToken()
+    })
+  }
+
+  #setTimer(callback: () => void, delayMs: number): () => void {
+    const timer = { at: this.time() + Math.max(0, delayMs), callback }
+    this.#timers.push(timer)
+    return () => void (this.#timers = this.#timers.filter((one) => one !== timer))
+  }
+}
+
+/** The store, with somebody who looks at each of its steps. */
+function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
+  const opened: OpenableStore = {
+    kind: store.kind,
+    open(...given) {
+      const record = store.open(...given)
+      return {
+        async claim(name, seenVersion, ttlMs) {
+          watch.claims(owner, seenVersion)
+          const answer = await record.claim(name, seenVersion, ttlMs)
+          watch.answered(owner, seenVersion, answer)
+          return answer
+        },
+        async accept(claim, tokens) {
+          const { troubles } = owner
+          const stored = await record.accept(claim, tokens)
+          watch.accepted(owner, claim, tokens, stored, owner.troubles > troubles)
+          return stored
+        },
+        async release(...what) {
+          const answer = await record.release(...what)
+          if (answer.newer) watch.offered(owner, answer.newer)
+          return answer
+        },
+        clear: (seenVersion) => record.clear(seenVersion),
+      }
+    },
+  }
+  return opened
+}

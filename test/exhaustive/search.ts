@@ -1,0 +1,89 @@
+import { hashOf } from './hash.ts'
+import { type Scope, World } from './world.ts'
+
+export interface Found {
+  readonly scope: string
+  /** Runs, each from the beginning. */
+  readonly schedules: number
+  /** Distinct states in which something had to be chosen. */
+  readonly states: number
+  /** Distinct states in which a run ended. */
+  readonly ends: number
+  readonly seconds: number
+  /** The search stopped before it had tried everything. */
+  readonly isCut: boolean
+  readonly violation?: { readonly what: string; readonly schedule: readonly string[] }
+}
+
+interface Branch {
+  readonly choices: readonly string[]
+  taken: number
+}
+
+/**
+ * Tries every order of what may happen, depth first. Each run begins anew, follows a list of choices and takes the first one from there on; then
+ * the last choice that has an alternative is taken back. A state that was seen before is not followed again.
+ */
+export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
+  const begun = performance.now()
+  const seen = new Set<string>()
+  const path: Branch[] = []
+  let schedules = 0
+  let ends = 0
+  const found = (isCut: boolean, violation?: Found['violation']): Found => ({
+    scope: scope.name,
+    schedules,
+    states: seen.size,
+    ends,
+    seconds: Math.round(performance.now() - begun) / 1_000,
+    isCut,
+    ...(violation && { violation }),
+  })
+  do {
+    if (schedules >= limit) return found(true)
+    schedules += 1
+    const { what, isEnd } = await run(scope, path, seen)
+    if (isEnd) ends += 1
+    if (what !== undefined) return found(true, { what, schedule: path.map(({ choices, taken }) => choices[taken]!) })
+  } while (takeNext(path))
+  return found(false)
+}
+
+async function run(
+  scope: Scope,
+  path: Branch[],
+  seen: Set<string>,
+): Promise<{ what: string | undefined; isEnd: boolean }> {
+  const world = await World.begin(scope)
+  for (let depth = 0; ; depth += 1) {
+    const choices = world.choices()
+    if (choices.length === 0) break
+    if (depth > MOST_ACTIONS) return { what: 'progress: a run does not end', isEnd: false }
+    if (depth === path.length) {
+      const key = hashOf(world.key)
+      if (seen.has(key)) return { what: undefined, isEnd: false }
+      seen.add(key)
+      path.push({ choices, taken: 0 })
+    }
+    const { taken } = path[depth]!
+    await world.act(choices[taken]!)
+    if (world.watch.violation !== undefined) return { what: world.watch.violation, isEnd: false }
+  }
+  const key = hashOf(`end ${world.key}`)
+  const isEnd = !seen.has(key)
+  seen.add(key)
+  if (isEnd) await world.judgeEnd()
+  return { what: world.watch.violation, isEnd }
+}
+
+const MOST_ACTIONS = 300
+
+/** @returns Whether there is another run. */
+function takeNext(path: Branch[]): boolean {
+  for (let last = path.at(-1); last; last = path.at(-1)) {
+    last.taken += 1
+    if (last.taken < last.choices.length) return true
+    path.pop()
+  }
+  return false
+}

@@ -1,0 +1,191 @@
+import type { RecordState } from '../../src/core/record-state.ts'
+import type { ClaimAnswer, GrantedClaim, NewTokens, StoredTokens } from '../../src/core/token-store.ts'
+import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
+import { ACCESS_MS, type TokenService } from './token-service.ts'
+
+/** How a presentation of a refresh token ended for its owner; open: it has not. */
+type Ending = 'open' | 'accepted' | 'refused' | 'unknown' | 'throttled' | 'failed'
+
+/** What must never happen, judged from outside: by what owners ask, what they are answered, and what stands in the register. */
+export class Watch {
+  /** The first. */
+  violation: string | undefined
+  readonly #service: TokenService
+  readonly #time: () => number
+  /** By refresh token. */
+  readonly #presentations = new Map<string, { owner: string; ending: Ending }[]>()
+  /** Fences of the pairs that stood in the register, by access token. */
+  readonly #stored = new Map<string, number>()
+  readonly #sharedRefreshTokens = new Set<string>()
+  /**
+   * Where an obtain ends the sessions of earlier ones, two things look like theft to an owner that cannot know of them. Limits of the protocol,
+   * told in docs/protocol.md: another owner went without the store and obtained; the service acted on an obtain after the time in which
+   * its answer was waited for.
+   */
+  readonly #private = new Set<string>()
+  #isObtainedLate = false
+  readonly #obtainEnds: boolean
+  readonly #suspected = new Set<string>()
+  /** Of a claim that `clear` has forgotten: all fences up to it. */
+  #clearedFence = 0
+  /** The clock of the register was stepped. */
+  isStepped = false
+
+  constructor(service: TokenService, time: () => number, obtainEnds: boolean) {
+    this.#obtainEnds = obtainEnds
+    this.#service = service
+    this.#time = time
+  }
+
+  fail(rule: string, what: string): void {
+    this.violation ??= `${rule}: ${what}`
+  }
+
+  listen(owner: Owner): void {
+    const { name, tokens } = owner
+    tokens.on('suspicious', ({ evidence, severity, fingerprint }) => {
+      const isExcused = this.#isObtainedLate || [...this.#private].some((other) => other !== name)
+      if ((evidence === 'unexplained' || severity === 'high') && !isExcused)
+        this.fail('I7', `${name} reports theft where there is none (${evidence}, ${severity})`)
+      if (this.#suspected.has(fingerprint)) this.fail('I7', `a second suspicion of one refresh token, by ${name}`)
+      this.#suspected.add(fingerprint)
+    })
+    tokens.on('renewed', () => {
+      if (owner.offeredVersion < owner.heldVersion)
+        this.fail('I4', `${name} has held version ${owner.heldVersion}, and adopts ${owner.offeredVersion}`)
+      owner.heldVersion = owner.offeredVersion
+    })
+    for (const event of ['retry', 'anomaly', 'storeUnavailable', 'suspicionSettled', 'renewalFailed'] as const)
+      tokens.on(event, () => undefined)
+  }
+
+  /** The service acts on an obtain whose owner has given up on it. */
+  obtainsLate(): void {
+    this.#isObtainedLate = this.#obtainEnds
+  }
+
+  claims(owner: Owner, seenVersion: number): void {
+    if (seenVersion < owner.heldVersion)
+      this.fail('I4', `${owner.name} has held version ${owner.heldVersion}, and goes on with ${seenVersion}`)
+  }
+
+  answered(owner: Owner, seenVersion: number, answer: ClaimAnswer): void {
+    if (answer.kind === 'granted') owner.grant = { ...answer, isUsed: false }
+    if (answer.kind === 'newer') this.offered(owner, answer.tokens)
+    if (answer.kind === 'newer' && answer.tokens.version <= seenVersion)
+      this.fail('I4', `${owner.name} has seen ${seenVersion}, and adopts ${answer.tokens.version}`)
+    if (answer.kind === 'busy' && answer.remainingMs > EXCHANGE_MS * 1.5 + 3_000)
+      this.fail('R2', `a claim is believed for ${answer.remainingMs} ms more`)
+  }
+
+  /** An exchange begins. @param refreshToken Undefined: an obtain. */
+  presents({ name, grant }: Owner, refreshToken: string | undefined): void {
+    if (!grant || grant.isUsed) this.fail('I2', `${name} calls the service without a grant`)
+    else grant.isUsed = true
+    if (grant?.isPrivate && this.#obtainEnds) this.#private.add(name)
+    if (refreshToken === undefined) return
+    if (refreshToken !== grant?.tokens?.refreshToken) this.fail('I2', `${name} presents what it was not granted`)
+    if (grant && !grant.presentable) this.fail('I5', `${name} presents a refresh token that is retired or in doubt`)
+    if (grant?.isPrivate && this.#sharedRefreshTokens.has(refreshToken))
+      this.fail('I11', `${name} presents a shared refresh token while it cannot reach the store`)
+    const earlier = this.#presentations.get(refreshToken) ?? []
+    const failures = earlier.filter(({ ending }) => ending === 'failed').length
+    const isAllowed = earlier.every(({ ending }) => ending === 'throttled' || ending === 'failed') && failures < 3
+    if (!isAllowed)
+      this.fail(
+        'I1',
+        `${name} presents a refresh token again that ${earlier.map(({ owner, ending }) => `${owner} presented (${ending})`).join(', ')}`,
+      )
+    this.#presentations.set(refreshToken, [...earlier, { owner: name, ending: 'open' }])
+  }
+
+  /** The exchange has ended, as its owner knows it. */
+  ended(refreshToken: string | undefined, ending: Ending): void {
+    const last = refreshToken === undefined ? undefined : this.#presentations.get(refreshToken)?.at(-1)
+    if (last) last.ending = ending
+  }
+
+  accepted(owner: Owner, claim: GrantedClaim, tokens: NewTokens, stored: StoredTokens, hadTrouble: boolean): void {
+    this.offered(owner, stored)
+    if (claim.isPrivate || hadTrouble || claim.fence <= this.#clearedFence) return
+    const fence = this.#stored.get(stored.accessToken)
+    const isOurs = stored.accessToken === tokens.accessToken
+    if (fence === undefined) this.fail('I3', `${owner.name} has a pair that is stored nowhere`)
+    else if (!isOurs && fence < claim.fence)
+      this.fail(
+        'I3',
+        `the pair of ${owner.name} (claim ${claim.fence}) gave way to one that was claimed earlier (${fence})`,
+      )
+  }
+
+  /** The register took a new state, from a command of `owner`. @param isRepeated The same command has taken effect before. */
+  replaced(
+    owner: Owner,
+    before: RecordState | undefined,
+    after: RecordState,
+    { now, isRepeated }: { now: number; isRepeated: boolean },
+  ): void {
+    const { pair, claim } = after
+    // A create that is repeated after a flush brings back a claim, not more: nothing older stands there to tell it from.
+    if (isRepeated && (before || pair)) this.fail('I16', `a command of ${owner.name} took effect twice`)
+    if (before && after.fence < before.fence) this.fail('fence', `it falls from ${before.fence} to ${after.fence}`)
+    if (before && after.version < before.version)
+      this.fail('I4', `the version falls from ${before.version} to ${after.version}`)
+    this.#clearedFence = Math.max(this.#clearedFence, after.clearedFence)
+    const had = before?.claim
+    const isCleared = after.clearedFence > (before?.clearedFence ?? 0)
+    const hasRunOut = had && now >= had.at + had.ms
+    const isTouched = had && (claim?.fence !== had.fence || (claim.settled && !had.settled))
+    if (isTouched && !isCleared && !hasRunOut && !this.isStepped && had.owner !== `${owner.name}-0`)
+      this.fail('I6', `${owner.name} settles a claim of ${had.owner}`)
+    const isDoubted = before?.pair?.retired && before.pair.refreshToken === pair?.refreshToken
+    if (isDoubted && !pair?.retired)
+      this.fail('I8', `${owner.name} ends the doubt of a refresh token without a new pair`)
+    if (!pair) return
+    this.#stored.set(pair.accessToken, pair.fence)
+    if (pair.refreshToken !== undefined) this.#sharedRefreshTokens.add(pair.refreshToken)
+  }
+
+  /** A wish has ended, or the run has. */
+  judge(owner: Owner, { wish, askedAt, endedAt, token, error }: Told): void {
+    const { name } = owner
+    if (endedAt === undefined) {
+      this.fail('progress', `${name} never learns what became of its ${wish}`)
+      return
+    }
+    if (!owner.wasFrozen && endedAt - askedAt > MAX_WAIT_MS)
+      this.fail('I10', `${name} waits for ${endedAt - askedAt} ms, longer than maxWaitMs`)
+    const isTold = token !== undefined || error?.startsWith('ERR_') === true || wish === 'due'
+    if (!isTold) this.fail('progress', `${name} has neither a token nor an error of ours (${error})`)
+  }
+
+  get key(): string {
+    const presented = [...this.#presentations].map(
+      ([token, list]) => `${token} ${list.map((one) => one.ending).join()}`,
+    )
+    return [
+      presented.sort(),
+      [...this.#stored].sort(),
+      [...this.#suspected].sort(),
+      [...this.#private].sort(),
+      this.#isObtainedLate,
+      this.#clearedFence,
+    ].join(' ')
+  }
+
+  /** Tokens that an owner may serve now. How long an owner believes a token to live: not beyond its end, and not beyond its lifetime even after a step of the clock. */
+  offered(owner: Owner, { version, accessToken, accessRemainingMs }: StoredTokens): void {
+    const { name } = owner
+    owner.offeredVersion = version
+    const issuedAt = this.#service.issuedAt(accessToken)
+    if (issuedAt === undefined) {
+      this.fail('I3', `${name} serves what nobody has issued`)
+      return
+    }
+    if (accessRemainingMs > ACCESS_MS)
+      this.fail('R2', `${name} believes a token for ${accessRemainingMs} ms, whose lifetime is ${ACCESS_MS} ms`)
+    const truthMs = issuedAt + ACCESS_MS - this.#time()
+    if (accessRemainingMs > truthMs && !this.isStepped)
+      this.fail('R2', `${name} believes a token for ${accessRemainingMs} ms that lives for ${truthMs} ms`)
+  }
+}

@@ -1,0 +1,543 @@
+import type { TokenGrant } from '../../src/index.ts'
+import { EXCHANGE_MS, Owner, type Told, type Wish } from './owner.ts'
+import { Register } from './register.ts'
+import { cut, failed, throttled, TokenService } from './token-service.ts'
+import { Watch } from './watch.ts'
+
+/**
+ * lost: a message is lost, before or after it has acted, and its sender learns at once that the connection broke · late: it acts, or its
+ * reply comes, at any later time or never · twice: it acts a second time, at any later time · crash, freeze: of an owner · throttled: the
+ * service answers 429 · failed: it answers 503, having acted or not · flush, restore, step: of the register.
+ */
+export type Fault =
+  'lost' | 'late' | 'twice' | 'crash' | 'freeze' | 'reset' | 'throttled' | 'failed' | 'flush' | 'restore' | 'step'
+
+export interface Scope {
+  readonly name: string
+  /** What the callers of each owner wish. */
+  readonly owners: readonly (readonly Wish[])[]
+  /** How often each fault may happen in one run. */
+  readonly faults: Partial<Readonly<Record<Fault, number>>>
+  /** How many faults in all. */
+  readonly most: number
+  /** At the service an obtain ends the sessions of earlier ones. */
+  readonly obtainEnds?: boolean
+  /** The register tells its epoch. Default true. */
+  readonly epochs?: boolean
+  /** A flush takes no time at all. */
+  readonly sameInstant?: boolean
+  readonly onUnavailable?: 'private' | 'fail'
+  /** How often time may pass while the service works. */
+  readonly slow?: number
+}
+
+interface Message {
+  readonly id: string
+  readonly owner: Owner
+  readonly to: 'register' | 'service'
+  readonly act: () => Reply
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+  /** At which action it was sent. */
+  readonly bornAt: number
+  readonly what: string
+  readonly sentAt: number
+  hasActed: boolean
+}
+
+interface Reply {
+  readonly value?: unknown
+  readonly error?: unknown
+  readonly text: string
+}
+
+/** What is on its way for an unknown time. */
+interface Straggler {
+  readonly id: string
+  readonly message: Message
+  readonly reply?: Reply
+}
+
+const HOUR = 3_600_000
+
+/** One run: owners, messages, time, and what may happen next. */
+export class World {
+  readonly watch: Watch
+  readonly #scope: Scope
+  readonly #register: Register
+  readonly #service: TokenService
+  readonly #owners: Owner[] = []
+  readonly #left: Map<Fault, number>
+  #faultsLeft: number
+  #slowLeft: number
+  #now = 0
+  #pending: Message[] = []
+  #stragglers: Straggler[] = []
+  #actions = 0
+  /** Owners that the last action told something: they crash, freeze or are reset then, or later with the same effect. */
+  #told = new Set<Owner>()
+  #registerCalls = 0
+  #isHit = false
+
+  private constructor(scope: Scope) {
+    this.#scope = scope
+    this.#register = new Register(scope.epochs ?? true)
+    this.#service = new TokenService(scope.obtainEnds ?? false)
+    this.watch = new Watch(this.#service, () => this.#now, scope.obtainEnds ?? false)
+    this.#left = new Map(Object.entries(scope.faults) as [Fault, number][])
+    this.#faultsLeft = scope.most
+    this.#slowLeft = scope.slow ?? 0
+  }
+
+  static async begin(scope: Scope): Promise<World> {
+    const world = new World(scope)
+    for (const [index, wishes] of scope.owners.entries()) {
+      await world.#tell(() => {
+        const owner = world.#owned(index, wishes)
+        world.#owners.push(owner)
+        void owner.live()
+        return owner
+      })
+    }
+    return world
+  }
+
+  #owned(index: number, wishes: readonly Wish[]): Owner {
+    running = { name: 'ABCDE'[index]!, drawn: 0 }
+    // The messages of an owner know it, which does not exist before.
+    const owner: Owner = new Owner(
+      index,
+      wishes,
+      {
+        kind: 'register',
+        read: () => this.#send(owner, 'register', 'read', () => this.#read()),
+        replace: (_key, expected, value) =>
+          this.#send(owner, 'register', expected === undefined ? 'create' : 'replace', (isRepeated) =>
+            this.#replace(owner, expected, value, isRepeated),
+          ),
+      },
+      {
+        id: 'account',
+        obtain: () => this.#call(owner, undefined),
+        refresh: (refreshToken) => this.#call(owner, refreshToken),
+      },
+      this.watch,
+      () => this.#now,
+      this.#scope.onUnavailable ?? 'private',
+    )
+    return owner
+  }
+
+  /** All that may happen next; first what happens where nothing goes wrong. Empty: the run has ended. */
+  choices(): string[] {
+    const usual = this.#pending.map(({ id }) => `go ${id}`)
+    const isQuiet = usual.length === 0
+    const onlyService = this.#pending.every(({ to }) => to === 'service')
+    const isDone = this.#owners.every((owner) => owner.isDone || owner.isFrozen)
+    const frozen = this.#owners.filter((owner) => owner.isFrozen && !owner.isCrashed)
+    const thaws = frozen.map(({ name }) => `thaw ${name}`)
+    const canPass = this.#nextTimerAt < Infinity
+    const time = isQuiet && !isDone && canPass ? ['time'] : []
+    const slow = !isQuiet && onlyService && canPass && this.#slowLeft > 0 ? ['slow'] : []
+    const late = this.#stragglers.map(({ id }) => id)
+    const ends = isQuiet && isDone && frozen.length === 0
+    if (ends && late.length === 0) return []
+    return [...usual, ...time, ...(ends ? ['end'] : []), ...thaws, ...late, ...slow, ...this.#faults()]
+  }
+
+  #faults(): string[] {
+    if (this.#faultsLeft === 0) return []
+    const can = (fault: Fault) => (this.#left.get(fault) ?? 0) > 0
+    const faults: string[] = []
+    for (const { id, owner, to, bornAt, what } of this.#pending) {
+      const canBeHit = this.#canBeHit(owner)
+      const isReplace = what === 'replace' || what === 'create'
+      // A message that is lost or late is so from its birth: whatever happens before makes no difference.
+      const isNew = bornAt === this.#actions
+      if (canBeHit && can('lost')) faults.push(...(isNew ? [`lost ${id}`] : []), `lost-after ${id}`)
+      if (canBeHit && can('late')) faults.push(...(isNew ? [`late ${id}`] : []), `late-reply ${id}`)
+      if (canBeHit && can('twice') && isReplace) faults.push(`twice ${id}`)
+      if (canBeHit && can('throttled') && to === 'service') faults.push(`throttled ${id}`)
+      if (canBeHit && can('failed') && to === 'service') faults.push(`failed ${id}`, `failed-after ${id}`)
+      if (to !== 'register') continue
+      // What happens to the register is seen by the next command only.
+      if (can('flush') && this.#register.text !== undefined && !isReplace) faults.push(`flush ${id}`)
+      if (can('step')) faults.push(`back ${id}`, `ahead ${id}`)
+      // Connections break: what was sent before takes no effect after.
+      if (can('restore') && !isReplace)
+        this.#register.past.forEach((text, index) => {
+          if (text !== this.#register.text) faults.push(`restore ${id} ${index}`)
+        })
+    }
+    for (const owner of this.#told) {
+      if (owner.isCrashed || owner.isFrozen || !this.#canBeHit(owner)) continue
+      const possible = owner.isDone ? (['reset'] as const) : (['crash', 'freeze', 'reset'] as const)
+      faults.push(...possible.filter(can).map((fault) => `${fault} ${owner.name}`))
+    }
+    return faults
+  }
+
+  /** Where all owners are alike, the first fault befalls the first of them: it has to befall one. */
+  #canBeHit(owner: Owner): boolean {
+    const [first = ''] = this.#scope.owners.map(String)
+    return this.#isHit || owner === this.#owners[0] || this.#scope.owners.some((wishes) => String(wishes) !== first)
+  }
+
+  async act(choice: string): Promise<void> {
+    this.#actions += 1
+    this.#told = new Set()
+    const [what, id, detail] = choice.split(' ') as [string, string, string?]
+    const fault = FAULTS[what]
+    if (fault) this.#spend(fault)
+    if (fault && !OF_THE_REGISTER.has(fault)) this.#isHit = true
+    if (what === 'time' || what === 'slow') return this.#pass(what === 'slow')
+    if (what === 'end') return void (this.#stragglers = [])
+    if (what === 'arrive') return this.#arrive(choice)
+    const owner = this.#owners.find(({ name }) => name === id)
+    if (owner) return this.#befall(what, owner)
+    const message = this.#take(id)
+    if (fault === 'lost' || fault === 'late') message.owner.troubles += 1
+    switch (what) {
+      case 'lost':
+        return this.#deliver(message, { error: cut(), text: 'cut' })
+      case 'lost-after':
+        this.#execute(message)
+        return this.#deliver(message, { error: cut(), text: 'cut' })
+      case 'late': {
+        this.#delay(message)
+        return
+      }
+      case 'late-reply': {
+        this.#delay(message, this.#execute(message))
+        return
+      }
+      case 'throttled':
+        return this.#deliver(message, { error: throttled(), text: '429' })
+      case 'failed':
+        return this.#deliver(message, { error: failed(), text: '503' })
+      case 'failed-after':
+        this.#execute(message)
+        return this.#deliver(message, { error: failed(), text: '503' })
+      case 'flush':
+        this.#register.flush(this.#scope.sameInstant ?? false)
+        // It would create a record with a fence from before the flush.
+        if (!this.#scope.sameInstant) await this.#lose((one) => one.what === 'create')
+        break
+      case 'restore':
+        this.#register.restore(Number(detail))
+        await this.#lose((one) => one.what !== 'read')
+        break
+      case 'back':
+      case 'ahead':
+        this.#register.stepClock(what === 'back' ? -HOUR : HOUR)
+        this.watch.isStepped = true
+    }
+    const reply = this.#execute(message)
+    if (what === 'twice') this.#stragglers.push({ id: `arrive ${message.id} again`, message })
+    await this.#deliver(message, reply)
+  }
+
+  /** For people. */
+  get shown(): string {
+    const { version, fence, overlaps, pair, claim, rest } = this.#register.state ?? {}
+    const short = (n = 0) => n % 100_000
+    return [
+      `t=${this.#now} v${version} f${short(fence)}${overlaps ? ' overlaps' : ''}`,
+      pair &&
+        `pair ${pair.refreshToken} f${short(pair.fence)}${pair.retired ? ' retired' : ''}${pair.overlapped ? ' overlapped' : ''}`,
+      claim && `claim ${claim.owner} f${short(claim.fence)}${claim.settled ? ' settled' : ''}`,
+      rest && `rest ${rest.code}`,
+      `| ${this.#pending.map(({ id, what }) => `${id} ${what}`).join(', ')}`,
+    ].join(' ')
+  }
+
+  /** All that the future depends on. Each owner's own state is in its story. */
+  get key(): string {
+    const withFaults = this.#faultsLeft > 0
+    return [
+      this.#now,
+      this.#register.key(withFaults && (this.#left.get('restore') ?? 0) > 0),
+      this.#service.key,
+      this.watch.key,
+      ...this.#owners.map((owner) =>
+        [owner.story, owner.isCrashed, owner.isFrozen, ...owner.held.map(({ text }) => text)].join(),
+      ),
+      this.#pending.map(({ id, bornAt }) => `${id}${withFaults && bornAt === this.#actions ? ' new' : ''}`).sort(),
+      this.#stragglers.map(({ id, reply }) => `${id} ${reply?.text}`).sort(),
+      withFaults ? [...this.#told].map(({ name }) => name) : '',
+      this.#faultsLeft,
+      withFaults ? [...this.#left.values()].join('') : '',
+      this.#slowLeft,
+      this.#isHit,
+    ].join('\n')
+  }
+
+  /** Judges the end: everybody has learnt what became of their wishes, and as soon as all is well again, everybody gets what they wish. */
+  async judgeEnd(): Promise<void> {
+    // The one that a fault may have befallen comes last: it knows more than the others.
+    const living = this.#owners.filter((owner) => !owner.isCrashed).reverse()
+    for (const owner of living) {
+      for (const told of owner.told) this.watch.judge(owner, told)
+      if (!owner.isDone) this.watch.fail('progress', `${owner.name} is stuck`)
+    }
+    await this.#calm(5 * 60_000)
+    for (const wish of ['get', 'renew', 'get'] as const) for (const owner of living) await this.#grants(owner, wish)
+    const calls = this.#registerCalls
+    await this.#calm(10 * 60_000)
+    if (this.#registerCalls > calls) this.watch.fail('I13', 'idle owners send commands')
+  }
+
+  async #grants(owner: Owner, wish: Wish): Promise<void> {
+    let told: Told | undefined
+    const isServed = wish === 'get' && ['fresh', 'due'].includes(owner.tokens.status().phase)
+    await this.#tell(() => {
+      void owner.ask(wish).then((ended) => (told = ended))
+      return owner
+    })
+    if (isServed && !told) this.watch.fail('I9', `${owner.name} waits although its token serves`)
+    for (let actions = 0; actions < 200 && !told; actions += 1) await this.#goOn()
+    const { token, error } = told ?? {}
+    if (!told) this.watch.fail('progress', `when all is well again, ${owner.name} waits for ever`)
+    else if (token === undefined) this.watch.fail('progress', `when all is well again, ${owner.name} gets ${error}`)
+    else if (wish === 'renew' && (this.#service.remainingMs(token, this.#now) ?? 0) <= 0)
+      this.watch.fail('progress', `when all is well again, ${owner.name} gets a token that has ended`)
+  }
+
+  /** Lets time pass in which nothing goes wrong. */
+  async #calm(ms: number): Promise<void> {
+    const end = this.#now + ms
+    for (let actions = 0; actions < 500 && (this.#pending.length > 0 || this.#nextTimerAt <= end); actions += 1)
+      await this.#goOn()
+    this.#now = end
+  }
+
+  async #goOn(): Promise<void> {
+    const [message] = this.#pending
+    if (message) await this.#deliver(this.#take(message.id), this.#execute(message))
+    else await this.#pass(false)
+  }
+
+  /** Commands of the register that are on their way take no effect. */
+  async #lose(which: (message: Message) => boolean): Promise<void> {
+    const isLost = (one: Message) => one.to === 'register' && which(one)
+    this.#stragglers = this.#stragglers.filter(({ reply, message }) => reply !== undefined || !isLost(message))
+    for (const { id, owner } of this.#pending.filter(isLost)) {
+      owner.troubles += 1
+      await this.#deliver(this.#take(id), { error: cut(), text: 'cut' })
+    }
+  }
+
+  #spend(fault: Fault): void {
+    this.#faultsLeft -= 1
+    this.#left.set(fault, (this.#left.get(fault) ?? 0) - 1)
+  }
+
+  async #befall(what: string, owner: Owner): Promise<void> {
+    if (what === 'crash') {
+      owner.isCrashed = true
+      // What it has sent may arrive at any time, or never.
+      for (const message of this.#pending.filter((one) => one.owner === owner)) this.#delay(this.#take(message.id))
+    } else if (what === 'freeze') owner.isFrozen = owner.wasFrozen = true
+    else if (what === 'reset')
+      await this.#tell(() => {
+        owner.reset()
+        return owner
+      })
+    else await this.#thaw(owner)
+  }
+
+  async #thaw(owner: Owner): Promise<void> {
+    owner.isFrozen = false
+    // Node runs timers before it reads sockets.
+    await this.#fire(owner)
+    for (const { text, deliver } of owner.held.splice(0)) {
+      await this.#tell(() => {
+        owner.hears(text)
+        deliver()
+        return owner
+      })
+    }
+  }
+
+  async #pass(isSlow: boolean): Promise<void> {
+    if (isSlow) this.#slowLeft -= 1
+    const at = this.#nextTimerAt
+    if (at === Infinity) {
+      this.watch.fail('progress', 'nobody does anything any more')
+      return
+    }
+    this.#now = Math.max(this.#now, at)
+    for (const owner of this.#owners) await this.#fire(owner)
+  }
+
+  /** Those timers that are due; not those that they set. */
+  async #fire(owner: Owner): Promise<void> {
+    const due: (() => void)[] = []
+    for (let timer = owner.takeTimer(); timer; timer = owner.takeTimer()) due.push(timer)
+    for (const timer of due)
+      await this.#tell(() => {
+        owner.hears('timer')
+        timer()
+        return owner
+      })
+  }
+
+  get #nextTimerAt(): number {
+    return Math.min(...this.#owners.map((owner) => owner.nextTimerAt))
+  }
+
+  async #arrive(id: string): Promise<void> {
+    const straggler = this.#stragglers.find((one) => one.id === id)!
+    this.#stragglers = this.#stragglers.filter((one) => one !== straggler)
+    const { message, reply } = straggler
+    const isGivenUp = !message.owner.isCrashed && this.#now >= message.sentAt + EXCHANGE_MS
+    if (message.what === 'obtain' && !reply && isGivenUp) this.watch.obtainsLate()
+    await this.#deliver(message, reply ?? this.#execute(message))
+  }
+
+  #delay(message: Message, reply?: Reply): void {
+    const id = `arrive ${message.id} ${reply ? 'reply' : 'request'}`
+    this.#stragglers.push(reply ? { id, message, reply } : { id, message })
+  }
+
+  #execute(message: Message): Reply {
+    if (message.to === 'register') this.#registerCalls += 1
+    return message.act()
+  }
+
+  async #deliver({ id, owner, resolve, reject }: Message, { value, error, text }: Reply): Promise<void> {
+    if (owner.isCrashed) return
+    const deliver = () => (error === undefined ? resolve(value as never) : reject(error))
+    const heard = `${id} ${text}`
+    if (owner.isFrozen) return void owner.held.push({ text: heard, deliver })
+    await this.#tell(() => {
+      owner.hears(heard)
+      deliver()
+      return owner
+    })
+  }
+
+  #take(id: string): Message {
+    const message = this.#pending.find((one) => one.id === id)!
+    this.#pending = this.#pending.filter((one) => one !== message)
+    return message
+  }
+
+  /** Tells one owner something, and lets it do all that follows before anything else happens. */
+  async #tell(what: () => Owner): Promise<void> {
+    const owner = what()
+    running = owner
+    this.#told.add(owner)
+    await drained()
+  }
+
+  #send<Value>(
+    owner: Owner,
+    to: Message['to'],
+    what: string,
+    act: (isRepeated: boolean, id: string) => Reply,
+  ): Promise<Value> {
+    owner.sent += 1
+    const id = `${owner.name}${owner.sent}`
+    return new Promise<Value>((resolve, reject) => {
+      const message: Message = {
+        id,
+        owner,
+        to,
+        act: () => {
+          const reply = act(message.hasActed, id)
+          message.hasActed ||= reply.value !== false
+          return reply
+        },
+        resolve: resolve,
+        reject,
+        bornAt: this.#actions,
+        what,
+        sentAt: this.#now,
+        hasActed: false,
+      }
+      this.#pending.push(message)
+    })
+  }
+
+  #read(): Reply {
+    const reading = this.#register.read(this.#now)
+    return { value: reading, text: this.#register.key(false) }
+  }
+
+  #replace(owner: Owner, expected: string | undefined, value: string, isRepeated: boolean): Reply {
+    const before = this.#register.state
+    const isReplaced = this.#register.replace(expected, value)
+    if (isReplaced)
+      this.watch.replaced(owner, before, this.#register.state!, { now: this.#register.now(this.#now), isRepeated })
+    return { value: isReplaced, text: String(isReplaced) }
+  }
+
+  async #call(owner: Owner, refreshToken: string | undefined): Promise<TokenGrant> {
+    this.watch.presents(owner, refreshToken)
+    try {
+      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', (_isRepeated, name) =>
+        this.#served(name, refreshToken),
+      )
+      this.watch.ended(refreshToken, 'accepted')
+      return grant
+    } catch (error) {
+      const { status } = error as { status?: number }
+      this.watch.ended(refreshToken, ENDINGS[status ?? 0] ?? 'unknown')
+      throw error
+    }
+  }
+
+  #served(name: string, refreshToken: string | undefined): Reply {
+    try {
+      const grant =
+        refreshToken === undefined
+          ? this.#service.obtain(name, this.#now)
+          : this.#service.refresh(name, refreshToken, this.#now)
+      return { value: grant, text: 'granted' }
+    } catch (error) {
+      return { error, text: 'refused' }
+    }
+  }
+}
+
+const ENDINGS: Partial<Record<number, 'refused' | 'throttled' | 'failed'>> = {
+  401: 'refused',
+  429: 'throttled',
+  503: 'failed',
+}
+
+/** The fault behind each action. */
+const FAULTS: Partial<Record<string, Fault>> = {
+  lost: 'lost',
+  'lost-after': 'lost',
+  late: 'late',
+  'late-reply': 'late',
+  twice: 'twice',
+  crash: 'crash',
+  freeze: 'freeze',
+  reset: 'reset',
+  throttled: 'throttled',
+  failed: 'failed',
+  'failed-after': 'failed',
+  flush: 'flush',
+  restore: 'restore',
+  back: 'step',
+  ahead: 'step',
+}
+
+const OF_THE_REGISTER: ReadonlySet<Fault> = new Set<Fault>(['flush', 'restore', 'step'])
+
+/** The owner that runs: one at a time. */
+let running: { name: string; drawn: number } = { name: '', drawn: 0 }
+
+/** Everything that follows has happened: nothing here waits for anything but promises. */
+function drained(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
+}
+
+/** Makes this process one in which the same choices lead to the same run: UUIDs count, and errors look at no stack. */
+export function makeDeterministic(): void {
+  Object.defineProperty(crypto, 'randomUUID', { value: () => `${running.name}-${running.drawn++}` })
+  Error.stackTraceLimit = 0
+}
