@@ -75,6 +75,8 @@ export interface Change<Answer> {
 
 /** A refresh token whose end is not known is kept for this long. */
 const UNKNOWN_REFRESH_MS = 30 * 24 * 60 * 60 * 1_000
+/** Owners carry the register's clock on by their own for a moment: it may be behind that by a little. */
+const CLOCK_SLACK_MS = 1_000
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false }
 
 /** Who asks, and what it has seen. */
@@ -87,14 +89,16 @@ interface Asked extends ClaimTerms {
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
   const { owner, seenVersion, breaksRest } = asked
-  const state = inEpoch(stored ?? EMPTY, epoch)
+  const read = inEpoch(stored ?? EMPTY, epoch)
+  const state = anchored(read, now)
+  const written = state === read ? {} : { state }
   if (state.pair && state.version > seenVersion)
-    return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
+    return { ...written, answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
   const restMs = state.rest && (state.rest.isFirm || !breaksRest) ? leftOf(state.rest, now) : 0
   if (state.rest && restMs > 0)
-    return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
+    return { ...written, answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
-  if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
+  if (busyMs > 0) return { ...written, answer: { kind: 'busy', remainingMs: busyMs } }
   return granted(state, asked, now)
 }
 
@@ -273,6 +277,19 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
   const { pair } = state
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
+}
+
+/** The clock of the register was set back: what lies ahead of it begins now, else it would not end before the clock is there again. */
+function anchored(state: RecordState, now: number): RecordState {
+  const isAhead = (one: { readonly at: number } | undefined) => one !== undefined && one.at > now + CLOCK_SLACK_MS
+  const { pair, claim, rest } = state
+  if (![pair, claim, rest].some(isAhead)) return state
+  const fromNow = <Part extends { readonly at: number }>(part: Part | undefined) =>
+    part && isAhead(part) ? { ...part, at: now } : part
+  // Since when the refresh token may have been presented is lost with it.
+  const isUnsure = isAhead(claim) && claim?.settled === false
+  const kept = pair && isUnsure ? doubted(pair, 0) : pair
+  return { ...state, pair: fromNow(kept), claim: fromNow(claim), rest: fromNow(rest) }
 }
 
 /** No instant is believed beyond the duration that it was written for. */
