@@ -18,12 +18,12 @@ export class Watch {
   readonly #stored = new Map<string, number>()
   readonly #sharedRefreshTokens = new Set<string>()
   /**
-   * Where an obtain ends the sessions of earlier ones, two things look like theft to an owner that cannot know of them. Limits of the protocol,
-   * told in docs/protocol.md: another owner went without the store and obtained; the service acted on an obtain after the time in which
-   * its answer was waited for.
+   * Where an obtain ends the sessions of earlier ones, three things look like theft to an owner that cannot know of them. Limits of the
+   * protocol, told in docs/protocol.md: another owner went without the store and obtained; the service acted on an obtain after the time in
+   * which its answer was waited for; the record was lost while an exchange was in flight.
    */
   readonly #private = new Set<string>()
-  #isObtainedLate = false
+  #isUnknowable = false
   readonly #obtainEnds: boolean
   readonly #suspected = new Set<string>()
   /** Of a claim that `clear` has forgotten: all fences up to it. */
@@ -44,7 +44,7 @@ export class Watch {
   listen(owner: Owner): void {
     const { name, tokens } = owner
     tokens.on('suspicious', ({ evidence, severity, fingerprint }) => {
-      const isExcused = this.#isObtainedLate || [...this.#private].some((other) => other !== name)
+      const isExcused = this.#isUnknowable || [...this.#private].some((other) => other !== name)
       if ((evidence === 'unexplained' || severity === 'high') && !isExcused)
         this.fail('I7', `${name} reports theft where there is none (${evidence}, ${severity})`)
       if (this.#suspected.has(fingerprint)) this.fail('I7', `a second suspicion of one refresh token, by ${name}`)
@@ -59,9 +59,9 @@ export class Watch {
       tokens.on(event, () => undefined)
   }
 
-  /** The service acts on an obtain whose owner has given up on it. */
-  obtainsLate(): void {
-    this.#isObtainedLate = this.#obtainEnds
+  /** The service acts on an obtain whose owner has given up on it, or the record of an open claim is lost. */
+  cannotBeKnown(): void {
+    this.#isUnknowable = this.#obtainEnds
   }
 
   claims(owner: Owner, seenVersion: number): void {
@@ -168,7 +168,7 @@ export class Watch {
       [...this.#stored].sort(),
       [...this.#suspected].sort(),
       [...this.#private].sort(),
-      this.#isObtainedLate,
+      this.#isUnknowable,
       this.#clearedFence,
     ].join(' ')
   }

@@ -197,6 +197,8 @@ export class World {
     if (owner) return this.#befall(what, owner)
     const message = this.#take(id)
     if (fault === 'lost' || fault === 'late') message.owner.troubles += 1
+    const { claim } = this.#register.state ?? {}
+    if ((what === 'flush' || what === 'restore') && claim?.settled === false) this.watch.cannotBeKnown()
     switch (what) {
       case 'lost':
         return this.#deliver(message, { error: cut(), text: 'cut' })
@@ -391,7 +393,7 @@ export class World {
     this.#stragglers = this.#stragglers.filter((one) => one !== straggler)
     const { message, reply } = straggler
     const isGivenUp = !message.owner.isCrashed && this.#now >= message.sentAt + EXCHANGE_MS
-    if (message.what === 'obtain' && !reply && isGivenUp) this.watch.obtainsLate()
+    if (message.what === 'obtain' && !reply && isGivenUp) this.watch.cannotBeKnown()
     await this.#deliver(message, reply ?? this.#execute(message))
   }
 
