@@ -18,6 +18,11 @@ export async function digestOf(algorithm, text) {
   return known.get(text)
 }`
 
+/** Random names that are the same in each run. */
+const HEX = `
+export const hexOf = (bytes) => Buffer.from(bytes).toString('hex')
+export const randomHex = () => crypto.randomUUID()`
+
 /**
  * The explorer and the real sources as one file that a process of its own runs.
  *
@@ -34,6 +39,7 @@ export async function bundle(entry, without) {
   const alter = async ({ path }) => {
     const name = path.split(sep).slice(-2).join('/')
     if (name === 'core/digest.ts') return { contents: DIGEST, loader: 'js' }
+    if (name === 'core/hex.ts') return { contents: HEX, loader: 'js' }
     let contents = await readFile(path, 'utf8')
     for (const edit of edits.filter(([file]) => file === name)) {
       const [, from, to] = edit

@@ -4,7 +4,7 @@
  */
 export const REMOVALS = {
   // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
-  doubt: [['core/record-state.ts', 'kept && isInDoubt ? { ...kept, retired: true } : kept', 'kept']],
+  doubt: [['core/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
   // Whoever comes settles whatever claim stands there.
   fence: [
     [
@@ -13,12 +13,13 @@ export const REMOVALS = {
       'const isMine = state.claim !== undefined\n  const after',
     ],
   ],
-  // An owner takes an older record than it has seen for good.
-  version: [['core/record-state.ts', 'state.version < seenVersion ? undefined : state.pair', 'state.pair']],
   // Any other version is adopted, an older one too.
-  adoption: [['core/record-state.ts', 'state.version > seenVersion)', 'state.version !== seenVersion)']],
-  R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? { ...pair, retired: true } : pair', 'pair']],
-  R2: [['core/record-state.ts', 'Math.min(ms, at + ms - now)', 'at + ms - now']],
+  version: [['core/record-state.ts', 'state.version > seenVersion)', 'state.version !== seenVersion)']],
+  R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
+  R2: [
+    ['core/record-state.ts', 'Math.min(ms, at + ms - now)', 'at + ms - now'],
+    ['core/record-state.ts', 'const state = anchored(read, now)', 'const state = read'],
+  ],
   // As it was before: the first that is stored wins.
   R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > version ||']],
   R4: [
@@ -26,5 +27,5 @@ export const REMOVALS = {
     ['core/record-state.ts', 'overlapped: state.pair.overlapped || isNews', 'overlapped: false'],
     ['store/shared-store.ts', "answer.kind === 'granted' && this.#wasPrivate ?", 'false ?'],
   ],
-  R5: [['store/record-text.ts', 'nonce: crypto.randomUUID()', "nonce: ''"]],
+  R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }

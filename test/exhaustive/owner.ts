@@ -173,12 +173,13 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
     open(...given) {
       const record = store.open(...given)
       return {
-        async claim(name, seenVersion, ttlMs) {
+        async claim(name, seenVersion, ...more) {
           watch.claims(owner, seenVersion)
-          const answer = await record.claim(name, seenVersion, ttlMs)
+          const answer = await record.claim(name, seenVersion, ...more)
           watch.answered(owner, seenVersion, answer)
           return answer
         },
+        adopt: (...what) => record.adopt(...what),
         async accept(claim, tokens) {
           const { troubles } = owner
           const stored = await record.accept(claim, tokens)

@@ -20,7 +20,7 @@ export class Watch {
   /**
    * Where an obtain ends the sessions of earlier ones, three things look like theft to an owner that cannot know of them. Limits of the
    * protocol, told in docs/protocol.md: another owner went without the store and obtained; the service acted on an obtain after the time in
-   * which its answer was waited for; the record was lost while an exchange was in flight.
+   * which its answer was waited for; the record was lost, or its clock set ahead, while an exchange was in flight.
    */
   readonly #private = new Set<string>()
   #isUnknowable = false
@@ -59,7 +59,7 @@ export class Watch {
       tokens.on(event, () => undefined)
   }
 
-  /** The service acts on an obtain whose owner has given up on it, or the record of an open claim is lost. */
+  /** The service acts on an obtain whose owner has given up on it, or an open claim is lost, or runs out at once. */
   cannotBeKnown(): void {
     this.#isUnknowable = this.#obtainEnds
   }

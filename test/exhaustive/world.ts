@@ -198,7 +198,8 @@ export class World {
     const message = this.#take(id)
     if (fault === 'lost' || fault === 'late') message.owner.troubles += 1
     const { claim } = this.#register.state ?? {}
-    if ((what === 'flush' || what === 'restore') && claim?.settled === false) this.watch.cannotBeKnown()
+    if ((what === 'flush' || what === 'restore' || what === 'ahead') && claim?.settled === false)
+      this.watch.cannotBeKnown()
     switch (what) {
       case 'lost':
         return this.#deliver(message, { error: cut(), text: 'cut' })
