@@ -6,9 +6,15 @@ interface TokenStore {
 import { SharedStoreOptions } from './store.js';
 export { EncryptionKey } from './store.js';
 
-/** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
+/** What runs one command: the clients of node-redis (each in its own way) and of ioredis, and anything with a method `command`. */
 type RedisClient = {
     sendCommand(args: string[]): Promise<unknown>;
+} | {
+    sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>;
+    getSlotMaster: unknown;
+} | {
+    sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
+    getMasterNode: unknown;
 } | {
     call(command: string, ...args: string[]): Promise<unknown>;
 } | {
@@ -16,7 +22,10 @@ type RedisClient = {
 };
 
 interface RedisStoreOptions extends SharedStoreOptions {
-    /** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
+    /**
+     * A connected client of node-redis (5, 6), alone, pool, cluster or sentinel; one of ioredis (5, 6), alone or cluster; or anything that runs
+     * one command.
+     */
     client: RedisClient;
 }
 /**

@@ -11,7 +11,7 @@ interface Runtime {
 export type Context = <Result>(run: () => Result) => Result
 
 /** @returns A module of Node, undefined where the runtime has none. */
-export function builtinModule(id: 'node:async_hooks' | 'node:http' | 'node:https'): unknown {
+export function builtinModule(id: 'node:async_hooks' | 'node:events' | 'node:http' | 'node:https'): unknown {
   return (globalThis as Runtime).process?.getBuiltinModule?.(id)
 }
 

@@ -1,5 +1,5 @@
+import { ForeignAnswer } from '../store/reason.ts'
 import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
-import { ForeignAnswer } from './reason.ts'
 import { DEFAULT_TABLE, quoted } from './table.ts'
 
 /** A `pg` Pool, or anything that runs one statement in a transaction of its own. */

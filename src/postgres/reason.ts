@@ -1,5 +1,7 @@
+import { reasonIn } from '../store/reason.ts'
+
 /** What to do about some SQLSTATE codes (PostgreSQL manual, appendix A). */
-const ADVICE: Readonly<Record<string, string>> = {
+const ADVICE = {
   '25006': 'the server is read-only, connect to the primary',
   '28P01': 'the server refused the password',
   '42501': 'not permitted, grant SELECT, INSERT and UPDATE on the table, and USAGE on its schema',
@@ -15,13 +17,5 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^SASL: /, 'the password is missing or cannot be used'],
 ]
 
-/** The client answered something else than `{ rows }`. */
-export class ForeignAnswer extends Error {}
-
-/** @returns Why a statement failed, without what may be secret: messages of clients quote addresses, users and values. */
-export function reasonOf(thrown: unknown): string {
-  if (thrown instanceof ForeignAnswer) return thrown.message
-  const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && /^[A-Z_0-9]+$/.test(code)) return code in ADVICE ? `${code}: ${ADVICE[code]}` : code
-  return WORDS.find(([words]) => typeof message === 'string' && words.test(message))?.[1] ?? 'the client failed'
-}
+export const reasonOf = (thrown: unknown): string =>
+  reasonIn(thrown, ADVICE, (message) => WORDS.find(([words]) => words.test(message))?.[1])

@@ -1,31 +1,42 @@
-import { checkObject } from '../core/option-checks.ts'
 import { digestOf } from '../core/digest.ts'
+import { checkObject } from '../core/option-checks.ts'
+import { member } from '../core/thrown.ts'
+import { messageOf } from './reason.ts'
 
-/** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
+/** What runs one command: the clients of node-redis (each in its own way) and of ioredis, and anything with a method `command`. */
 export type RedisClient =
   | { sendCommand(args: string[]): Promise<unknown> }
+  | { sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>; getSlotMaster: unknown }
+  | { sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>; getMasterNode: unknown }
   | { call(command: string, ...args: string[]): Promise<unknown> }
   | { command(args: string[]): Promise<unknown> }
 
-type Command = (args: [string, ...string[]]) => Promise<unknown>
+/** With a key at index 3. */
+type Command = (args: [string, string, string, string, ...string[]]) => Promise<unknown>
 
 /** @throws {TypeError} when the client offers no way to run a command. */
 export function commandOf(client: RedisClient): Command {
   checkObject('client', client)
+  const [call, sendCommand, command] = ['call', 'sendCommand', 'command'].map((name) => member(client, name))
+  if (isMethod(member(client, 'then'))) throw new TypeError('client is a promise: await it, and pass what it brings')
   // The order tells them apart: ioredis has a sendCommand too, which takes something else, and both have a method for the
   // Redis command COMMAND.
-  if (isMethod(client, 'call')) return async ([name, ...rest]) => client.call(name, ...rest)
-  if (isMethod(client, 'sendCommand')) return async (args) => client.sendCommand(args)
-  if (isMethod(client, 'command')) return async (args) => client.command(args)
-  throw new TypeError('client must be a client of node-redis or ioredis, or have a method command(args)')
+  if (isMethod(call)) return async (args) => call.apply(client, args)
+  if (isMethod(sendCommand)) {
+    const send = async (...args: unknown[]) => sendCommand.apply(client, args)
+    // A cluster of node-redis wants to be told the key, a sentinel whether it may ask a replica.
+    if (isMethod(member(client, 'getSlotMaster'))) return (args) => send(args[3], false, args)
+    return isMethod(member(client, 'getMasterNode')) ? (args) => send(false, args) : (args) => send(args)
+  }
+  if (isMethod(command)) return async (args) => command.call(client, args)
+  throw new TypeError(
+    'client must be a client of node-redis or ioredis, or have a method command(args); ' +
+      'of another library pass { command: (args) => client.customCommand(args) }, by whatever name it runs one command',
+  )
 }
 
-function isMethod<Name extends string>(
-  client: RedisClient,
-  name: Name,
-): client is Extract<RedisClient, Record<Name, unknown>> {
-  return typeof Reflect.get(client, name) === 'function'
-}
+type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>
+const isMethod = (value: unknown): value is Method => typeof value === 'function'
 
 /** A Lua script, sent once and named by its digest from then on. */
 export class Script {
@@ -45,17 +56,4 @@ export class Script {
       return command(['EVAL', this.#text, '1', key, ...args])
     }
   }
-}
-
-/** Why a command failed, without what may be secret: messages of clients quote addresses, passwords and arguments. */
-export function reasonOf(thrown: unknown): string {
-  const { code } = (thrown ?? {}) as { code?: unknown }
-  if (typeof code === 'string' && /^[A-Z_0-9]+$/.test(code)) return code
-  // Redis begins its errors with a word of their kind: NOAUTH, READONLY, OOM, LOADING.
-  return /^-?([A-Z]{2,}) /.exec(messageOf(thrown))?.[1] ?? 'the client failed'
-}
-
-function messageOf(thrown: unknown): string {
-  const { message } = (thrown ?? {}) as { message?: unknown }
-  return typeof message === 'string' ? message : ''
 }

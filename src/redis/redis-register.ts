@@ -1,3 +1,4 @@
+import { ForeignAnswer } from '../store/reason.ts'
 import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
@@ -39,7 +40,9 @@ export function redisRegister(client: RedisClient): TokenRegister {
   return {
     kind: 'redis',
     async read(key): Promise<RegisterReading> {
-      const [value, now, run] = (await READ.run(command, key, [])) as [unknown, unknown, unknown]
+      const reply = await READ.run(command, key, [])
+      if (!Array.isArray(reply)) throw new ForeignAnswer('the client must answer with the reply of Redis')
+      const [value, now, run] = reply as unknown[]
       return {
         now: Number(text(now)),
         ...(value !== null && { value: text(value) }),

@@ -1,11 +1,15 @@
 import { ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
-import { reasonOf, type RedisClient } from './command.ts'
+import type { RedisClient } from './command.ts'
+import { reasonOf, watch } from './reason.ts'
 import { redisRegister } from './redis-register.ts'
 
 export interface RedisStoreOptions extends SharedStoreOptions {
-  /** A connected node-redis (5, 6) or ioredis (5, 6) client, or anything that runs one command. */
+  /**
+   * A connected client of node-redis (5, 6), alone, pool, cluster or sentinel; one of ioredis (5, 6), alone or cluster; or anything that runs
+   * one command.
+   */
   client: RedisClient
 }
 
@@ -17,5 +21,7 @@ export interface RedisStoreOptions extends SharedStoreOptions {
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {
   const own = ownOptions('The options of redisStore', options, ['client', ...SHARED_OPTIONS])
-  return storeOn(redisRegister(own.client), own, reasonOf)
+  const register = redisRegister(own.client)
+  watch(own.client)
+  return storeOn(register, own, (thrown) => reasonOf(thrown, own.client))
 }

@@ -25,6 +25,7 @@ import type {
   StoreReports,
   TokenRecord,
 } from '../core/token-store.ts'
+import { NoAnswer } from './reason.ts'
 import { storedIn, textOf } from './record-text.ts'
 import type { KeyRing } from './sealed-box.ts'
 import type { TokenRegister } from './token-register.ts'
@@ -35,9 +36,6 @@ export interface SharedSettings {
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
 }
-
-/** A step of a register that had no answer in time. It may yet be executed. */
-export class NoAnswer extends Error {}
 
 /** What stood in the register when it was read or written last. */
 interface Known {

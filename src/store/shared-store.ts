@@ -27,8 +27,9 @@ import type {
   TokenStore,
 } from '../core/token-store.ts'
 import { ForeignRecord } from './record-text.ts'
+import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
-import { aged, NoAnswer, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
 import type { TokenRegister } from './token-register.ts'
 
 export interface SharedStoreOptions {
@@ -72,7 +73,7 @@ export function sharedStore(register: TokenRegister, options: SharedStoreOptions
 export function storeOn(
   register: TokenRegister,
   { prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' }: SharedStoreOptions,
-  reasonOf: (thrown: unknown) => string = codeOf,
+  reasonOf: (thrown: unknown) => string = (thrown) => reasonIn(thrown),
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
   checkText('prefix', prefix)
@@ -92,12 +93,6 @@ export function storeOn(
     open: (key, clock, reports) => new SharedOrPrivateRecord(settings, key, clock, reports),
   }
   return Object.freeze(store)
-}
-
-/** The code of an error, if it has one; its message may quote addresses, passwords and values. */
-function codeOf(thrown: unknown): string {
-  const { code } = (thrown ?? {}) as { code?: unknown }
-  return typeof code === 'string' && /^[A-Z_0-9]{1,60}$/.test(code) ? code : 'the register failed'
 }
 
 interface StoreSettings extends SharedSettings {
@@ -236,8 +231,7 @@ class SharedOrPrivateRecord implements TokenRecord {
       this.#reports.anomaly('stored-tokens-unusable', `The shared token record is left alone: ${thrown.message}`)
       return new TokenError('ERR_STORE_UNAVAILABLE', `The shared token record cannot be used: ${thrown.message}`)
     }
-    const reason = thrown instanceof NoAnswer ? thrown.message : this.#settings.reasonOf(thrown)
-    const message = `The shared token store is unavailable (${reason})`
+    const message = `The shared token store is unavailable (${this.#settings.reasonOf(thrown)})`
     this.#reports.unavailable(message)
     return new TokenError('ERR_STORE_UNAVAILABLE', message)
   }

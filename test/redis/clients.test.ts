@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals'
 import { Cluster, Redis } from 'ioredis'
-import { createCluster } from 'redis'
+import { createClientPool, createCluster, createSentinel } from 'redis'
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
 import { manage } from '../support/managed.ts'
-import { describeRedis, startRedis } from '../support/redis-server.ts'
+import { describeRedis, startRedis, startSentinel } from '../support/redis-server.ts'
 import { settle } from '../support/virtual-clock.ts'
 import { World } from './world.ts'
 
@@ -23,6 +23,15 @@ describeRedis('given a client of any kind', () => {
       async () => {
         const client = new Redis(world.server.url)
         return { client, end: () => client.disconnect() }
+      },
+    ],
+    [
+      'a pool of node-redis',
+      async () => {
+        const client = createClientPool({ url: world.server.url })
+        client.on('error', () => undefined)
+        await client.connect()
+        return { client, end: () => client.destroy() }
       },
     ],
     [
@@ -69,6 +78,14 @@ describeRedis('given a client of any kind', () => {
       },
     ],
     [
+      'node-redis, as it is',
+      async (url) => {
+        const client = createCluster({ rootNodes: [{ url }] })
+        await client.connect()
+        return { client, end: () => client.destroy() }
+      },
+    ],
+    [
       'node-redis, given the key',
       async (url) => {
         const cluster = createCluster({ rootNodes: [{ url }] })
@@ -77,7 +94,7 @@ describeRedis('given a client of any kind', () => {
         return { client, end: () => cluster.destroy() }
       },
     ],
-  ])('when it is a cluster client of %s, then two processes share tokens (F152)', async (_, create) => {
+  ])('when it is a cluster client of %s, then two processes share tokens (F152, F181)', async (_, create) => {
     const server = await startCluster()
     const { client, end } = await create(server.url, server.port)
     const [first, second] = [1, 2].map(() => manage(world.source, { store: redisStore({ client }) }, world.clock))
@@ -87,5 +104,34 @@ describeRedis('given a client of any kind', () => {
     expect(world.source.kinds).toBe('obtain refresh')
     end()
     await server.stop()
+  })
+
+  it.each<[string, (port: number) => Promise<{ client: RedisClient; end: () => unknown }>]>([
+    [
+      'ioredis',
+      async (port) => {
+        const client = new Redis({ name: 'main', sentinels: [{ host: '127.0.0.1', port }] })
+        return { client, end: () => client.disconnect() }
+      },
+    ],
+    [
+      'node-redis, as it is',
+      async (port) => {
+        const client = createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port }] })
+        client.on('error', () => undefined)
+        await client.connect()
+        return { client, end: () => client.destroy() }
+      },
+    ],
+  ])('when it is a client of %s that a Sentinel leads, then two processes share tokens (F181)', async (_, create) => {
+    const sentinel = await startSentinel(world.server.port)
+    const { client, end } = await create(sentinel.port)
+    const [first, second] = [1, 2].map(() => manage(world.source, { store: redisStore({ client }) }, world.clock))
+    expect(await first!.tokens.getAccessToken()).toBe('access-1')
+    await first!.tokens.renew()
+    expect(await second!.tokens.getAccessToken()).toBe('access-2')
+    expect(world.source.kinds).toBe('obtain refresh')
+    await end()
+    await sentinel.stop()
   })
 })

@@ -200,12 +200,11 @@ describeRedis('given a shared record, and trouble with it', () => {
   })
 
   it.each([
-    ['NOAUTH', [['CONFIG', 'SET', 'requirepass', 's3cret']], ['RESET']],
-    ['OOM', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
-    ['READONLY', [['REPLICAOF', '127.0.0.1', '1']], ['PING']],
-    ['NOPERM', [['ACL', 'SETUSER', 'default', '-@scripting']], ['PING']],
+    ['NOAUTH: the client gave no password, or a wrong one', [['CONFIG', 'SET', 'requirepass', 's3cret']], ['RESET']],
+    ['OOM: the server is full, give it memory (maxmemory)', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
+    ['READONLY: the server is a replica, connect to the primary', [['REPLICAOF', '127.0.0.1', '1']], ['PING']],
   ])(
-    'when Redis answers %s, then the store is unavailable and nothing counts as empty (F151, F152)',
+    'when Redis answers %s, then the event says what to do, the store is unavailable and nothing counts as empty (F151, F152)',
     async (kind, commands, own) => {
       const redis = await startRedis()
       const client = await world.connect(redis.url)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'redis'
@@ -83,12 +83,34 @@ async function started(port: number, args: string[]): Promise<RedisServer> {
   }
 }
 
-function ready(child: ChildProcess, exited: Promise<void>): Promise<void> {
+/** Watches the server at `masterPort`, which it calls `main`. */
+export async function startSentinel(masterPort: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'evergreen-sentinel-'))
+  const port = await freePort()
+  const file = join(folder, 'sentinel.conf')
+  await writeFile(
+    file,
+    `port ${port}\nbind 127.0.0.1\ndir ${folder}\nsentinel monitor main 127.0.0.1 ${masterPort} 1\n`,
+  )
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await ready(child, exited, '+monitor master main')
+  return {
+    port,
+    async stop() {
+      child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function ready(child: ChildProcess, exited: Promise<void>, words = 'Ready to accept connections'): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = ''
     child.stdout?.on('data', (chunk: Buffer) => {
       printed += chunk.toString()
-      if (printed.includes('Ready to accept connections')) resolve()
+      if (printed.includes(words)) resolve()
     })
     void exited.then(() => reject(new Error(`redis-server ended: ${printed.slice(-300)}`)))
   })

@@ -1,0 +1,65 @@
+import { builtinModule } from '../core/runtime.ts'
+import { member } from '../core/thrown.ts'
+import { reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
+
+const RIGHTS = 'grant +evalsha +eval +time +type +getrange +set +info, and the keys of its prefix, to the user'
+const CA = 'give the client the CA of the server (option ca of its tls)'
+
+/** What to do about a code, or about the word with which Redis begins an error. */
+const ADVICE = {
+  BUSY: 'a script of somebody else blocks the server',
+  CLUSTERDOWN: 'the cluster serves no keys of this slot, look at its nodes',
+  DEPTH_ZERO_SELF_SIGNED_CERT: CA,
+  LOADING: 'the server has just started and reads its data',
+  MISCONF: 'the server cannot save to its disk, and takes no writes',
+  MOVED: 'the server is part of a cluster, pass a cluster client',
+  NOAUTH: 'the client gave no password, or a wrong one',
+  NOPERM: RIGHTS,
+  OOM: 'the server is full, give it memory (maxmemory)',
+  READONLY: 'the server is a replica, connect to the primary',
+  SELF_SIGNED_CERT_IN_CHAIN: CA,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CA,
+  WRONGPASS: 'the server refused the user or the password',
+}
+
+/** Why the connection of a client failed last. */
+const troubles = new WeakMap<object, string>()
+
+/** Remembers that. Whoever listens for errors of the client, or nobody, does so as before. */
+export function watch(client: object): void {
+  const { errorMonitor } = (builtinModule('node:events') ?? {}) as { errorMonitor?: symbol }
+  const on = member(client, 'on')
+  if (errorMonitor === undefined || typeof on !== 'function' || troubles.has(client)) return
+  troubles.set(client, UNKNOWN_REASON)
+  on.call(client, errorMonitor, (error: unknown) => troubles.set(client, reasonIn(error, ADVICE, nameIn)))
+}
+
+/** Why a command failed, or had no answer, without what may be secret. */
+export function reasonOf(thrown: unknown, client?: object): string {
+  const lacking = /'([\w|]{1,40})' command/.exec(messageOf(thrown))?.[1]
+  const reason = reasonIn(thrown, ADVICE, nameIn).replace(/^NOPERM(?=:)/, lacking ? `$& '${lacking}'` : '$&')
+  const state = client && stateOf(client)
+  if (!state) return reason
+  return reason === UNKNOWN_REASON ? state : `${reason}; ${state}`
+}
+
+/** The word with which Redis begins its errors, and what goes wrong in a script: NOAUTH, READONLY, OOM, LOADING. */
+function nameIn(message: string): string | undefined {
+  if (message.includes(`The user executing the script can't run`)) return 'NOPERM'
+  return /(?:^-?|: -)([A-Z]{2,}) /.exec(message)?.[1]
+}
+
+/** What keeps a client of node-redis (`isOpen`, `isReady`) or ioredis (`status`) from answering. */
+function stateOf(client: object): string | undefined {
+  const status = member(client, 'status') ?? 'ready'
+  if (member(client, 'isOpen') === false || status === 'end')
+    return 'the client is not connected, call its connect() and close it after the manager'
+  if (member(client, 'isReady') !== false && status === 'ready') return undefined
+  const why = troubles.get(client) ?? UNKNOWN_REASON
+  return why === UNKNOWN_REASON ? 'the client has no connection' : `the client has no connection (${why})`
+}
+
+export function messageOf(thrown: unknown): string {
+  const message = member(thrown, 'message')
+  return typeof message === 'string' ? message : ''
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from '@jest/globals'
+import { Redis } from 'ioredis'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import { type RedisClient, redisStore } from '../../src/redis/index.ts'
+import { selfSigned } from '../service/certificate.ts'
+import { freePort } from '../support/free-port.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { describeRedis, startRedis } from '../support/redis-server.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+import { World } from './world.ts'
+
+const RIGHTS = 'grant +evalsha +eval +time +type +getrange +set +info, and the keys of its prefix, to the user'
+const CLOSED = 'the client is not connected, call its connect() and close it after the manager'
+const SECRET = 's3cret'
+/** Nothing ends the pause after which a client of node-redis connects again. */
+const again = () => ({ reconnectStrategy: 10 })
+
+/** What the event says of a client, once all limits have passed. */
+async function reasonWith(client: RedisClient): Promise<string> {
+  const clock = new VirtualClock()
+  const store = redisStore({ client, onUnavailable: 'fail' })
+  const { tokens, told } = manage(new ScriptedSource(), { store }, clock)
+  const errors: unknown[] = []
+  void outcome<unknown>(tokens.getAccessToken()).then((error) => errors.push(error))
+  while (errors.length === 0) {
+    // Real answers come meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 25))
+    await clock.advance(100)
+  }
+  expect(errors).toMatchObject([{ code: 'ERR_STORE_UNAVAILABLE' }])
+  await tokens.close()
+  const [{ message }] = told.storeUnavailable as [{ message: string }]
+  expect(JSON.stringify(told)).not.toContain(SECRET)
+  return /^The shared token store is unavailable \((.*)\)$/.exec(message)![1]!
+}
+
+/** A client whose errors are heard. */
+function heard<Client extends { on(name: 'error', listener: () => void): unknown }>(client: Client): Client {
+  client.on('error', () => undefined)
+  return client
+}
+
+describe('given something that is no client as it is given', () => {
+  it.each<[string, unknown, string]>([
+    ['a promise of one', Promise.resolve({ command: async () => null }), 'client is a promise: await it'],
+    ['an address', `redis://:${SECRET}@host`, 'client must be an object, got string'],
+    ['another library', { customCommand: async () => null }, '{ command: (args) => client.customCommand(args) }'],
+    ['a class', Redis, 'client must be an object, got function'],
+  ])('when it is %s, then it is refused with what to write instead (F181)', (_, client, words) => {
+    const create = () => redisStore({ client: client as RedisClient })
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(words)
+    expect(create).not.toThrow(SECRET)
+  })
+
+  it('when it answers nothing, as one with callbacks, then the event says so (F181)', async () => {
+    expect(await reasonWith({ command: async () => undefined })).toBe('the client must answer with the reply of Redis')
+  })
+})
+
+describeRedis('given a client that cannot reach its server', () => {
+  const world = new World()
+  const at = () => ({ url: world.server.url })
+
+  it.each<[string, () => RedisClient | Promise<RedisClient>]>([
+    ['a client of node-redis', () => heard(createClient(at()))],
+    ['a pool of node-redis', () => heard(createClientPool(at()))],
+    ['a cluster of node-redis', () => heard(createCluster({ rootNodes: [at()] }))],
+    [
+      'a sentinel of node-redis',
+      () => heard(createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] })),
+    ],
+    [
+      'a client of node-redis, which was closed,',
+      async () => {
+        const client = await heard(createClient(at())).connect()
+        await client.close()
+        return client
+      },
+    ],
+    [
+      'a client of ioredis, which was closed,',
+      async () => {
+        const client = heard(new Redis(world.server.url))
+        await client.quit()
+        return client
+      },
+    ],
+  ])('when %s is not connected, then the event says so (F181)', async (_, create) => {
+    expect(await reasonWith(await create())).toBe(CLOSED)
+  })
+
+  it('when it connects later, then the tokens of that process are shared from the next renewal on (F181)', async () => {
+    const client = heard(createClient(at()))
+    const { tokens } = manage(world.source, { store: redisStore({ client }) }, world.clock)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    await client.connect()
+    await tokens.renew()
+    expect(await world.stored()).toHaveLength(1)
+    await tokens.close()
+    client.destroy()
+  })
+
+  it.each<[string, (url: string, port: number) => { connected: unknown; client: RedisClient; end: () => void }]>([
+    [
+      'node-redis',
+      (url) => {
+        const client = heard(createClient({ url: url.replace('redis:', 'rediss:'), socket: again() }))
+        return { client, connected: client.connect().catch(() => undefined), end: () => client.destroy() }
+      },
+    ],
+    [
+      'ioredis',
+      (_, port) => {
+        const client = heard(new Redis({ port, tls: {} }))
+        return { client, connected: undefined, end: () => client.disconnect() }
+      },
+    ],
+  ])('when %s does not trust the certificate of the server, then the event names the CA (F181)', async (_, create) => {
+    const { key, cert } = selfSigned()
+    const [keyFile, certFile] = ['key', 'cert'].map((name) => join(tmpdir(), `evergreen-${process.pid}-${name}.pem`))
+    await writeFile(keyFile!, key)
+    await writeFile(certFile!, cert)
+    const port = await freePort()
+    const tls = ['--tls-cert-file', certFile!, '--tls-key-file', keyFile!, '--tls-auth-clients', 'no']
+    const server = await startRedis({ args: ['--tls-port', String(port), ...tls] })
+    const { client, end } = create(`redis://127.0.0.1:${port}`, port)
+    expect(await reasonWith(client)).toContain(
+      'the client has no connection (DEPTH_ZERO_SELF_SIGNED_CERT: give the client the CA of the server (option ca of its tls))',
+    )
+    end()
+    await server.stop()
+  })
+
+  it('when the password is wrong, then the event says so, and nothing more (F151, F181)', async () => {
+    const server = await startRedis({ args: ['--requirepass', 'right'] })
+    const client = heard(createClient({ url: server.url.replace('//', `//:${SECRET}@`), socket: again() }))
+    client.connect().catch(() => undefined)
+    expect(await reasonWith(client)).toMatch(
+      /(NOAUTH: the client gave no password, or a wrong one)|(WRONGPASS: the server refused the user or the password)/,
+    )
+    client.destroy()
+    await server.stop()
+  })
+
+  it('when nobody is at its address, then the event has the code of the system (F131)', async () => {
+    const client = heard(createClient({ url: 'redis://127.0.0.1:1', socket: again() }))
+    client.connect().catch(() => undefined)
+    expect(await reasonWith(client)).toBe('no answer within 1000 ms; the client has no connection (ECONNREFUSED)')
+    client.destroy()
+  })
+})
+
+describeRedis('given a user of Redis with few rights', () => {
+  const world = new World()
+  const NEEDED = ['+evalsha', '+eval', '+time', '+type', '+getrange', '+set', '+info', '~{evergreen:*']
+
+  const asUser = async (...rights: string[]) => {
+    await world.server.command('ACL', 'SETUSER', 'app', 'reset', 'on', '>pass', ...rights)
+    return heard(createClient({ url: world.server.url.replace('//', '//app:pass@') })).connect()
+  }
+
+  it('when the rights are those of the guide, then tokens are shared and a restart is noticed (F181)', async () => {
+    const client = await asUser(...NEEDED)
+    const { tokens, told } = manage(world.source, { store: redisStore({ client }) }, world.clock)
+    await tokens.getAccessToken()
+    await tokens.renew()
+    const other = manage(world.source, { store: redisStore({ client }) }, world.clock)
+    expect(await other.tokens.getAccessToken()).toBe('access-2')
+    expect(world.source.kinds).toBe('obtain refresh')
+    expect(told.storeUnavailable).toEqual([])
+    expect(await world.record()).toMatchObject({ epoch: expect.stringMatching(/^\w{40}$/) as unknown })
+    client.destroy()
+  })
+
+  it.each([
+    ['+evalsha', `NOPERM 'evalsha': ${RIGHTS}`],
+    ['+eval', `NOPERM 'eval': ${RIGHTS}`],
+    ['+time', `NOPERM: ${RIGHTS}`],
+    ['+type', `NOPERM: ${RIGHTS}`],
+    ['+getrange', `NOPERM: ${RIGHTS}`],
+    ['+set', `NOPERM: ${RIGHTS}`],
+    ['~{evergreen:*', `NOPERM: ${RIGHTS}`],
+  ])('when %s is missing, then the event says what to grant (F181)', async (missing, reason) => {
+    await world.server.command('SCRIPT', 'FLUSH')
+    // Something to read.
+    const others = NEEDED.filter((right) => right !== missing)
+    if (missing === '+getrange') await (await world.start()).tokens.getAccessToken()
+    const client = await asUser(...others)
+    const store = redisStore({ client, onUnavailable: 'fail' })
+    const { tokens, told } = manage(world.source, { store }, world.clock)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(told.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
+    client.destroy()
+  })
+})
