@@ -199,7 +199,7 @@ export class Machine {
     const isRefused = admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refusal(admitted)
     if (admitted === 'start') this.#renew(because)
-    this.#renewal?.hurry()
+    this.#renewal?.hurry(limit)
     if (living === undefined || !this.#current) return this.#room.share({ limit, signal })
     // The token lives, within its hard window. The caller waits until a third of that is left, then takes the old token.
     const { patienceMs } = this.#current

@@ -53,6 +53,9 @@ export interface Renewed {
   readonly attempts: number
 }
 
+/** Over this time the private obtains of a fleet are spread. */
+const SPREAD_MS = 2_000
+
 /** One token call, under one claim. */
 interface Call {
   readonly claim: GrantedClaim
@@ -77,6 +80,10 @@ export class Renewal {
   #signatureFailures = 0
   #halted: 'outdated' | 'closed' | undefined
   readonly #pauses: Pauses
+  /** Of the caller who gives up first, monotonic. */
+  #limit = Infinity
+  /** In the pause before a private obtain. */
+  #isSpread = false
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
@@ -95,9 +102,10 @@ export class Renewal {
     this.#pauses.halt()
   }
 
-  /** A caller waits: the renewal no longer leaves the exchange to another owner while the old token serves. */
-  hurry(): void {
-    this.#pauses.hurry()
+  /** A caller waits until `limit`: the renewal no longer leaves the exchange to another owner while the old token serves. */
+  hurry(limit: number): void {
+    this.#limit = Math.min(this.#limit, limit)
+    if (!this.#isSpread || this.#isPressed) this.#pauses.hurry()
   }
 
   /** @throws {GaveUp | Halted} */
@@ -121,6 +129,7 @@ export class Renewal {
     const { source, memory } = this.#settings
     const refreshToken = source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
     const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
+    if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
     let granted: NewTokens
     try {
@@ -129,6 +138,20 @@ export class Renewal {
       return this.#failed(call, this.#settings.readThrown(thrown, call.by))
     }
     return this.#succeeded(call, granted)
+  }
+
+  /** Without the shared store every process obtains for itself: not all of them at once, where nobody here is pressed for time. */
+  async #spread({ claim, chance }: Call): Promise<void> {
+    if (this.#isPressed) return
+    this.#isSpread = true
+    await this.#pauses.for(chance * SPREAD_MS, true).catch(() => this.#withdraw(claim, 'keep'))
+    this.#isSpread = false
+  }
+
+  /** Whether a caller cannot wait for that pause and for a whole exchange after it. */
+  get #isPressed(): boolean {
+    const { clock, exchangeTimeoutMs } = this.#settings
+    return this.#limit - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
   }
 
   #begin({ by, refreshToken }: Call): void {

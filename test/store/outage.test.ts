@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals'
+import type { TokenManagerOptions } from '../../src/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+/** A register that may be away. */
+class Register extends MemoryRegister {
+  isAway = true
+
+  override read(key: string) {
+    return this.isAway ? Promise.reject(new Error('away')) : super.read(key)
+  }
+}
+
+function start(options: Partial<TokenManagerOptions> = {}, clock = new VirtualClock()) {
+  const register = new Register(clock)
+  const source = new ScriptedSource({ pairs: true })
+  return { register, ...manage(source, { store: sharedStore(register), random: () => 0.5, ...options }, clock) }
+}
+
+describe('given an outage of the shared store, in which every process obtains for itself', () => {
+  it('when fifty processes need a token at once, then their token calls are spread over two seconds', async () => {
+    const clock = new VirtualClock()
+    const fleet = Array.from({ length: 50 }, (_, index) => start({ random: () => index / 50 }, clock))
+    const served = Promise.all(fleet.map(({ tokens }) => tokens.getAccessToken()))
+    await settle()
+    for (let step = 0; step < 20; step += 1) await clock.advance(100)
+    await served
+    const calledAt = fleet.map(({ source }) => source.calls[0]!.at).sort((one, other) => one - other)
+    expect(calledAt.map((at) => at - calledAt[0]!)).toEqual(fleet.map((_, index) => index * 40))
+  })
+
+  it.each([
+    [12_000, 1_000],
+    [11_999, 0],
+  ])('when a caller can wait %d ms, then the call comes after %d ms', async (maxWaitMs, afterMs) => {
+    const { tokens, source, clock } = start({ exchangeTimeoutMs: 10_000 })
+    const asked = tokens.getAccessToken({ maxWaitMs })
+    await settle()
+    if (afterMs > 0) {
+      await clock.advance(afterMs - 1)
+      expect(source.calls).toEqual([])
+      await clock.advance(1)
+    }
+    await asked
+    expect(source.calls).toHaveLength(1)
+  })
+
+  it('when a caller comes meanwhile, then the call comes at once only if that caller cannot wait', async () => {
+    const { tokens, source } = start()
+    const patient = [tokens.getAccessToken(), tokens.getAccessToken()]
+    await settle()
+    void tokens.getAccessToken().catch(() => undefined)
+    await settle()
+    expect(source.calls).toEqual([])
+    expect(await tokens.getAccessToken({ maxWaitMs: 300 })).toBe('access-1')
+    expect(await Promise.all(patient)).toEqual(['access-1', 'access-1'])
+  })
+
+  it('when the token still serves, then nobody waits, and the call of its renewal is spread as well', async () => {
+    const { tokens, source, register, clock, told } = start()
+    register.isAway = false
+    await tokens.getAccessToken()
+    register.isAway = true
+    // A renewal that nobody waits for.
+    while (told.storeUnavailable.length === 0) await clock.advance(100)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    await clock.advance(900)
+    expect(source.calls).toHaveLength(1)
+    await clock.advance(100)
+    expect(source.kinds).toBe('obtain obtain')
+  })
+
+  it('when the process has a private refresh token, then it presents it at once', async () => {
+    const { tokens, source, clock } = start()
+    const asked = tokens.getAccessToken()
+    await settle()
+    await clock.advance(1_000)
+    await asked
+    await tokens.renew()
+    expect(source.kinds).toBe('obtain refresh')
+  })
+
+  it.each([
+    ['close', 0],
+    ['reset', 1],
+  ] as const)('when %s() comes meanwhile, then the renewal before it makes no call', async (end, callsAfter) => {
+    const { tokens, source, clock } = start()
+    const asked = outcome(tokens.getAccessToken())
+    await settle()
+    await outcome(tokens[end]())
+    await clock.advance(999)
+    expect(source.calls).toEqual([])
+    await clock.advance(5_000)
+    await asked
+    expect(source.calls).toHaveLength(callsAfter)
+  })
+})
