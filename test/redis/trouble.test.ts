@@ -15,8 +15,6 @@ import { World } from './world.ts'
 const RIGHTS = 'grant +evalsha +eval +time +type +getrange +set +info, and the keys of its prefix, to the user'
 const CLOSED = 'the client is not connected, call its connect() and close it after the manager'
 const SECRET = 's3cret'
-/** Nothing ends the pause after which a client of node-redis connects again. */
-const again = () => ({ reconnectStrategy: 10 })
 
 /** What the event says of a client, once all limits have passed. */
 async function reasonWith(client: RedisClient): Promise<string> {
@@ -41,6 +39,18 @@ async function reasonWith(client: RedisClient): Promise<string> {
 function heard<Client extends { on(name: 'error', listener: () => void): unknown }>(client: Client): Client {
   client.on('error', () => undefined)
   return client
+}
+
+/** A client of node-redis that connects again and again. Nothing but the end of an attempt ends its timers. */
+function persistent(url: string) {
+  let isOver = false
+  const client = heard(createClient({ url, socket: { reconnectStrategy: () => (isOver ? false : 10) } }))
+  const connected = client.connect().catch(() => undefined)
+  const end = async () => {
+    isOver = true
+    await connected
+  }
+  return { client, end }
 }
 
 describe('given something that is no client as it is given', () => {
@@ -104,19 +114,13 @@ describeRedis('given a client that cannot reach its server', () => {
     client.destroy()
   })
 
-  it.each<[string, (url: string, port: number) => { connected: unknown; client: RedisClient; end: () => void }]>([
-    [
-      'node-redis',
-      (url) => {
-        const client = heard(createClient({ url: url.replace('redis:', 'rediss:'), socket: again() }))
-        return { client, connected: client.connect().catch(() => undefined), end: () => client.destroy() }
-      },
-    ],
+  it.each<[string, (port: number) => { client: RedisClient; end: () => unknown }]>([
+    ['node-redis', (port) => persistent(`rediss://127.0.0.1:${port}`)],
     [
       'ioredis',
-      (_, port) => {
+      (port) => {
         const client = heard(new Redis({ port, tls: {} }))
-        return { client, connected: undefined, end: () => client.disconnect() }
+        return { client, end: () => client.disconnect() }
       },
     ],
   ])('when %s does not trust the certificate of the server, then the event names the CA (F181)', async (_, create) => {
@@ -127,30 +131,28 @@ describeRedis('given a client that cannot reach its server', () => {
     const port = await freePort()
     const tls = ['--tls-cert-file', certFile!, '--tls-key-file', keyFile!, '--tls-auth-clients', 'no']
     const server = await startRedis({ args: ['--tls-port', String(port), ...tls] })
-    const { client, end } = create(`redis://127.0.0.1:${port}`, port)
+    const { client, end } = create(port)
     expect(await reasonWith(client)).toContain(
       'the client has no connection (DEPTH_ZERO_SELF_SIGNED_CERT: give the client the CA of the server (option ca of its tls))',
     )
-    end()
+    await end()
     await server.stop()
   })
 
   it('when the password is wrong, then the event says so, and nothing more (F151, F181)', async () => {
     const server = await startRedis({ args: ['--requirepass', 'right'] })
-    const client = heard(createClient({ url: server.url.replace('//', `//:${SECRET}@`), socket: again() }))
-    client.connect().catch(() => undefined)
+    const { client, end } = persistent(server.url.replace('//', `//:${SECRET}@`))
     expect(await reasonWith(client)).toMatch(
       /(NOAUTH: the client gave no password, or a wrong one)|(WRONGPASS: the server refused the user or the password)/,
     )
-    client.destroy()
+    await end()
     await server.stop()
   })
 
   it('when nobody is at its address, then the event has the code of the system (F131)', async () => {
-    const client = heard(createClient({ url: 'redis://127.0.0.1:1', socket: again() }))
-    client.connect().catch(() => undefined)
+    const { client, end } = persistent('redis://127.0.0.1:1')
     expect(await reasonWith(client)).toBe('no answer within 1000 ms; the client has no connection (ECONNREFUSED)')
-    client.destroy()
+    await end()
   })
 })
 
