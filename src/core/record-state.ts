@@ -89,16 +89,14 @@ interface Asked extends ClaimTerms {
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
   const { owner, seenVersion, breaksRest } = asked
-  const read = inEpoch(stored ?? EMPTY, epoch)
-  const state = anchored(read, now)
-  const written = state === read ? {} : { state }
+  const state = inEpoch(stored ?? EMPTY, epoch)
   if (state.pair && state.version > seenVersion)
-    return { ...written, answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
+    return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
   const restMs = state.rest && (state.rest.isFirm || !breaksRest) ? leftOf(state.rest, now) : 0
   if (state.rest && restMs > 0)
-    return { ...written, answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
+    return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
-  if (busyMs > 0) return { ...written, answer: { kind: 'busy', remainingMs: busyMs } }
+  if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
   return granted(state, asked, now)
 }
 
@@ -279,22 +277,13 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
-/** The clock of the register was set back: what lies ahead of it begins now, else it would not end before the clock is there again. */
-function anchored(state: RecordState, now: number): RecordState {
-  const isAhead = (one: { readonly at: number } | undefined) => one !== undefined && one.at > now + CLOCK_SLACK_MS
-  const { pair, claim, rest } = state
-  if (![pair, claim, rest].some(isAhead)) return state
-  const fromNow = <Part extends { readonly at: number }>(part: Part | undefined) =>
-    part && isAhead(part) ? { ...part, at: now } : part
-  // Since when the refresh token may have been presented is lost with it.
-  const isUnsure = isAhead(claim) && claim?.settled === false
-  const kept = pair && isUnsure ? doubted(pair, 0) : pair
-  return { ...state, pair: fromNow(kept), claim: fromNow(claim), rest: fromNow(rest) }
-}
-
-/** No instant is believed beyond the duration that it was written for. */
+/**
+ * No instant is believed beyond the duration that it was written for. One that lies ahead is not believed at all: the clock was set back,
+ * nobody knows when, and the claim of a dead owner would stand for as long as that.
+ */
 function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
-  return ms === null ? Infinity : Math.min(ms, at + ms - now)
+  if (ms === null) return Infinity
+  return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
 }
 
 function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredTokens {
@@ -305,7 +294,8 @@ function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredToke
     accessLifetimeMs,
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),
     ...(refreshToken !== undefined && { refreshToken }),
-    ...(refreshMs !== undefined && { refreshRemainingMs: leftOf({ at, ms: refreshMs }, now) }),
+    // Whether it still lives is for the service to say.
+    ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
   }
 }
 

@@ -147,7 +147,13 @@ class SharedOrPrivateRecord implements TokenRecord {
     this.#seenVersion = seenVersion
     const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)
     if (answer.kind !== 'granted') return answer
-    return { ...answer, isPrivate: true, ...(answer.tokens && { tokens: this.#asSeen(answer.tokens) }) }
+    // Every other process may obtain for itself meanwhile, which at some services ends the session of these tokens.
+    return {
+      ...answer,
+      isPrivate: true,
+      overlapped: true,
+      ...(answer.tokens && { tokens: this.#asSeen(answer.tokens) }),
+    }
   }
 
   async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {

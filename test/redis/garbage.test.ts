@@ -47,7 +47,7 @@ describeRedis('given something else in the place of the record', () => {
     ['an older schema', (record) => record.replace('"schema":2', '"schema":1')],
   ]
 
-  it.each(garbage)('when it is %s, then it counts as absent and is replaced (F141, F142)', async (_, change) => {
+  it.each(garbage)('when it is %s, then it counts as absent and is replaced (F141, F142, F182)', async (_, change) => {
     await seed()
     const stored = (await world.stored())[0]![1]
     const changed = change(stored)
@@ -77,7 +77,7 @@ describeRedis('given something else in the place of the record', () => {
     expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
   })
 
-  it('when it is of another type, or has 10 MB, then it is replaced and one event says so, without what it was (F141)', async () => {
+  it('when it is of another type, or has 10 MB, then it is replaced and one event says so, without what it was (F141, F182)', async () => {
     await seed()
     await replaceBy('s3cret', 'LPUSH')
     const first = await world.start({ encryptionKeys: keysOf('k1') })

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals'
+import { TokenError, type ExchangeContext, type TokenGrant, type TokenSource } from '../../src/index.ts'
+import { type SharedStoreOptions, sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { manage, type Managed, outcome } from '../support/managed.ts'
+import { seeded } from '../support/seeded.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+const COMMAND_TIMEOUT_MS = 250
+
+/** A service where an obtain ends the earlier session of the account, and where answers take their time. */
+class OneSession implements TokenSource {
+  readonly id = 'one-session'
+  readonly #clock: VirtualClock
+  readonly #random: () => number
+  #issued = 0
+  /** The refresh token of the session, which is good for one use. */
+  #current = ''
+  obtains = 0
+  refused = 0
+
+  constructor(clock: VirtualClock, random: () => number) {
+    this.#clock = clock
+    this.#random = random
+  }
+
+  async obtain({ signal }: ExchangeContext): Promise<TokenGrant> {
+    this.obtains += 1
+    return this.#answer(() => this.#issue(), signal)
+  }
+
+  async refresh(refreshToken: string, { signal }: ExchangeContext): Promise<TokenGrant> {
+    return this.#answer(() => (refreshToken === this.#current ? this.#issue() : undefined), signal)
+  }
+
+  #issue(): TokenGrant {
+    this.#issued += 1
+    this.#current = `refresh-${this.#issued}`
+    const lifetimes = { accessLifetimeMs: 20_000, refreshLifetimeMs: 3_600_000 }
+    return { accessToken: `access-${this.#issued}`, refreshToken: this.#current, ...lifetimes }
+  }
+
+  /** The request travels, the service acts, the answer travels; one of fifty is lost. */
+  async #answer(act: () => TokenGrant | undefined, signal: AbortSignal): Promise<TokenGrant> {
+    await pause(this.#clock, 400 * this.#random())
+    const grant = act()
+    await pause(this.#clock, 400 * this.#random())
+    signal.throwIfAborted()
+    if (this.#random() < 0.02) throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'lost', { outcome: 'unknown' })
+    if (grant) return grant
+    this.refused += 1
+    throw new TokenError('ERR_REFRESH_REJECTED', 'refused', {
+      outcome: 'rejected',
+      status: 401,
+      refreshToken: 'refused',
+    })
+  }
+}
+
+const pause = (clock: VirtualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
+
+/** One of ten steps takes longer than its limit, one of twenty is executed but never answered, one of twenty is lost before. */
+function troubled(register: TokenRegister, clock: VirtualClock, random: () => number): TokenRegister {
+  const through = async <Value>(step: () => Promise<Value>): Promise<Value> => {
+    const fate = random()
+    await pause(clock, fate < 0.1 ? 4 * COMMAND_TIMEOUT_MS * random() : 10 * random())
+    if (fate > 0.95) return new Promise<never>(() => undefined)
+    const value = await step()
+    return fate > 0.9 ? new Promise<never>(() => undefined) : value
+  }
+  return {
+    kind: 'troubled',
+    read: (key) => through(() => register.read(key)),
+    replace: (...given) => through(() => register.replace(...given)),
+  }
+}
+
+/** Four processes for fifteen minutes. @returns what they told of refusals. */
+async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
+  const random = seeded(seed)
+  const clock = new VirtualClock()
+  const service = new OneSession(clock, random)
+  const register = new MemoryRegister(clock)
+  const processes = Array.from({ length: 4 }, () => {
+    const own = troubled(register, clock, random)
+    const store = sharedStore(own, { onUnavailable, commandTimeoutMs: COMMAND_TIMEOUT_MS })
+    return manage(service as never, { store, random }, clock)
+  })
+  let served = 0
+  for (let second = 0; second < 900; second += 1) {
+    for (const { tokens } of processes)
+      void outcome<unknown>(tokens.getAccessToken()).then((got) => (served += Number(typeof got === 'string')))
+    await clock.advance(1_000)
+  }
+  const evidence = processes.flatMap(({ told }) => told.suspicious).map((event) => event.evidence)
+  return { evidence, served, obtains: service.obtains }
+}
+
+describe('given a service where an obtain ends earlier sessions, and a store that answers late or not at all', () => {
+  it.each([1, 2, 3])(
+    'when four processes share for fifteen minutes and never obtain for themselves, then no refusal is unexplained (F179, seed %i)',
+    async (seed) => {
+      const { evidence, served, obtains } = await run(seed, 'fail')
+      expect(evidence.filter((one) => one === 'unexplained')).toEqual([])
+      expect(obtains).toBeGreaterThan(5)
+      expect(served).toBeGreaterThan(3_000)
+    },
+  )
+
+  it('when processes obtain for themselves, then the refusal of a private token is explained, and so is the next of a shared one (F179)', async () => {
+    const clock = new VirtualClock()
+    const service = new OneSession(clock, () => 0.5)
+    const register = new MemoryRegister(clock)
+    let isAway = false
+    const own: TokenRegister = {
+      kind: 'away',
+      read: (key) => (isAway ? Promise.reject(new Error('away')) : register.read(key)),
+      replace: (...given) => register.replace(...given),
+    }
+    const [first, second] = [1, 2].map(() => manage(service as never, { store: sharedStore(own) }, clock)) as [
+      Managed,
+      Managed,
+    ]
+    const renewed = async ({ tokens }: Managed) => {
+      const renewal = tokens.renew()
+      await clock.advance(5_000)
+      await renewal
+    }
+    await renewed(first)
+    isAway = true
+    for (const process of [first, second, first]) await renewed(process)
+    // The obtain of the second has ended the session of the first one's private tokens.
+    expect(first.told.suspicious.map(({ evidence }) => evidence)).toEqual(['concurrent-use'])
+    isAway = false
+    await renewed(second)
+    // And both have ended that of the shared ones.
+    expect(second.told.suspicious.map(({ evidence }) => evidence)).toEqual(['concurrent-use'])
+    expect(service.refused).toBe(2)
+  })
+})
