@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto'
+import { postgresStore } from '../../src/postgres/index.ts'
+import { onClock } from '../support/postgres-clock.ts'
+import { describeSharedPostgres } from '../support/postgres-server.ts'
+import { tokenStoreContract } from '../support/token-store-contract.ts'
+import { World } from './world.ts'
+
+describeSharedPostgres('given a real PostgreSQL server', () => {
+  const world = new World()
+
+  tokenStoreContract('postgres', (clock) => postgresStore({ pool: onClock(world.pool(), clock), prefix: randomUUID() }))
+  tokenStoreContract('sealed postgres', (clock) =>
+    postgresStore({
+      pool: onClock(world.pool(), clock),
+      prefix: randomUUID(),
+      encryptionKeys: [{ id: 'k1', key: new Uint8Array(32).fill(7) }],
+    }),
+  )
+})

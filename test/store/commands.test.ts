@@ -1,0 +1,117 @@
+import { expect, it } from '@jest/globals'
+import type { TokenStore } from '../../src/index.ts'
+import { postgresStore } from '../../src/postgres/index.ts'
+import { redisStore } from '../../src/redis/index.ts'
+import { World as PostgresWorld } from '../postgres/world.ts'
+import { held, manage, ScriptedSource } from '../support/managed.ts'
+import { onClock as postgresOnClock } from '../support/postgres-clock.ts'
+import { describeSharedPostgres } from '../support/postgres-server.ts'
+import { onClock as redisOnClock } from '../support/redis-clock.ts'
+import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
+import { settle, VirtualClock } from '../support/virtual-clock.ts'
+
+/** Counts what goes to the server; time stands still until that has answered. */
+class Traffic {
+  commands = 0
+  #inFlight = 0
+
+  readonly counted =
+    <Args extends unknown[], Reply>(send: (...args: Args) => Promise<Reply>) =>
+    async (...args: Args): Promise<Reply> => {
+      this.commands += 1
+      this.#inFlight += 1
+      return send(...args).finally(() => (this.#inFlight -= 1))
+    }
+
+  async idle(): Promise<void> {
+    do await settle()
+    while (this.#inFlight > 0)
+    await settle()
+  }
+}
+
+function commandFigures(create: (clock: VirtualClock, traffic: Traffic) => TokenStore): void {
+  function start() {
+    const clock = new VirtualClock()
+    const traffic = new Traffic()
+    const source = new ScriptedSource({ pairs: true })
+    const process = () => manage(source, { store: create(clock, traffic) }, clock).tokens
+    const advance = async (ms: number, step = 100) => {
+      for (let at = 0; at < ms; at += step) {
+        await clock.advance(step)
+        await traffic.idle()
+      }
+    }
+    const counted = async (work: () => Promise<unknown>) => {
+      const before = traffic.commands
+      await work()
+      await traffic.idle()
+      return traffic.commands - before
+    }
+    return { clock, traffic, source, process, advance, counted }
+  }
+
+  it('when a process renews, then that takes at most four commands, and an adoption at most three', async () => {
+    const { process, counted } = start()
+    const [first, second] = [process(), process()]
+    expect(await counted(() => first.getAccessToken())).toBeLessThanOrEqual(4)
+    expect(await counted(() => second.getAccessToken())).toBeLessThanOrEqual(3)
+    expect(await counted(() => first.renew())).toBeLessThanOrEqual(4)
+    expect(await counted(() => second.replaceAccessToken('access-1'))).toBeLessThanOrEqual(3)
+  })
+
+  it('when a process waits for another, then it asks at most three times and four times a second', async () => {
+    const { process, source, advance, counted, traffic } = start()
+    const answer = held(() => source.grant())
+    source.script.push(answer.answer)
+    const renewing = process().getAccessToken()
+    while (source.calls.length === 0) await traffic.idle()
+    let waiting: Promise<string> | undefined
+    const seconds = 5
+    const commands = await counted(async () => {
+      waiting = process().getAccessToken()
+      await traffic.idle()
+      await advance(seconds * 1_000)
+    })
+    expect(commands).toBeGreaterThan(seconds)
+    expect(commands).toBeLessThanOrEqual(3 + 4 * seconds)
+    answer.open()
+    await renewing
+    await advance(1_000)
+    expect(await waiting).toBe('access-1')
+  })
+
+  it('when nobody asks for a token any more, then nothing is sent', async () => {
+    const { process, advance, counted } = start()
+    const fleet = [process(), process(), process()]
+    for (const one of fleet) await one.getAccessToken()
+    // A token in use is renewed once more.
+    await advance(120_000, 1_000)
+    expect(await counted(() => advance(3_600_000, 60_000))).toBe(0)
+  })
+}
+
+describeSharedRedis('given what a shared token costs Redis', () => {
+  const command = redisOfSuite()
+  let runs = 0
+  commandFigures((clock, traffic) => {
+    // Told apart by their clocks: one for each test.
+    const prefix = `figures-${process.pid}-${clocks.get(clock) ?? (clocks.set(clock, (runs += 1)), runs)}`
+    return redisStore({ client: redisOnClock(traffic.counted(command), clock), prefix })
+  })
+})
+
+describeSharedPostgres('given what a shared token costs PostgreSQL', () => {
+  const world = new PostgresWorld()
+  const pools = new WeakMap<VirtualClock, ReturnType<typeof world.pool>>()
+  commandFigures((clock, traffic) => {
+    const pool = pools.get(clock) ?? world.pool()
+    pools.set(clock, pool)
+    const query = traffic.counted(
+      (text: string, values: unknown[]) => pool.query(text, values) as Promise<{ rows: unknown[] }>,
+    )
+    return postgresStore({ pool: postgresOnClock({ query }, clock) })
+  })
+})
+
+const clocks = new WeakMap<VirtualClock, number>()
