@@ -1,28 +1,32 @@
 // Real processes that share one token through a real Redis, killed and frozen by real signals: npm run soak:fleet --
-// [--rounds 100] [--processes 20] [--seconds 60] [--seed N]. What is 0 is left out. The same seed kills at the same steps, but
+// [--rounds 100] [--processes 20] [--seconds 60] [--seed N], or --on PLACE --client CLIENT [--processes 20] [--seconds 60] for one of
+// redis-aof, redis-rdb, redis-none, cluster, sentinel (node-redis, ioredis) and postgres (pg, postgres). What is 0 is left out. The same seed kills at the same steps, but
 // which process it meets is chance. Needs redis-server, and signals: Linux or macOS. The exit code is 0 only if every promise
 // was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { outage } from './fleet/outage.mjs'
+import { PLACES } from './fleet/places.mjs'
 import { peace } from './fleet/peace.mjs'
 import { startRedis } from './fleet/redis-server.mjs'
 import { rounds } from './fleet/rounds.mjs'
+import { topology } from './fleet/topology.mjs'
 import { dice } from './soak/random.mjs'
 
 const settings = read()
 // Nobody is left behind, stopped or not.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-const redis = await startRedis()
+const redis = settings.on ? undefined : await startRedis()
 console.log(
   `Fleet soak of axios-evergreen: seed ${settings.seed}; Node ${process.version}, ${availableParallelism()} cores.`,
 )
 const parts = []
-if (settings.seconds > 0) {
+if (settings.on) parts.push(() => topology(settings))
+else if (settings.seconds > 0) {
   parts.push(() => peace({ processes: 50, seconds: settings.seconds, redisUrl: redis.url }))
   parts.push(() => outage({ seconds: Math.min(10, settings.seconds), redis }))
 }
-if (settings.rounds > 0)
+if (settings.rounds > 0 && !settings.on)
   parts.push(() =>
     rounds({
       count: settings.rounds,
@@ -41,16 +45,19 @@ try {
     }
   }
 } finally {
-  await redis.stop()
+  await redis?.stop()
 }
 console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
 process.exit(isGood ? 0 : 1)
 
 function read() {
   const defaults = { rounds: 100, processes: 20, seconds: 60, seed: Math.floor(Math.random() * 2 ** 31) }
-  const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' }]))
+  const names = [...Object.keys(defaults), 'on', 'client']
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const { values } = parseArgs({ options })
-  return Object.fromEntries(
+  const { on, client = on === 'postgres' ? 'pg' : 'node-redis' } = values
+  if (on !== undefined && !(on in PLACES)) throw new RangeError(`--on must be one of ${Object.keys(PLACES).join(', ')}`)
+  const numbers = Object.fromEntries(
     Object.entries(defaults).map(([name, usual]) => {
       const value = Number(values[name] ?? usual)
       if (!Number.isInteger(value) || value < 0)
@@ -58,4 +65,5 @@ function read() {
       return [name, value]
     }),
   )
+  return { ...numbers, on, client }
 }

@@ -3,6 +3,7 @@ export const library = process.env.EVERGREEN
   ? await import(process.env.EVERGREEN)
   : {
       ...(await import('axios-evergreen')),
+      ...(await import('axios-evergreen/postgres')),
       ...(await import('axios-evergreen/redis')),
       ...(await import('axios-evergreen/testing')),
     }

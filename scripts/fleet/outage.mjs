@@ -3,6 +3,8 @@ import { Fleet } from './fleet.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const LATENCY_MS = 40
+/** Over this time the private obtains of a fleet are spread. */
+const SPREAD_MS = 2_000
 
 /**
  * One process, while Redis answers and while it hangs.
@@ -36,7 +38,7 @@ export async function outage({ seconds, redis }) {
       `with a live token half of them took ${median(before.withToken).toFixed(2)} ms, and ${median(meanwhile.withToken).toFixed(2)} ms while Redis hung`,
     ],
     [
-      longest - LATENCY_MS <= 500,
+      longest - LATENCY_MS <= 500 + SPREAD_MS,
       `${meanwhile.renewals.length} renewals while Redis hung: the slowest took ${longest.toFixed()} ms, ${LATENCY_MS} of them at the service`,
     ],
   ]

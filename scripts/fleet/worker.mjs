@@ -4,12 +4,12 @@ import axios from 'axios'
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
+import { connect } from './clients.mjs'
 import { library } from './library.mjs'
 
-const { name, apiUrl, tokenUrl, login, redisUrl, prefix, exchangeTimeoutMs, commandTimeoutMs, everyMs } = JSON.parse(
-  process.env.WORKER,
-)
-const { attachBearer, createTokenManager, loginPassword, redisStore } = library
+const { name, apiUrl, tokenUrl, login, redisUrl, place, prefix, exchangeTimeoutMs, commandTimeoutMs, everyMs } =
+  JSON.parse(process.env.WORKER)
+const { attachBearer, createTokenManager, loginPassword, postgresStore, redisStore } = library
 
 let seen = nothing()
 let commands = 0
@@ -28,9 +28,9 @@ process.on('message', (message) => {
   }
 })
 
-const redis = createClient({ url: redisUrl })
-redis.on('error', () => undefined)
-await redis.connect()
+const redis = place ? undefined : createClient({ url: redisUrl })
+redis?.on('error', () => undefined)
+await redis?.connect()
 
 let isClaimHere = false
 const client = {
@@ -63,8 +63,8 @@ const transport = {
 
 const tokens = createTokenManager({
   source: loginPassword({ baseUrl: tokenUrl, ...login, transport }),
-  store: redisStore({
-    client,
+  store: (place?.kind === 'postgres' ? postgresStore : redisStore)({
+    ...(place ? await connect(place) : { client }),
     prefix,
     commandTimeoutMs,
     encryptionKeys: [{ id: 'soak', key: new Uint8Array(32).fill(7) }],
@@ -93,8 +93,10 @@ while (!isEnding) {
   await pause(everyMs)
 }
 await tokens.close()
-redis.destroy()
+redis?.destroy()
 process.disconnect()
+// Clients of a place hold the process.
+if (place) process.exit()
 
 async function request() {
   const isLive = tokens.peekAccessToken() !== undefined && tokens.status().accessExpiresAt - Date.now() > 500

@@ -1,0 +1,46 @@
+import { createClient, createCluster, createSentinel } from 'redis'
+import { Cluster, Redis } from 'ioredis'
+import pg from 'pg'
+import postgres from 'postgres'
+
+const host = '127.0.0.1'
+const quiet = (client) => client.on('error', () => undefined)
+const url = (port) => `redis://${host}:${port}`
+
+/** How each client reaches a server, a cluster or what sentinels lead to: by the ports that are known of it. */
+const CLIENTS = {
+  'node-redis': {
+    redis: async ([port]) => quiet(createClient({ url: url(port) })).connect(),
+    cluster: async (ports) => {
+      const client = quiet(createCluster({ rootNodes: ports.map((port) => ({ url: url(port) })) }))
+      await client.connect()
+      return client
+    },
+    sentinel: async (ports) => {
+      const sentinelRootNodes = ports.map((port) => ({ host, port }))
+      const client = quiet(createSentinel({ name: 'main', sentinelRootNodes }))
+      await client.connect()
+      return client
+    },
+  },
+  ioredis: {
+    redis: async ([port]) => quiet(new Redis(port, host)),
+    cluster: async (ports) => quiet(new Cluster(ports.map((port) => ({ host, port })))),
+    sentinel: async (ports) => quiet(new Redis({ name: 'main', sentinels: ports.map((port) => ({ host, port })) })),
+  },
+  pg: {
+    postgres: async ([port]) => quiet(new pg.Pool({ host, port, user: 'app', database: 'postgres', max: 2 })),
+  },
+  postgres: {
+    postgres: async ([port]) => {
+      const sql = postgres({ host, port, user: 'app', database: 'postgres', max: 2 })
+      return { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }
+    },
+  },
+}
+
+/** @param place `{ kind, ports, client }` @returns options of a store */
+export async function connect({ kind, ports, client }) {
+  const reached = await CLIENTS[client][kind](ports)
+  return kind === 'postgres' ? { pool: reached } : { client: reached }
+}

@@ -1,0 +1,48 @@
+import pg from 'pg'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fleet } from './fleet.mjs'
+import { library } from './library.mjs'
+import { PLACES } from './places.mjs'
+import { startWatchedService } from './watched-service.mjs'
+
+/**
+ * Processes on one account that share at a real place, which is killed or restarted meanwhile.
+ *
+ * @returns promises, each with whether it was kept.
+ */
+export async function topology({ on, client, seconds, processes }) {
+  const { trouble, times, ...place } = await PLACES[on]()
+  console.log(`\n${processes} processes with ${client} on ${on}, tokens of 3 s, for ${seconds} s.`)
+  if (place.kind === 'postgres') await createTable(place.ports)
+  const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: 40 })
+  const fleet = new Fleet({ watched, place: { kind: place.kind, ports: place.ports, client }, everyMs: 100 })
+  await fleet.grow(processes)
+  for (let n = 0; n < times; n += 1) {
+    await pause((seconds * 1_000) / (times + 1))
+    await trouble()
+  }
+  await pause((seconds * 1_000) / (times + 1))
+  const met = await fleet.reports()
+  await fleet.end()
+  await watched.close()
+  const failures = met.flatMap((one) => one.failures)
+  const suspicions = met.flatMap((one) => one.suspicions)
+  const unexplained = suspicions.filter((evidence) => evidence === 'unexplained')
+  const served = met.reduce((sum, one) => sum + one.served, 0)
+  const twice = watched.twice()
+  return [
+    [
+      failures.length === 0,
+      `${served} requests were served, ${failures.length} failed ${[...new Set(failures)].join()}`,
+    ],
+    [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
+    [unexplained.length === 0, `${unexplained.length} of ${suspicions.length} suspicions were unexplained`],
+    [true, `${watched.calls} token calls, with ${times} kills or restarts of the store`],
+  ]
+}
+
+async function createTable([port]) {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'app', database: 'postgres' })
+  await pool.query(library.createTableStatement())
+  await pool.end()
+}
