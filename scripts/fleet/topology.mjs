@@ -10,8 +10,9 @@ import { startWatchedService } from './watched-service.mjs'
  *
  * @returns promises, each with whether it was kept.
  */
-export async function topology({ on, client, seconds, processes }) {
-  const { trouble, times, ...place } = await PLACES[on]()
+export async function topology({ on, client, seconds, processes, kills }) {
+  const { trouble, times: usual, ...place } = await PLACES[on]()
+  const times = kills || usual
   console.log(`\n${processes} processes with ${client} on ${on}, tokens of 3 s, for ${seconds} s.`)
   if (place.kind === 'postgres') await createTable(place.ports)
   const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: 40 })
