@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+export type FrontFault = { status: number; headers?: Record<string, string> } | 'lose the answer'
+
+/** Stands between a manager and a token endpoint: sees all calls, and makes trouble. */
+export interface Front {
+  readonly tokenEndpoint: string
+  /** Each call as its grant and the status of its answer, 0 for none. */
+  readonly calls: string[]
+  /** The refresh token that was issued last. */
+  readonly refreshToken: () => string | undefined
+  failNext(fault: FrontFault): void
+  /** Nobody listens. */
+  goDown(): Promise<void>
+  comeBack(): Promise<void>
+  end(): Promise<void>
+}
+
+export async function startFront(behind: string): Promise<Front> {
+  const calls: string[] = []
+  const faults: FrontFault[] = []
+  let refreshToken: string | undefined
+  const serve = async (request: IncomingMessage, reply: ServerResponse) => {
+    const body = await text(request)
+    const grant = new URLSearchParams(body).get('grant_type')
+    const fault = faults.shift()
+    if (typeof fault === 'object') {
+      calls.push(`${grant} ${fault.status}`)
+      return reply.writeHead(fault.status, fault.headers).end()
+    }
+    const { authorization } = request.headers
+    const headers = { 'Content-Type': String(request.headers['content-type']), ...(authorization && { authorization }) }
+    const answer = await fetch(behind, { method: 'POST', headers, body })
+    const answered = await answer.text()
+    refreshToken = (JSON.parse(answered) as { refresh_token?: string }).refresh_token ?? refreshToken
+    calls.push(`${grant} ${fault ? 0 : answer.status}`)
+    if (fault) return reply.destroy()
+    return reply.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answered)
+  }
+  const server = createServer((request, reply) => void serve(request, reply).catch(() => reply.destroy()))
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const close = () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeAllConnections()
+    return closed
+  }
+  return {
+    tokenEndpoint: `http://127.0.0.1:${port}/token`,
+    calls,
+    refreshToken: () => refreshToken,
+    failNext: (fault) => void faults.push(fault),
+    goDown: close,
+    comeBack: () => (server.listening ? Promise.resolve() : listen(port)),
+    end: () => (server.listening ? close() : Promise.resolve()),
+  }
+}

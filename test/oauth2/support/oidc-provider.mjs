@@ -1,0 +1,90 @@
+// oidc-provider on a thread of its own: it is ESM only. Told what to do by messages, each answered by one.
+import { createServer } from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+import { Provider } from 'oidc-provider'
+
+const REDIRECT = 'https://app.example/callback'
+const { clientId, clientSecret, rotates, accessLifetimeS, refreshLifetimeS } = workerData
+
+// Its clock can be moved.
+let aheadMs = 0
+const now = Date.now
+Date.now = () => now() + aheadMs
+
+const server = createServer((request, response) => provider.callback()(request, response))
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+const origin = `http://127.0.0.1:${server.address().port}`
+const client = {
+  client_id: clientId,
+  client_secret: clientSecret,
+  grant_types: ['client_credentials', 'authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  redirect_uris: [REDIRECT],
+}
+const { privateKey, publicKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+  'sign',
+  'verify',
+])
+const keyClient = {
+  ...client,
+  client_id: 'key-client',
+  client_secret: undefined,
+  token_endpoint_auth_method: 'private_key_jwt',
+  token_endpoint_auth_signing_alg: 'ES256',
+  jwks: { keys: [await crypto.subtle.exportKey('jwk', publicKey)] },
+}
+const postClient = { ...client, client_id: 'post-client', token_endpoint_auth_method: 'client_secret_post' }
+const provider = new Provider(origin, {
+  clients: [client, postClient, keyClient],
+  features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  pkce: { required: () => false },
+  rotateRefreshToken: rotates,
+  scopes: ['openid', 'offline_access', 'read'],
+  ttl: { AccessToken: accessLifetimeS, ClientCredentials: accessLifetimeS, RefreshToken: refreshLifetimeS, Grant: 1e6 },
+})
+
+const grants = []
+const does = {
+  start: async () => ({
+    issuer: origin,
+    tokenEndpoint: `${origin}/token`,
+    privateKey: await crypto.subtle.exportKey('jwk', privateKey),
+  }),
+  /** What its own pages would do once somebody has logged in and agreed. @returns The code for the token endpoint. */
+  async logIn() {
+    const known = await provider.Client.find(clientId)
+    const grant = new provider.Grant({ accountId: 'somebody', clientId })
+    grant.addOIDCScope('openid offline_access')
+    const grantId = await grant.save()
+    grants.push(grant)
+    const scope = 'openid offline_access'
+    const code = new provider.AuthorizationCode({
+      ...{ accountId: 'somebody', client: known, grantId, redirectUri: REDIRECT, scope, gty: 'authorization_code' },
+    })
+    return { code: await code.save(), redirect_uri: REDIRECT }
+  },
+  async changeSecret(secret) {
+    const known = await provider.Client.find(clientId)
+    known.clientSecret = secret
+  },
+  async revokeGrants() {
+    await Promise.all(grants.splice(0).map((grant) => grant.destroy()))
+  },
+  moveClock(ms) {
+    aheadMs += ms
+  },
+  stop() {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  },
+}
+
+parentPort.on('message', async ({ id, name, argument }) => {
+  try {
+    parentPort.postMessage({ id, result: await does[name](argument) })
+  } catch (error) {
+    parentPort.postMessage({ id, error: String(error.stack) })
+  }
+  if (name === 'stop') parentPort.close()
+})
