@@ -31,6 +31,16 @@ describe('given an example', () => {
       [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
     ],
     ['own-store', [/^the register passes \d+ checks$/m, /^3 managers hold 1 token, after 1 token call$/m]],
+    [
+      'oauth2',
+      [
+        /^200 200 200, with 1 token call$/m,
+        /^ERR_LOGIN_REQUIRED$/m,
+        /^logged in; 1 refresh$/m,
+        /^refresh token refused: expiry-unknown, obtain$/m,
+        /^ERR_LOGIN_REQUIRED: /m,
+      ],
+    ],
     ['observability', [/"msg":"token renewed"/, /^health \{"status":200/m, /^token\.failures 1$/m]],
     ['testing', [/^# pass 3$/m, /^# fail 0$/m]],
     ['demo', [/held {3}every request succeeded/]],

@@ -1,0 +1,38 @@
+// Any OAuth 2.0 server: openid-client finds the token endpoint, oauth2() calls it: npm run example oauth2
+import axios from 'axios'
+import { attachBearer, createTokenManager, type TokenError } from 'axios-evergreen'
+import { oauth2 } from 'axios-evergreen/oauth2'
+import { startTokenService } from 'axios-evergreen/testing'
+import * as oauth from 'openid-client'
+import { startOAuthServer } from '../own-source/oauth-server.ts'
+
+const server = await startOAuthServer()
+const client = { clientId: 'client', clientSecret: 'secret' }
+// The server of this example speaks plain http.
+const options = { execute: [oauth.allowInsecureRequests], algorithm: 'oauth2' as const }
+const found = await oauth.discovery(new URL(server.issuer), client.clientId, undefined, undefined, options)
+const { token_endpoint: tokenEndpoint = '' } = found.serverMetadata()
+
+const tokens = createTokenManager({ source: oauth2({ tokenEndpoint, ...client, clientAuthentication: 'post' }) })
+const api = axios.create({ baseURL: server.issuer })
+attachBearer(api, tokens)
+const answers = await Promise.all(['/a', '/b', '/c'].map((path) => api.get(path)))
+console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.status().counts.obtains} token call`)
+
+// A login that a person makes elsewhere. Here the simulated service plays that part.
+const service = await startTokenService()
+const source = oauth2({ tokenEndpoint: service.tokenEndpoint, ...service.client, grant: 'login', account: 'user-1' })
+const login = createTokenManager({ source })
+login.on('suspicious', ({ evidence, action }) => console.log(`refresh token refused: ${evidence}, ${action}`))
+const wallet = axios.create({ baseURL: service.baseUrl })
+attachBearer(wallet, login)
+
+await wallet.get('/wallet').catch((error: TokenError) => console.log(error.code))
+await login.adopt(await service.logIn())
+await wallet.get('/wallet')
+await login.renew()
+console.log(`logged in; ${login.status().counts.refreshes} refresh`)
+await service.stealRefreshToken()
+await login.renew().catch((error: TokenError) => console.log(`${error.code}: ${error.message}`))
+
+await Promise.all([tokens.close(), login.close(), server.close(), service.close()])
