@@ -103,6 +103,7 @@ export const tokens = createTokenManager({ source: loginPassword({ baseUrl: serv
 // It knows no public paths.
 export const api = axios.create({ baseURL: service.baseUrl, validateStatus: null })
 attachBearer(api, tokens)
+export const logIn = () => service.logIn()
 `
 
 /** A block with addresses and credentials that are real. */
@@ -110,6 +111,7 @@ function runnable(code: string): string {
   const real = code
     .replace(/'https:\/\/payments\.example\.com(\/api)?'/g, 'service.baseUrl')
     .replace(/`https:\/\/payments\.example\.com/g, '`${service.baseUrl}')
+    .replaceAll("'https://id.example.com/token'", 'service.tokenEndpoint')
     .replace(/'redis:\/\/[^']*'/g, 'process.env.REDIS')
     .replace(/\b(clientId|clientSecret): 'my-\w+'/g, '$1: service.client.$1')
     .replace(/\b(login|password): 'my-\w+'/g, '$1: service.login.$1')
@@ -137,6 +139,15 @@ describe('given the tables of events and errors', () => {
     expect(events.length).toBeGreaterThan(3)
     const codes = new Set(readFileSync('src/core/errors.ts', 'utf8').match(/ERR_\w+/g))
     expect(new Set(rowsUnder('Errors', readFileSync('docs/errors.md', 'utf8')))).toEqual(codes)
+  })
+})
+
+describe('given the document on OAuth 2.0', () => {
+  it('when the lines of its first two programs are counted, then they are 6 and at most 10', () => {
+    const programs = fences('ts', readFileSync('docs/oauth2.md', 'utf8'))
+    const [first, second] = programs.map((code) => code.split('\n').filter((line) => line !== '').length)
+    expect(first).toBe(6)
+    expect(second).toBeLessThanOrEqual(10)
   })
 })
 

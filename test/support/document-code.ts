@@ -31,6 +31,10 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
     axios: ["import axios from 'axios'", "import axios from 'axios'"],
     server: ["declare const server: import('node:http').Server", "import { server } from './given.mjs'"],
     tokens: ["declare const tokens: import('axios-evergreen').TokenManager", "import { tokens } from './given.mjs'"],
+    logIn: [
+      "declare const logIn: () => Promise<import('axios-evergreen').TokenGrant>",
+      "import { logIn } from './given.mjs'",
+    ],
     api: ["declare const api: import('axios').AxiosInstance", "import { api } from './given.mjs'"],
   }
   return Object.entries(given)
