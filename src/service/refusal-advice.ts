@@ -6,11 +6,11 @@ import { oauthServer, VARIANT_B } from './token-document.ts'
 /**
  * What an answer outside 2xx means (specification, section 7, and the field notes), and what to do about it.
  *
- * @param oauthError The `error` of OAuth 2.0 that it names.
+ * @param oauthError What shows that it is an answer of OAuth 2.0.
  * @param variant What the source speaks.
  */
 export function adviceFor(failure: Failure, answer: Answered, oauthError: string | undefined, variant: string): string {
-  if (failure.outcome === 'rejected' && oauthError !== undefined) return oauthServer(`error: ${oauthError}`)
+  if (failure.outcome === 'rejected' && oauthError !== undefined) return oauthServer(oauthError)
   const advice = generalAdvice(failure, answer, 'baseUrl')
   if (advice !== undefined) return advice
   if (failure.code === 'ERR_CREDENTIALS_REJECTED')

@@ -102,10 +102,14 @@ export function oauthServer(shown: string): string {
   return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use oauth2 of axios-evergreen/oauth2`
 }
 
-/** @returns `error` of an error answer of OAuth 2.0 (RFC 6749, section 5.2); undefined for all that is not one of its words. */
+/**
+ * @returns What shows that an error answer is one of OAuth 2.0 (RFC 6749, section 5.2): its word, unless it may be something
+ * else. Undefined for all other answers; those of web frameworks have an `error` that is no such word.
+ */
 export function oauthErrorOf(text: string): string | undefined {
   const error = own(parsed(text), 'error')
-  return isOAuthError(error) ? error : undefined
+  if (isOAuthError(error)) return `error: ${error}`
+  return typeof error === 'string' && /^[a-z]+(_[a-z]+)+$/.test(error) ? 'error' : undefined
 }
 
 /**

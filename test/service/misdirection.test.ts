@@ -23,6 +23,14 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     }
   })
 
+  it('when it answers a word of its own, then the message says so, and does not quote it (F194)', async () => {
+    const body = '{"error":"hidden_value","error_description":"x"}'
+    const failure = await failureOf(obtain(sourceBehind(answering(body, 400))))
+    expect(failure.message).toBe(
+      `https://tokens.example/api/token/ answered 400: an OAuth 2.0 server answered (error), ${OAUTH}`,
+    )
+  })
+
   it('when it answers a token, then the message says so, and quotes nothing of it (F194)', async () => {
     const body = JSON.stringify({ access_token: 'hidden-value', token_type: 'Bearer', expires_in: 3600 })
     const failure = await failureOf(obtain(sourceBehind(answering(body))))
@@ -32,13 +40,20 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     )
   })
 
-  it.each(['hidden-value', 'Invalid_request', 'invalid_request ', 400, { error: 'invalid_request' }, null, undefined])(
-    'when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)',
-    async (error) => {
-      const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
-      expect(failure.message).toMatch(/answered 400: check the credentials, and that the service speaks Variant A /)
-    },
-  )
+  it.each([
+    'hidden-value',
+    'Not Found',
+    'error',
+    'Invalid_request',
+    'invalid_request ',
+    400,
+    { error: 'invalid_request' },
+    null,
+    undefined,
+  ])('when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)', async (error) => {
+    const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
+    expect(failure.message).toMatch(/answered 400: check the credentials, and that the service speaks Variant A /)
+  })
 
   it.each([429, 500, 503])('when it answers %i, then that says enough (F194)', async (status) => {
     const failure = await failureOf(obtain(sourceBehind(answering('{"error":"invalid_request"}', status))))

@@ -73,8 +73,12 @@ export async function startNodeOAuthServer(settings: RealServerSettings): Promis
     const { method = '', headers } = request
     const asked = new OAuth2Server.Request({ method, headers: headers as Record<string, string>, query: {}, body })
     const response = new OAuth2Server.Response()
-    // What it throws, it has written into the response.
-    await oauth.token(asked, response, options).catch(() => undefined)
+    await oauth.token(asked, response, options).catch((thrown: unknown) => {
+      // Of a request that is no form it throws without an answer.
+      const { code, name, message } = thrown as OAuth2Server.OAuthError
+      response.status = code
+      response.body = { error: name, error_description: message }
+    })
     return response
   }
   const server = createServer(async (request, reply) => {
