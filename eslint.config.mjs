@@ -56,6 +56,11 @@ export default tseslint.config(
   ),
   room('web', '^(?!\\./|\\.\\./(core|store)/)', 'web imports core and store: it loads in any runtime.'),
   room(
+    'doctor',
+    '^(?!\\./|\\.\\./index\\.ts$|node:|axios$)',
+    'doctor imports the main entry, as its users do, axios and Node.',
+  ),
+  room(
     'testing',
     '^(?!\\./|node:)',
     'testing is an independent reading of the specification: it shares no code with the library.',

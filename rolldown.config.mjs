@@ -19,4 +19,14 @@ export default [
     // Modules are strict by themselves; CommonJS would run the same code in sloppy mode.
     output: { dir, format: 'cjs', strict: true, entryFileNames: '[name].cjs', chunkFileNames: 'shared-[hash].cjs' },
   },
+  // The program `axios-evergreen` uses the built package, as its users do.
+  {
+    input: { doctor: 'src/doctor/main.ts' },
+    platform: 'node',
+    external,
+    plugins: [
+      { name: 'built', resolveId: (id) => (id === '../index.ts' ? { id: './index.js', external: true } : null) },
+    ],
+    output: { dir, format: 'esm' },
+  },
 ]

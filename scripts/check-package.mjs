@@ -13,7 +13,7 @@ const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES.md']
 const BUILT =
-  /^dist\/(index|oauth2|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
+  /^dist\/(doctor(?=\.js$)|index|oauth2|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
 
 // Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
 const env = Object.fromEntries(
@@ -30,6 +30,7 @@ if (failed === 0) {
   check('the tarball holds what it should, and nothing else', checkContents)
   check('every build imports only what it may', checkImports)
   check('the notices cover all code of others', checkNotices)
+  check('the program', () => run('node', [join(unpacked, JSON.parse(manifest()).bin['axios-evergreen']), '--help']))
   check('ESM consumer', () => run('node', ['one-request.mjs']))
   check('CommonJS consumer', () => run('node', ['one-request.cjs']))
   check('ESM and CommonJS consumer in one process', () => run('node', ['both-formats.mjs']))
@@ -104,6 +105,10 @@ function pack() {
   writeFileSync(join(folder, 'one-request.test.cjs'), cjs.replace('void main()', "test('one request', main)"))
 }
 
+function manifest() {
+  return readFileSync(join(unpacked, 'package.json'), 'utf8')
+}
+
 function tarball() {
   return join(
     folder,
@@ -120,6 +125,9 @@ function checkContents() {
 
 /** The main entry loads in any runtime, and nothing is imported that a user would not have. */
 function checkImports() {
+  const ofProgram = readFileSync(join(unpacked, 'dist', 'doctor.js'), 'utf8').matchAll(/^import .*from "([^"]+)"/gm)
+  const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))
+  assert.deepEqual(others.sort(), ['./index.js', 'axios'])
   const packages = Object.keys({ ...dependencies, ...peerDependencies })
   for (const extension of ['js', 'cjs']) {
     const main = importsOf(`index.${extension}`)

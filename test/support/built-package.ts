@@ -24,8 +24,9 @@ export async function buildPackage(): Promise<BuiltPackage> {
     '--input-type=module',
     '--eval',
     `import { build } from 'rolldown'
-     const { default: [esm] } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
-     await build({ ...esm, output: { ...esm.output, dir: ${JSON.stringify(join(built, 'dist'))} } })`,
+     const { default: [esm, , program] } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
+     for (const { output, ...input } of [esm, program])
+       await build({ ...input, output: { ...output, dir: ${JSON.stringify(join(built, 'dist'))} } })`,
   ])
   if (code !== 0) throw new Error(printed)
   return { dir, run, remove: () => rm(dir, { recursive: true }) }

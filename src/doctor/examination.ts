@@ -1,0 +1,227 @@
+import axios from 'axios'
+import {
+  attachBearer,
+  type Client,
+  clientCredentials,
+  createTokenManager,
+  isTokenError,
+  type Login,
+  loginPassword,
+  type TokenErrorCode,
+  type TokenGrant,
+  type TokenManager,
+  type TokenSource,
+} from '../index.ts'
+import {
+  type ClockOffset,
+  clockOffset,
+  isPage,
+  type Protocol,
+  protocolOf,
+  signatureForm,
+  type SignatureForm,
+  throttlingHeaders,
+} from './protocol.ts'
+import { recordingAdapter, type Seen } from './recorder.ts'
+
+export interface Order {
+  readonly baseUrl: string
+  readonly api?: string | undefined
+  readonly allowInsecureHttp: boolean
+  readonly account: Client | Login
+}
+
+/** What was seen. Holds no token and no credential. */
+export interface Findings {
+  /** Without its query. */
+  baseUrl: string
+  speaks?: Protocol
+  obtain?: Call
+  refresh?: Call
+  accessLifetimeMs?: number
+  refreshLifetimeMs?: number
+  /** What a refresh brings in the place of the refresh token that it spends. */
+  rotation?: 'new-token' | 'same-token' | 'no-token'
+  signature?: SignatureForm | 'absent' | 'wrong'
+  clock?: ClockOffset
+  /** Headers that tell of a limit of token calls. */
+  throttling: Record<string, string>
+  api?: { url: string; status: number; takesToken: boolean | undefined }
+  /** What is usable, but not as specified. */
+  oddities: string[]
+  problems: Problem[]
+}
+
+export interface Call {
+  readonly status: number
+  readonly durationMs: number
+}
+
+export interface Problem {
+  readonly step: 'obtain' | 'refresh' | 'api'
+  readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR'
+  readonly message: string
+  /** What to do, beyond what the message says. */
+  readonly advice: readonly string[]
+}
+
+const API_LIMIT_MS = 10_000
+
+/**
+ * Makes one obtain, one refresh where there is a refresh token, and one call of the API where one is named.
+ *
+ * @throws {TypeError} naming the option that cannot be used: nothing was called.
+ */
+export async function examine({ baseUrl, api, allowInsecureHttp, account }: Order): Promise<Findings> {
+  const seen: Seen[] = []
+  const grants: TokenGrant[] = []
+  const service = { baseUrl, allowInsecureHttp, transport: { adapter: recordingAdapter(seen) } }
+  const source =
+    'login' in account ? loginPassword({ ...service, ...account }) : clientCredentials({ ...service, ...account })
+  const tokens = createTokenManager({
+    source: keeping(source, grants),
+    retry: { maxAttempts: 1 },
+    renewal: { keepWarm: 'never' },
+  })
+  const callApi = api === undefined ? undefined : apiCall(api, tokens, allowInsecureHttp)
+  const { origin, pathname } = new URL(baseUrl)
+  const findings: Findings = { baseUrl: origin + pathname, throttling: {}, oddities: [], problems: [] }
+  tokens.on('anomaly', ({ message }) => findings.oddities.push(message))
+  try {
+    if (await step('obtain', () => tokens.getAccessToken(), findings, seen)) {
+      if (grants[0]?.refreshToken !== undefined) await step('refresh', () => tokens.renew(), findings, seen)
+      await callApi?.(findings)
+    }
+  } finally {
+    await tokens.close()
+  }
+  readGrants(findings, grants)
+  for (const answer of seen) readAnswer(findings, answer)
+  const [first] = seen
+  if (first && 'login' in account && first.status === 200) findings.signature = signatureForm(first, account)
+  return findings
+}
+
+/** The same source; what it grants is kept beside. */
+function keeping(source: TokenSource, grants: TokenGrant[]): TokenSource {
+  const kept = async (exchange: Promise<TokenGrant>) => {
+    const grant = await exchange
+    grants.push(grant)
+    return grant
+  }
+  const refresh = source.refresh?.bind(source)
+  return {
+    id: source.id,
+    ...(source.origin !== undefined && { origin: source.origin }),
+    obtain: (context) => kept(source.obtain(context)),
+    ...(refresh && { refresh: (token, context) => kept(refresh(token, context)) }),
+  }
+}
+
+/** @returns Whether it succeeded. */
+async function step(
+  name: 'obtain' | 'refresh',
+  act: () => Promise<unknown>,
+  findings: Findings,
+  seen: Seen[],
+): Promise<boolean> {
+  const startedAt = performance.now()
+  const before = seen.length
+  let isDone = true
+  try {
+    await act()
+  } catch (error) {
+    if (!isTokenError(error)) throw error
+    isDone = false
+    const advice = adviceOn(error.code, error.retryAfterMs, seen[before])
+    findings.problems.push({ step: name, code: error.code, message: error.message, advice })
+  }
+  const answer = seen[before]
+  if (answer) findings[name] = { status: answer.status, durationMs: Math.round(performance.now() - startedAt) }
+  return isDone
+}
+
+function adviceOn(code: TokenErrorCode, retryAfterMs: number | undefined, answer: Seen | undefined): string[] {
+  const advice: string[] = []
+  if (answer && isPage(answer))
+    advice.push(
+      'A web page was answered. The address may be that of a web site, or a proxy or a login page stands between.',
+    )
+  if (answer && protocolOf(answer) === 'oauth2')
+    return ['The service speaks OAuth 2.0: use oauth2({ tokenEndpoint, … }) of axios-evergreen/oauth2.']
+  if (code === 'ERR_THROTTLED') {
+    const pause = retryAfterMs === undefined ? 'a minute' : `${Math.ceil(retryAfterMs / 1_000)} s`
+    advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to two token calls.`)
+  }
+  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
+    advice.push(
+      answer
+        ? 'Something answers at this address, and has trouble: try again later.'
+        : 'Nothing answered. Check host and port, and what stands between: firewall, VPN, HTTPS_PROXY and NO_PROXY.',
+    )
+  if (code === 'ERR_CREDENTIALS_REJECTED')
+    advice.push('Compare the environment variables with what the service gave you: a line break, or another account?')
+  return advice
+}
+
+/** @throws {TypeError} for an address that must not receive a token. */
+function apiCall(address: string, tokens: TokenManager, allowInsecureHttp: boolean) {
+  const instance = axios.create({
+    maxRedirects: 0,
+    validateStatus: null,
+    responseType: 'stream',
+    timeout: API_LIMIT_MS,
+    signal: AbortSignal.timeout(2 * API_LIMIT_MS),
+  })
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('--api must be an absolute http or https URL')
+  if (url.username || url.password) throw new TypeError('--api must not carry a user or password')
+  // What the API says of the token is what the doctor wants to know: nothing is renewed, nothing is sent again.
+  attachBearer(instance, tokens, { origins: [url.origin], refuses: () => false, allowInsecureHttp })
+  return async (findings: Findings) => {
+    const shown = url.origin + url.pathname
+    const problem = (code: Problem['code'], message: string, ...advice: string[]) =>
+      findings.problems.push({ step: 'api', code, message, advice })
+    try {
+      const { status, data } = await instance.get<{ destroy?: () => void }>(url.href)
+      data.destroy?.()
+      const takesToken = status === 401 ? false : status >= 500 || (status >= 300 && status < 400) ? undefined : true
+      findings.api = { url: shown, status, takesToken }
+      if (takesToken === false)
+        problem(
+          'API_REFUSES_TOKEN',
+          `${shown} answered 401: it refuses a token that was just issued`,
+          'Check that the API and the token service belong to the same environment, and what this account may do.',
+        )
+      else if (takesToken === undefined)
+        problem(
+          'API_UNCLEAR',
+          `${shown} answered ${status}: that says nothing of the token`,
+          status >= 500 ? 'Try again later.' : 'Redirects are not followed: name the address behind it.',
+        )
+    } catch (error) {
+      if (isTokenError(error)) problem(error.code, error.message)
+      else {
+        const { code = 'no error code' } = error as { code?: string }
+        problem('API_UNCLEAR', `${shown} gave no answer (${code})`, 'Check the address, the proxy and the certificate.')
+      }
+    }
+  }
+}
+
+function readGrants(findings: Findings, [obtained, refreshed]: TokenGrant[]): void {
+  if (!obtained) return
+  findings.accessLifetimeMs = obtained.accessLifetimeMs
+  if (obtained.refreshLifetimeMs !== undefined) findings.refreshLifetimeMs = obtained.refreshLifetimeMs
+  if (!refreshed) return
+  const isSame = refreshed.refreshToken === obtained.refreshToken
+  findings.rotation = refreshed.refreshToken === undefined ? 'no-token' : isSame ? 'same-token' : 'new-token'
+}
+
+function readAnswer(findings: Findings, answer: Seen): void {
+  const speaks = protocolOf(answer)
+  if (speaks) findings.speaks ??= speaks
+  const clock = clockOffset(answer)
+  if (clock) findings.clock ??= clock
+  Object.assign(findings.throttling, throttlingHeaders(answer))
+}

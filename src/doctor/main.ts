@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+import { doctorOptions, Misuse, USAGE } from './doctor-options.ts'
+import { examine } from './examination.ts'
+import { EXIT, exitCodeOf, report } from './report.ts'
+
+/** `npx axios-evergreen doctor`: what is the token service, and does it work? */
+async function main(): Promise<number> {
+  const options = doctorOptions(process.argv.slice(2), process.env)
+  if (options === 'help') {
+    process.stdout.write(USAGE)
+    return EXIT.well
+  }
+  const findings = await examine(options)
+  const exitCode = exitCodeOf(findings)
+  process.stdout.write(options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings))
+  return exitCode
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  // The messages of option checks name the option, never a secret.
+  const isMisuse = error instanceof Misuse || error instanceof TypeError || error instanceof RangeError
+  process.stderr.write(isMisuse ? `${error.message}.\n\n${USAGE}` : `The doctor failed: ${(error as Error).name}\n`)
+  process.exitCode = isMisuse ? EXIT.usage : EXIT.broken
+}

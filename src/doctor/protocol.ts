@@ -1,0 +1,103 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { Seen } from './recorder.ts'
+
+export type Protocol = 'variant-a' | 'variant-b' | 'oauth2'
+
+/** What an answer shows of the protocol that the service speaks; undefined: nothing. */
+export function protocolOf({ status, text }: Seen): Protocol | undefined {
+  const answer = parsed(text)
+  const attributes = member(member(answer, 'data'), 'attributes')
+  if (member(attributes, 'expires_in') !== undefined) return 'variant-a'
+  if (member(attributes, 'access_expired_at') !== undefined) return 'variant-b'
+  if (member(answer, 'access_token') !== undefined) return 'oauth2'
+  const error = member(answer, 'error')
+  return status >= 400 && typeof error === 'string' && OAUTH_ERRORS.has(error) ? 'oauth2' : undefined
+}
+
+/** RFC 6749, section 5.2. */
+const OAUTH_ERRORS = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
+
+/** How `meta.sign` is made. The specification leaves the key and the encoding open. */
+export interface SignatureForm {
+  readonly key: 'login + password' | 'SHA-256 of login + password'
+  readonly encoding: 'hex' | 'base64' | 'base64url'
+}
+
+/** @returns `absent`: there is none; `wrong`: no key in use makes it. */
+export function signatureForm(
+  { text }: Seen,
+  { login, password }: { login: string; password: string },
+): SignatureForm | 'absent' | 'wrong' {
+  const answer = parsed(text)
+  const [time, sign] = ['time', 'sign'].map((name) => member(member(answer, 'meta'), name))
+  if (typeof sign !== 'string' || typeof time !== 'string') return 'absent'
+  const refresh = member(member(member(answer, 'data'), 'attributes'), 'refresh')
+  const message = time + (typeof refresh === 'string' ? refresh : '')
+  const secret = login + password
+  const keys = {
+    'login + password': secret,
+    'SHA-256 of login + password': createHash('sha256').update(secret).digest(),
+  }
+  const given = sign.trim().replace(/=$/, '')
+  for (const key of ['login + password', 'SHA-256 of login + password'] as const)
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      const tag = createHmac('sha256', keys[key]).update(message).digest(encoding).replace(/=$/, '')
+      if (tag === (encoding === 'hex' ? given.toLowerCase() : given)) return { key, encoding }
+    }
+  return 'wrong'
+}
+
+/** How far the clock of the service is ahead of this machine's. */
+export interface ClockOffset {
+  readonly aheadMs: number
+  readonly uncertaintyMs: number
+  readonly by: 'meta.time' | 'Date'
+}
+
+export function clockOffset({ sentAt, answeredAt, headers, text }: Seen): ClockOffset | undefined {
+  const halfWayMs = (answeredAt - sentAt) / 2
+  const middle = sentAt + halfWayMs
+  const time = Date.parse(String(member(member(parsed(text), 'meta'), 'time')))
+  if (!Number.isNaN(time)) return { aheadMs: time - middle, uncertaintyMs: halfWayMs, by: 'meta.time' }
+  const date = Date.parse(String(headers.date))
+  // Whole seconds, cut.
+  return Number.isNaN(date) ? undefined : { aheadMs: date + 500 - middle, uncertaintyMs: halfWayMs + 500, by: 'Date' }
+}
+
+/** What the headers of an answer say of a limit of calls. */
+export function throttlingHeaders({ headers }: Seen): Record<string, string> {
+  const told = Object.entries(headers).filter(([name]) => /^(retry-after|(x-)?rate-?limit)/i.test(name))
+  // Numbers and dates. Anything else might be an echo of what was sent.
+  return Object.fromEntries(
+    told.map(([name, value]) => {
+      const text = String(value)
+      const isPlain = /^[\d.]{1,12}([;,] *[a-z]*=?"?[\d.]{1,12}"?)*$/i.test(text) || !Number.isNaN(Date.parse(text))
+      return [name, isPlain ? text : '(not shown)']
+    }),
+  )
+}
+
+export function isPage({ headers, text }: Seen): boolean {
+  return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}

@@ -1,0 +1,98 @@
+import type { Findings, Problem } from './examination.ts'
+
+/** Documented in docs/doctor.md. */
+export const EXIT = { well: 0, broken: 1, usage: 2 } as const
+
+export const EXIT_OF: Record<Problem['code'], number> = {
+  ERR_TOKEN_SERVICE_UNAVAILABLE: 3,
+  ERR_CREDENTIALS_REJECTED: 4,
+  ERR_THROTTLED: 5,
+  ERR_TOKEN_REQUEST: 6,
+  ERR_TOKEN_RESPONSE: 6,
+  ERR_SIGNATURE: 7,
+  ERR_REFRESH_REJECTED: 8,
+  ERR_SUSPICIOUS_REFRESH_TOKEN: 8,
+  API_REFUSES_TOKEN: 9,
+  API_UNCLEAR: 10,
+  // Not seen here: there is no store, nobody closes the manager, and the source is ours.
+  ERR_WAIT_TIMEOUT: 3,
+  ERR_REPLACED_TOO_SOON: EXIT.broken,
+  ERR_STORE_UNAVAILABLE: EXIT.broken,
+  ERR_CLOSED: EXIT.broken,
+  ERR_TOKEN_SOURCE: EXIT.broken,
+}
+
+/** The first problem decides. */
+export function exitCodeOf({ problems: [first], speaks }: Findings): number {
+  if (!first) return EXIT.well
+  // It cannot have judged credentials that it did not find.
+  return speaks === 'oauth2' && first.step === 'obtain' ? EXIT_OF.ERR_TOKEN_RESPONSE : EXIT_OF[first.code]
+}
+
+const SPOKEN = {
+  'variant-a': 'Variant A (client id and secret)',
+  'variant-b': 'Variant B (login and password; the service ended its support on 1 December 2025)',
+  oauth2: 'OAuth 2.0, not the protocol of the credentials that were given',
+}
+const ROTATION = {
+  'new-token': 'each refresh brings a new one',
+  'same-token': 'a refresh brings the same one again',
+  'no-token': 'a refresh brings no new one',
+}
+
+/** The findings, one line each, for people. */
+export function report(findings: Findings): string {
+  const { problems, oddities } = findings
+  const lines = [...rows(findings)].map(([name, value]) => `${name.padEnd(16)}${value}`)
+  for (const oddity of oddities) lines.push(`${'odd'.padEnd(16)}${oddity}`)
+  for (const { step, code, message, advice } of problems)
+    lines.push('', `PROBLEM (${step}) ${code}`, ...[message, ...advice].map((text) => `  ${text}`))
+  lines.push('', problems.length === 0 ? 'All is well.' : `Exit code ${exitCodeOf(findings)}.`)
+  return `${lines.join('\n')}\n`
+}
+
+function* rows(findings: Findings): Generator<[string, string]> {
+  const { speaks, obtain, refresh, signature, clock, throttling, api } = findings
+  yield ['token service', findings.baseUrl]
+  if (speaks) yield ['speaks', SPOKEN[speaks]]
+  if (obtain) yield ['obtain', `answered ${obtain.status} in ${obtain.durationMs} ms`]
+  if (findings.accessLifetimeMs !== undefined) yield ['access token', `lives ${duration(findings.accessLifetimeMs)}`]
+  if (speaks === 'variant-a') yield ['refresh token', 'none: each renewal is an obtain']
+  if (speaks === 'variant-b') yield ['refresh token', refreshToken(findings)]
+  if (refresh) yield ['refresh', `answered ${refresh.status} in ${refresh.durationMs} ms`]
+  if (signature)
+    yield [
+      'signature',
+      typeof signature === 'string'
+        ? `${signature}: no refresh token of this service can be trusted`
+        : `right: HMAC-SHA256, key ${signature.key}, ${signature.encoding}`,
+    ]
+  if (clock) {
+    const [ahead, off] = [duration(Math.abs(clock.aheadMs)), duration(clock.uncertaintyMs)]
+    yield ['clock', `the service is ${ahead} ${clock.aheadMs < 0 ? 'behind' : 'ahead'} (± ${off}, by ${clock.by})`]
+  }
+  if (obtain) {
+    const told = Object.entries(throttling).map(([name, value]) => `${name}: ${value}`)
+    yield ['throttling', told.length > 0 ? told.join(', ') : 'no header tells of a limit']
+  }
+  if (api) {
+    const taken = { true: 'takes the token', false: 'refuses the token', undefined: 'it is not clear' }
+    yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}`]
+  }
+}
+
+function refreshToken({ refreshLifetimeMs, rotation }: Findings): string {
+  const lives = refreshLifetimeMs === undefined ? 'of unknown lifetime' : `lives ${duration(refreshLifetimeMs)}`
+  return rotation === undefined ? lives : `${lives}; ${ROTATION[rotation]}`
+}
+
+function duration(ms: number): string {
+  const [unit, of] = UNITS.find(([, least]) => ms >= 2 * least) ?? (['ms', 1] as const)
+  return `${Number((ms / of).toFixed(unit === 'ms' ? 0 : 1))} ${unit}`
+}
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createHash, createHmac } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { join } from 'node:path'
+import { EXIT, EXIT_OF } from '../src/doctor/report.ts'
+import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
+import { selfSigned } from './service/certificate.ts'
+import { grantText, listening, objectText, serve } from './service/world.ts'
+import { type BuiltPackage, buildPackage } from './support/built-package.ts'
+
+const SECRET = 'a-secret-of-nobody'
+const CLIENT = { EVERGREEN_CLIENT_ID: 'id-of-nobody', EVERGREEN_CLIENT_SECRET: SECRET }
+const LOGIN = { EVERGREEN_LOGIN: 'login-of-nobody', EVERGREEN_PASSWORD: SECRET }
+const NEVER = { EVERGREEN_CLIENT_ID: '', EVERGREEN_CLIENT_SECRET: '', EVERGREEN_LOGIN: '', EVERGREEN_PASSWORD: '' }
+
+let built: BuiltPackage
+let service: SimulatedService
+beforeAll(async () => {
+  built = await buildPackage()
+})
+afterAll(() => built.remove())
+
+/** Runs the program as its users do. Whatever it prints holds none of the secrets. */
+async function doctor(args: string[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
+  const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
+  const { code, printed } = await built.run([program, ...args], { ...NEVER, ...env })
+  for (const secret of [SECRET, ...secrets]) expect(printed).not.toContain(secret)
+  return { code, printed }
+}
+
+async function asJson(args: string[], env: NodeJS.ProcessEnv) {
+  const { code, printed } = await doctor(['doctor', ...args, '--json'], env)
+  const findings = JSON.parse(printed) as Record<string, unknown>
+  expect(findings.exitCode).toBe(code)
+  return findings
+}
+
+const client = () => ({
+  EVERGREEN_CLIENT_ID: service.client.clientId,
+  EVERGREEN_CLIENT_SECRET: service.client.clientSecret,
+})
+const login = () => ({ EVERGREEN_LOGIN: service.login.login, EVERGREEN_PASSWORD: service.login.password })
+
+describe('given a token service', () => {
+  beforeAll(async () => {
+    service = await startTokenService({ accessLifetimeMs: 300_000, clockOffsetMs: 90_000 })
+  })
+  afterAll(() => service.close())
+
+  it('when its client asks, then the doctor names Variant A, the lifetime and the clock, after one call', async () => {
+    const before = service.count('obtain')
+    const { code, printed } = await doctor(
+      ['doctor', '--base-url', service.baseUrl, '--api', `${service.baseUrl}/wallet?q=1`],
+      client(),
+      [service.client.clientSecret],
+    )
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/All is well\.\n$/) })
+    for (const line of [
+      /^speaks +Variant A/m,
+      /^access token +lives 5 min$/m,
+      /^refresh token +none/m,
+      /^clock +the service is 90?\.?\d* s ahead/m,
+      /^throttling +no header/m,
+      /^API .*\/wallet answered 200: takes the token$/m,
+    ])
+      expect(printed.replace(/8\d\.\d s ahead/, '90 s ahead')).toMatch(line)
+    expect(service.count('obtain') - before).toBe(1)
+  })
+
+  it('when its login asks, then the doctor names Variant B, rotation, signature and clock, after two calls', async () => {
+    const before = service.log.length
+    const findings = await asJson(['--base-url', service.baseUrl], login())
+    expect(findings).toMatchObject({
+      exitCode: 0,
+      speaks: 'variant-b',
+      obtain: { status: 200 },
+      refresh: { status: 200 },
+      rotation: 'new-token',
+      signature: { key: 'login + password', encoding: 'hex' },
+      clock: { by: 'meta.time' },
+      problems: [],
+    })
+    const { clock, refreshLifetimeMs } = findings as { clock: { aheadMs: number; uncertaintyMs: number } } & {
+      refreshLifetimeMs: number
+    }
+    expect(Math.abs(clock.aheadMs - 90_000)).toBeLessThanOrEqual(clock.uncertaintyMs + 1)
+    expect(refreshLifetimeMs).toBeGreaterThan(6 * 3_600_000 - 60_000)
+    expect(service.log.slice(before).map(({ kind }) => kind)).toEqual(['obtain', 'refresh'])
+  })
+
+  it('when a refresh is refused, then that is told, and the API is asked all the same', async () => {
+    service.failNext('refresh', { status: 401 })
+    const findings = await asJson(['--base-url', service.baseUrl, '--api', service.baseUrl], login())
+    expect(findings).toMatchObject({
+      exitCode: 8,
+      problems: [{ step: 'refresh', code: 'ERR_REFRESH_REJECTED' }],
+      api: { status: 200, takesToken: true },
+    })
+  })
+
+  it.each([
+    [401, { takesToken: false }, 9, 'API_REFUSES_TOKEN'],
+    [503, {}, 10, 'API_UNCLEAR'],
+    [302, {}, 10, 'API_UNCLEAR'],
+  ])('when the API answers %i, then what it says of the token is told', async (status, api, exitCode, code) => {
+    service.failNext('resource', { status })
+    const before = service.log.length
+    const findings = await asJson(['--base-url', service.baseUrl, '--api', service.baseUrl], client())
+    expect(findings).toMatchObject({ exitCode, api: { status, ...api }, problems: [{ step: 'api', code }] })
+    expect(service.log.length - before).toBe(2)
+  })
+
+  it('when the API may not receive a token, then nothing is called', async () => {
+    const before = service.log.length
+    const args = ['doctor', '--base-url', service.baseUrl, '--api', 'http://api.example.com']
+    const { code, printed } = await doctor(args, client())
+    expect([code, service.log.length - before]).toEqual([2, 0])
+    expect(printed).toContain('https')
+  })
+
+  it('when no key makes the tag, then the doctor says that it is wrong', async () => {
+    service.failNext('obtain', { corrupt: 'signature' })
+    const findings = await asJson(['--base-url', service.baseUrl], login())
+    expect(findings).toMatchObject({ exitCode: 7, signature: 'wrong', problems: [{ code: 'ERR_SIGNATURE' }] })
+    expect(findings).not.toHaveProperty('refresh')
+  })
+})
+
+describe('given a service that signs in another way', () => {
+  it.each([
+    ['hex', false],
+    ['base64', false],
+    ['base64url', true],
+  ] as const)('when tags are %s, then key and encoding are told', async (encoding, isDigest) => {
+    const secret = LOGIN.EVERGREEN_LOGIN + SECRET
+    const key = isDigest ? createHash('sha256').update(secret).digest() : secret
+    const server = await serve((request, reply) => {
+      const now = new Date().toISOString().slice(0, -1)
+      const signed = Array.from({ length: 1_000 }, (_, n) => {
+        const time = `${now}${String(n).padStart(3, '0')}Z`
+        return { time, sign: createHmac('sha256', key).update(`${time}refresh-1`).digest(encoding) }
+      })
+      // Many tags are the same text in both alphabets of base64.
+      const { time, sign } = signed.find((one) => encoding === 'hex' || /[-_+/]/.test(one.sign))!
+      const attributes = objectText({
+        access: '"issued-token"',
+        refresh: '"refresh-1"',
+        access_expired_at: JSON.stringify(new Date(Date.now() + 60_000).toISOString()),
+        refresh_expired_at: JSON.stringify(new Date(Date.now() + 600_000).toISOString()),
+      })
+      const data = objectText({ type: '"auth-token"', id: '"1"', attributes })
+      if (request.url?.endsWith('/refresh/')) reply.setHeader('X-RateLimit-Remaining', '13').end(data)
+      else reply.end(objectText({ data, meta: JSON.stringify({ time, sign }) }))
+    })
+    expect(await asJson(['--base-url', server.origin], LOGIN)).toMatchObject({
+      exitCode: 0,
+      signature: { key: isDigest ? 'SHA-256 of login + password' : 'login + password', encoding },
+      rotation: 'same-token',
+      throttling: { 'x-ratelimit-remaining': '13' },
+    })
+  })
+})
+
+describe('given what is no such service', () => {
+  const answering = (status: number, body: string, headers: Record<string, string> = {}) =>
+    serve((_, reply) => reply.writeHead(status, headers).end(body))
+
+  it.each([
+    ['a wrong path', 404, '{}', {}, 6, /check baseUrl/],
+    ['a web page', 200, '<!doctype html><p>Welcome', { 'Content-Type': 'text/html' }, 6, /A web page was answered/],
+    ['a redirect', 302, '', { Location: 'https://login.example.com/' }, 6, /redirect to https:\/\/login\.example\.com/],
+    ['an OAuth 2.0 server', 200, `{"access_token":"${SECRET}","expires_in":60}`, {}, 6, /^speaks +OAuth 2\.0/m],
+    ['OAuth 2.0 that refuses', 400, '{"error":"invalid_request"}', {}, 6, /use oauth2\(\{ tokenEndpoint/],
+    ['the other variant', 200, grantText().replace('issued', SECRET), {}, 6, /^speaks +Variant A/m],
+    ['wrong credentials', 401, `{"detail":"${SECRET}"}`, {}, 4, /Compare the environment variables/],
+    ['throttling', 429, '', { 'Retry-After': '17', 'RateLimit-Limit': '15' }, 5, /Wait 17 s/],
+    ['throttling headers', 429, '', { 'X-RateLimit-Limit': `15 ${SECRET}` }, 5, /x-ratelimit-limit: \(not shown\)/],
+    ['a service that fails', 503, SECRET, {}, 3, /try again later/],
+    ['garbage', 200, SECRET, {}, 6, /not JSON/],
+  ] as const)(
+    'when it meets %s, then it says what it saw and what to do',
+    async (_, status, body, headers, code, line) => {
+      const server = await answering(status, body, headers)
+      const told = await doctor(['doctor', '--base-url', server.origin], LOGIN, ['issued-token'])
+      expect(told).toEqual({ code, printed: expect.stringMatching(line) })
+      expect(told.printed).toContain(`answered ${status}`)
+      expect(server.seen).toHaveLength(1)
+    },
+  )
+
+  it('when nothing listens, then it says so', async () => {
+    const told = await doctor(['doctor', '--base-url', 'http://127.0.0.1:1'], CLIENT)
+    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/ECONNREFUSED[^]*Nothing answered/) })
+  })
+
+  it('when the host is unknown, then it says so', async () => {
+    const told = await doctor(['doctor', '--base-url', 'https://no-such-host.invalid'], {
+      ...CLIENT,
+      HTTPS_PROXY: '',
+      https_proxy: '',
+    })
+    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/(ENOTFOUND|EAI_AGAIN)[^]*unknown host/) })
+  })
+
+  it('when its certificate is not trusted, then it says so; when it is, then it works', async () => {
+    const { key, cert } = selfSigned('localhost')
+    const server = createServer({ key, cert }, (_, reply) => reply.end(grantText()))
+    const baseUrl = `https://localhost:${(await listening(server)).split(':')[1]}`
+    const trusted = join(built.dir, 'authority.pem')
+    writeFileSync(trusted, cert)
+    const env = { ...CLIENT, NODE_EXTRA_CA_CERTS: trusted }
+    expect(await doctor(['doctor', '--base-url', baseUrl], env, ['issued-token'])).toMatchObject({ code: 0 })
+    const told = await doctor(['doctor', '--base-url', baseUrl], CLIENT)
+    expect(told).toEqual({
+      code: 6,
+      printed: expect.stringMatching(/does not trust the certificate[^]*NODE_EXTRA_CA_CERTS/),
+    })
+  })
+})
+
+describe('given a wrong call of the doctor', () => {
+  const BASE = ['--base-url', 'https://payments.example.com/api']
+  it.each([
+    [['doctor', ...BASE, '--client-secret', SECRET], CLIENT, /Credentials are not taken as arguments/],
+    [['doctor', ...BASE, `--password=${SECRET}`], LOGIN, /Credentials are not taken as arguments/],
+    [['doctor', ...BASE, '-u', SECRET], LOGIN, /Credentials are not taken as arguments/],
+    [['doctor', ...BASE, SECRET], LOGIN, /argument without an option/],
+    [['doctor', ...BASE, '--verbose'], LOGIN, /There is no option --verbose/],
+    [['doctor'], CLIENT, /--base-url must be given/],
+    [['doctor', '--base-url'], CLIENT, /--base-url must be given/],
+    [
+      ['doctor', '--base-url', `https://me:${SECRET}@payments.example.com`],
+      CLIENT,
+      /must not carry a user or password/,
+    ],
+    [['doctor', '--base-url', 'http://payments.example.com'], CLIENT, /must be https/],
+    [['doctor', ...BASE, '--api'], CLIENT, /--api must be given/],
+    [['doctor', ...BASE, '--api', '/wallet'], CLIENT, /--api must be an absolute/],
+    [['doctor', ...BASE], {}, /Set EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET/],
+    [['doctor', ...BASE], { EVERGREEN_LOGIN: 'me' }, /EVERGREEN_PASSWORD must be set, too/],
+    [['doctor', ...BASE], { ...CLIENT, ...LOGIN }, /not both/],
+    [['doctor', ...BASE], { ...CLIENT, EVERGREEN_CLIENT_SECRET: `${SECRET}\n` }, /no line break/],
+    [['doctors', ...BASE], CLIENT, /The one command is doctor/],
+  ])('when it is called with %j, then it says what to do, and calls nothing', async (args, env, message) => {
+    expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(message) })
+  })
+
+  it('when help is wanted, then it is printed', async () => {
+    expect(await doctor(['--help'], {})).toEqual({ code: 0, printed: expect.stringContaining('--base-url URL') })
+  })
+})
+
+describe('given the page of the doctor', () => {
+  it('when its exit codes are read, then they are those of the program', () => {
+    const [, table] = readFileSync('docs/doctor.md', 'utf8').split('## Exit codes')
+    const told = Array.from(table!.matchAll(/^\| (\d+) /gm), ([, code]) => Number(code))
+    const used = new Set([...Object.values(EXIT), ...Object.values(EXIT_OF)])
+    expect(told).toEqual([...used].sort((one, other) => one - other))
+  })
+})
