@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals'
+import { Console } from 'node:console'
+import { PassThrough } from 'node:stream'
+import { logEvents, TokenError, type TokenEvents } from '../../src/index.ts'
+import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/virtual-clock.ts'
+
+const levels = () => {
+  const lines: string[] = []
+  const at = (level: string) => (line: string) => void lines.push(`${level} ${line}`)
+  return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } }
+}
+
+/** A manager that tells what the test says. */
+const telling = () => {
+  let told: (name: keyof TokenEvents, event: never) => void = () => undefined
+  const tokens = { onAny: (listener: never) => ((told = listener), () => undefined) }
+  return {
+    tokens,
+    tell: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => told(name, event as never),
+  }
+}
+
+const error = new TokenError('ERR_THROTTLED', 'answered 429')
+const at = Date.UTC(2026, 0, 1)
+const suspicion = { suspicious: true, fingerprint: '0a1b2c3d', rejectedAt: at } as const
+
+describe('given a log of the events', () => {
+  it.each([
+    [
+      'renewed',
+      { by: 'refresh', because: 'due', attempts: 2, durationMs: 1_234, accessExpiresAt: at },
+      'info axios-evergreen: renewed: refresh (due), 2 calls, 1.23 s; the access token expires at 2026-01-01T00:00:00.000Z',
+    ],
+    [
+      'retry',
+      { attempt: 1, delayMs: 500, error },
+      'warn axios-evergreen: retry: token call 1 failed, the next one follows in 0.5 s; ERR_THROTTLED: answered 429',
+    ],
+    [
+      'renewalFailed',
+      { error, nextAttemptAt: at },
+      'warn axios-evergreen: renewalFailed: no token call before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429',
+    ],
+    [
+      'renewalFailed',
+      { error, nextAttemptAt: Infinity },
+      'warn axios-evergreen: renewalFailed: no token call until reset(); ERR_THROTTLED: answered 429',
+    ],
+    [
+      'suspicious',
+      { ...suspicion, severity: 'high', evidence: 'unexplained', action: 'stop' },
+      'error axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (high: unexplained); the manager stops until reset()',
+    ],
+    [
+      'suspicious',
+      { ...suspicion, severity: 'low', evidence: 'concurrent-use', action: 'obtain' },
+      'warn axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (low: concurrent-use); the manager obtains a new pair',
+    ],
+    [
+      'suspicionSettled',
+      { fingerprint: '0a1b2c3d', verdict: 'token-only' },
+      'info axios-evergreen: suspicionSettled: refresh token 0a1b2c3d, token-only',
+    ],
+    [
+      'anomaly',
+      { kind: 'clock-off', message: 'by\r\nan hour' },
+      'warn axios-evergreen: anomaly: clock-off; by an hour',
+    ],
+    ['storeUnavailable', { message: 'no answer' }, 'warn axios-evergreen: storeUnavailable: no answer'],
+  ] as const)('when %s is told as %j, then it is one line', (name, event, line) => {
+    const { lines, log } = levels()
+    const { tokens, tell } = telling()
+    logEvents(tokens, log)
+    tell(name, event as never)
+    expect(lines).toEqual([line])
+  })
+
+  it('when a manager lives, then a console has a line for each event until it is ended, and no token', async () => {
+    const { source, tokens } = manage(new ScriptedSource({ pairs: true }))
+    const printed = new PassThrough()
+    const stop = logEvents(tokens, new Console(printed))
+    await tokens.getAccessToken()
+    source.script.push(failing(401), failing(400))
+    await outcome(tokens.renew())
+    await settle()
+    const text = String(printed.read())
+    expect(text.match(/axios-evergreen: \w+/g)?.map((line) => line.slice(17))).toEqual([
+      'renewed',
+      'suspicious',
+      'retry',
+      'suspicionSettled',
+      'renewalFailed',
+    ])
+    expect(text).not.toMatch(/access-|refresh-/)
+    stop()
+    await tokens.reset()
+    await tokens.getAccessToken()
+    await settle()
+    expect(printed.read()).toBeNull()
+  })
+
+  it.each([
+    [undefined, 'log must be an object, got undefined'],
+    [{ info: () => undefined, warn: () => undefined }, 'log.error must be a function, got undefined'],
+  ])('when %j is given for the log, then that is refused', (log, message) => {
+    expect(() => logEvents(manage().tokens, log as never)).toThrow(message)
+  })
+})
