@@ -56,6 +56,11 @@ export default tseslint.config(
   ),
   room('web', '^(?!\\./|\\.\\./(core|store)/)', 'web imports core and store: it loads in any runtime.'),
   room(
+    'opentelemetry',
+    '^(?!\\./|\\.\\./(core|wire)/|@opentelemetry/api$)',
+    'opentelemetry imports core, wire and the API of OpenTelemetry, and no SDK: the user brings one.',
+  ),
+  room(
     'doctor',
     '^(?!\\./|\\.\\./index\\.ts$|node:|axios$)',
     'doctor imports the main entry, as its users do, axios and Node.',

@@ -21,6 +21,7 @@ interface Results {
 const paths = {
   'axios-evergreen': ['./src/index.ts'],
   'axios-evergreen/oauth2': ['./src/oauth2/index.ts'],
+  'axios-evergreen/opentelemetry': ['./src/opentelemetry/index.ts'],
   'axios-evergreen/postgres': ['./src/postgres/index.ts'],
   'axios-evergreen/redis': ['./src/redis/index.ts'],
   'axios-evergreen/store': ['./src/store/index.ts'],

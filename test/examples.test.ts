@@ -41,7 +41,15 @@ describe('given an example', () => {
         /^ERR_LOGIN_REQUIRED: /m,
       ],
     ],
-    ['observability', [/"msg":"token renewed"/, /^health \{"status":200/m, /^token\.failures 1$/m]],
+    [
+      'observability',
+      [
+        /renewed: obtain \(cold\), 2 calls/,
+        /^health \{"status":200/m,
+        /^evergreen.token.calls \{.*"accepted"\} 1$/m,
+        /^span token obtain .*503/m,
+      ],
+    ],
     ['testing', [/^# pass 3$/m, /^# fail 0$/m]],
     ['demo', [/held {3}every request succeeded/]],
   ])('when %s is run, then it prints what it says, and ends well', async (name, lines) => {

@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import { checkChoice, checkFunction } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
+import type { Exchange } from './token-source.ts'
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 export interface TokenEvents {
@@ -70,6 +71,14 @@ export interface SuspicionEvent {
 /** Hears every event, with its name. */
 export type AnyListener = <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void
 
+/** Looks on where no event is told, for measurements. Its methods must not throw. */
+export interface Watcher {
+  /** Makes one token call by `run`. */
+  call<Result>(exchange: Exchange, attempt: number, run: () => Promise<Result>): Promise<Result>
+  /** A caller begins to wait for `token`, in the caller's own asynchronous context. */
+  wait(token: Promise<string>): void
+}
+
 type Listener = (event: never) => unknown
 
 const NAMES: readonly (keyof TokenEvents)[] = [
@@ -96,6 +105,7 @@ const SAME_GAP_MS = 60_000
 /** Tells listeners, and lets nothing they do come back. */
 export class Events {
   readonly #clock: Clock
+  watcher: Watcher | undefined
   // Made when needed: most managers tell nothing odd, and there may be thousands of managers.
   #listeners: Map<keyof TokenEvents, Set<Listener>> | undefined
   #toldAt: Map<AnomalyKind | 'store', number> | undefined

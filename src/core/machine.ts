@@ -25,7 +25,7 @@ import { type Context, currentContext } from './runtime.ts'
 import type { TokenStatus, WaitOptions } from './token-manager.ts'
 import { readGrant, type TokenGrant } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
-import { waitMsOf, WaitingRoom } from './waiting-room.ts'
+import { type Wait, waitMsOf, WaitingRoom } from './waiting-room.ts'
 
 /** Performs what a phase and an event call for. `phase.ts` decides. */
 export class Machine {
@@ -200,11 +200,17 @@ export class Machine {
     if (isRefused && living === undefined) throw this.#refusal(admitted)
     if (admitted === 'start') this.#renew(because)
     this.#renewal?.hurry(limit)
-    if (living === undefined || !this.#current) return this.#room.share({ limit, signal })
+    if (living === undefined || !this.#current) return this.#waitIn({ limit, signal })
     // The token lives, within its hard window. The caller waits until a third of that is left, then takes the old token.
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
-    return this.#room.share({ limit, keepAt: now + patienceMs, signal })
+    return this.#waitIn({ limit, keepAt: now + patienceMs, signal })
+  }
+
+  #waitIn(wait: Wait): Promise<string> {
+    const token = this.#room.share(wait)
+    this.#settings.events.watcher?.wait(token)
+    return token
   }
 
   #takeForcedTurn() {

@@ -126,14 +126,15 @@ export class Renewal {
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
     if (this.#isHalted()) return this.#withdraw(claim, 'keep')
-    const { source, memory } = this.#settings
+    const { source, memory, events } = this.#settings
     const refreshToken = source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
     const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
     if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
+    const run = () => exchange(this.#settings, refreshToken, this.#start.holdsProcess)
     let granted: NewTokens
     try {
-      granted = await exchange(this.#settings, refreshToken, this.#start.holdsProcess)
+      granted = await (events.watcher ? events.watcher.call(call.by, attempt, run) : run())
     } catch (thrown) {
       return this.#failed(call, this.#settings.readThrown(thrown, call.by))
     }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import { isTokenError, toldTo, TokenError, type TokenErrorCode } from './errors.ts'
-import type { AnyListener, Events, TokenEvents } from './events.ts'
+import type { AnyListener, Events, TokenEvents, Watcher } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenGrant } from './token-source.ts'
@@ -90,6 +90,8 @@ export interface ManagerInternals {
   readonly hasEnded: (token: string) => boolean
   /** The API refused `token`: replaces it for later requests, as `replaceAccessToken` does. Nobody waits, and no process is held. */
   readonly replaceBehind: (token: string) => void
+  /** Lets `watcher` look on until the returned function is called. @throws {TypeError} when another one looks on already. */
+  readonly watch?: (watcher: Watcher) => () => void
 }
 export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
 
@@ -181,6 +183,13 @@ export class Manager implements TokenManager {
       awaitToken: (options) => this.#machine.get(options),
       hasEnded: (token) => this.#machine.hasEnded(token),
       replaceBehind: (token) => this.#machine.replaceBehind(token),
+      watch(watcher) {
+        if (events.watcher) throw new TypeError('The token manager is instrumented already: end that first')
+        events.watcher = watcher
+        return () => {
+          if (events.watcher === watcher) events.watcher = undefined
+        }
+      },
     }
   }
 }

@@ -1,0 +1,56 @@
+import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
+import { checkFunction, checkObject, ownOptions } from '../core/option-checks.ts'
+import type { TokenManager } from '../core/token-manager.ts'
+import { internalsOf } from './internals.ts'
+import { Measurements } from './measurements.ts'
+import { TokenCalls } from './token-calls.ts'
+
+export interface InstrumentOptions {
+  /** Where the metrics go, such as `metrics.getMeter('payments')`. */
+  meter?: Meter | undefined
+  /** Where the spans of token calls go, such as `trace.getTracer('payments')`. */
+  tracer?: Tracer | undefined
+  /** Put on all metrics and spans. Needed where several managers share a meter, e.g. `{ 'evergreen.account': 'bakery' }`. */
+  attributes?: Attributes | undefined
+}
+
+/**
+ * Tells OpenTelemetry of a manager: token calls, renewals, the waiting of callers, the life that is left to the token,
+ * suspicions, anomalies, and a span for each token call. Holds no token and no credential. A request that finds a fresh
+ * token costs nothing more.
+ *
+ * @example
+ * const stop = instrument(tokens, { meter: metrics.getMeter('payments'), tracer: trace.getTracer('payments') })
+ * @returns a function that ends it.
+ * @throws {TypeError} naming the option, or when the manager is instrumented already.
+ */
+export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {
+  const { meter, tracer, attributes = {} } = checked(tokens, options)
+  const internals = internalsOf(tokens)
+  const wallNow = () => internals?.clock.wallNow() ?? Date.now()
+  const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()
+  const measurements = meter && new Measurements(meter, attributes, () => tokens.status(), wallNow)
+  const calls = new TokenCalls({ tracer, attributes, origin: internals?.origin, measurements, monotonicNow })
+  // Before anything listens: it throws where another instrument looks on.
+  const unwatch = internals?.watch?.(calls)
+  const stops = [
+    unwatch,
+    measurements && tokens.onAny((...event) => measurements.hear(...event)),
+    measurements?.observe(),
+  ]
+  return () => {
+    for (const stop of stops) stop?.()
+  }
+}
+
+function checked(tokens: unknown, options: InstrumentOptions): InstrumentOptions {
+  checkObject('tokens', tokens)
+  for (const method of ['onAny', 'status']) checkFunction(`tokens.${method}`, Reflect.get(tokens as object, method))
+  const own = ownOptions('The options of instrument', options, ['meter', 'tracer', 'attributes'])
+  const { meter, tracer, attributes } = own
+  if (meter === undefined && tracer === undefined) throw new TypeError('instrument needs a meter, a tracer, or both')
+  if (meter !== undefined) checkFunction('meter.createHistogram', (meter as Partial<Meter> | null)?.createHistogram)
+  if (tracer !== undefined) checkFunction('tracer.startSpan', (tracer as Partial<Tracer> | null)?.startSpan)
+  if (attributes !== undefined) checkObject('attributes', attributes)
+  return own
+}

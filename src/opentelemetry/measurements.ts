@@ -1,0 +1,104 @@
+import type { Attributes, Meter, ObservableResult } from '@opentelemetry/api'
+import type { TokenEvents } from '../core/events.ts'
+import type { TokenStatus } from '../core/token-manager.ts'
+
+const PHASES: readonly TokenStatus['phase'][] = [
+  'empty',
+  'fresh',
+  'due',
+  'expired',
+  'cooling-down',
+  'stopped',
+  'closed',
+]
+/** Those of HTTP in the semantic conventions, and the default limit of a caller. */
+const BOUNDARIES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** The metrics of one manager. Names and units as the semantic conventions would have them. */
+export class Measurements {
+  readonly #meter: Meter
+  readonly #attributes: Attributes
+  readonly #status: () => TokenStatus
+  readonly #wallNow: () => number
+  readonly #calls
+  readonly #renewals
+  readonly #waits
+  readonly #failures
+  readonly #suspicions
+  readonly #storeErrors
+  readonly #anomalies
+
+  constructor(meter: Meter, attributes: Attributes, status: () => TokenStatus, wallNow: () => number) {
+    this.#meter = meter
+    this.#attributes = attributes
+    this.#status = status
+    this.#wallNow = wallNow
+    const seconds = (name: string, description: string) =>
+      meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: BOUNDARIES_S } })
+    const counter = (name: string, description: string, what: string) =>
+      meter.createCounter(name, { description, unit: `{${what}}` })
+    this.#calls = counter('evergreen.token.calls', 'Calls of the token service', 'call')
+    this.#renewals = seconds('evergreen.renewal.duration', 'Time from the start of a renewal to its new token')
+    this.#waits = seconds('evergreen.wait.duration', 'Time that callers waited for a token')
+    this.#failures = counter('evergreen.renewal.failures', 'Renewals that gave up', 'renewal')
+    this.#suspicions = counter(
+      'evergreen.suspicions',
+      'Refresh tokens that were refused before their time',
+      'suspicion',
+    )
+    this.#storeErrors = counter('evergreen.store.errors', 'Minutes in which the shared store failed', 'error')
+    this.#anomalies = counter('evergreen.anomalies', 'What was odd but survivable', 'anomaly')
+  }
+
+  /** Asks for the status whenever metrics are read. @returns stop */
+  observe(): () => void {
+    const remaining = this.#meter.createObservableGauge('evergreen.token.remaining', {
+      description: 'Life left to the access token',
+      unit: 's',
+    })
+    const phase = this.#meter.createObservableGauge('evergreen.manager.phase', {
+      description: '1 for the phase that the manager is in, 0 for the others',
+    })
+    const tellRemaining = (result: ObservableResult) => {
+      const { accessExpiresAt } = this.#status()
+      if (accessExpiresAt === undefined) return
+      result.observe(Math.max(0, accessExpiresAt - this.#wallNow()) / 1_000, this.#attributes)
+    }
+    const tellPhase = (result: ObservableResult) => {
+      const now = this.#status().phase
+      for (const one of PHASES) result.observe(one === now ? 1 : 0, { ...this.#attributes, 'evergreen.phase': one })
+    }
+    remaining.addCallback(tellRemaining)
+    phase.addCallback(tellPhase)
+    return () => {
+      remaining.removeCallback(tellRemaining)
+      phase.removeCallback(tellPhase)
+    }
+  }
+
+  called(attributes: Attributes): void {
+    this.#calls.add(1, { ...this.#attributes, ...attributes })
+  }
+
+  waited(ms: number, errorType: string | undefined): void {
+    this.#waits.record(ms / 1_000, { ...this.#attributes, ...(errorType !== undefined && { 'error.type': errorType }) })
+  }
+
+  hear<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
+    this.#hearing[name]?.(event)
+  }
+
+  readonly #hearing: { readonly [Name in keyof TokenEvents]?: (event: TokenEvents[Name]) => void } = {
+    renewed: ({ by, because, durationMs }) => {
+      const attributes = { 'evergreen.renewal.by': by, 'evergreen.renewal.cause': because }
+      this.#renewals.record(durationMs / 1_000, { ...this.#attributes, ...attributes })
+    },
+    renewalFailed: ({ error }) => this.#failures.add(1, { ...this.#attributes, 'error.type': error.code }),
+    suspicious: ({ severity, evidence }) => {
+      const attributes = { 'evergreen.suspicion.severity': severity, 'evergreen.suspicion.evidence': evidence }
+      this.#suspicions.add(1, { ...this.#attributes, ...attributes })
+    },
+    storeUnavailable: () => this.#storeErrors.add(1, this.#attributes),
+    anomaly: ({ kind }) => this.#anomalies.add(1, { ...this.#attributes, 'evergreen.anomaly.kind': kind }),
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  type Attributes,
+  context,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api'
+import { isTokenError, outcomeOf } from '../core/errors.ts'
+import type { Watcher } from '../core/events.ts'
+import type { Exchange } from '../core/token-source.ts'
+import { toTokenError } from '../wire/to-token-error.ts'
+import type { Measurements } from './measurements.ts'
+
+/** More links say no more, and cost the exporter. */
+const MOST_LINKS = 32
+
+interface Settings {
+  readonly tracer: Tracer | undefined
+  readonly attributes: Attributes
+  /** Of the token service. */
+  readonly origin: string | undefined
+  readonly measurements: Measurements | undefined
+  readonly monotonicNow: () => number
+}
+
+/** Counts token calls and the waiting of callers, and makes a span of each call. */
+export class TokenCalls implements Watcher {
+  readonly #settings: Settings
+  /** The requests that wait, by their span. */
+  readonly #waiting = new Map<string, SpanContext>()
+  /** Of the call in flight. */
+  #span: Span | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  async call<Result>(exchange: Exchange, attempt: number, run: () => Promise<Result>): Promise<Result> {
+    const span = quietly(() => this.#startSpan(exchange, attempt))
+    this.#span = span
+    // What the token call does in turn, such as a span of HTTP, belongs to its span.
+    let running: Promise<Result> | undefined
+    const once = () => (running ??= run())
+    if (span) void quietly(() => context.with(trace.setSpan(context.active(), span), once))
+    try {
+      const result = await once()
+      this.#ended(span, { 'evergreen.exchange': exchange, 'evergreen.outcome': 'accepted' })
+      return result
+    } catch (thrown) {
+      const error = toTokenError(thrown, exchange)
+      const attributes = {
+        'evergreen.exchange': exchange,
+        'evergreen.outcome': outcomeOf(error),
+        'error.type': error.code,
+      }
+      this.#ended(span, attributes, error.status, error.message)
+      throw thrown
+    } finally {
+      this.#span = undefined
+    }
+  }
+
+  wait(token: Promise<string>): void {
+    const { monotonicNow, measurements } = this.#settings
+    const startedAt = monotonicNow()
+    const asking = quietly(() => this.#linkActive())
+    const end = (errorType?: string) => {
+      if (asking) this.#waiting.delete(asking)
+      quietly(() => measurements?.waited(monotonicNow() - startedAt, errorType))
+    }
+    void token.then(
+      () => end(),
+      (error: unknown) => end(isTokenError(error) ? error.code : 'aborted'),
+    )
+  }
+
+  #startSpan(exchange: Exchange, attempt: number): Span | undefined {
+    const { tracer, attributes, origin } = this.#settings
+    return tracer?.startSpan(`token ${exchange}`, {
+      kind: SpanKind.INTERNAL,
+      // It belongs to all who wait, and outlives each of them.
+      root: true,
+      attributes: { ...attributes, ...addressOf(origin), 'evergreen.exchange': exchange, 'evergreen.attempt': attempt },
+      links: Array.from(this.#waiting.values(), (linked) => ({ context: linked })),
+    })
+  }
+
+  /** @returns What the span of the asking request is known by. */
+  #linkActive(): string | undefined {
+    const linked = this.#settings.tracer && trace.getActiveSpan()?.spanContext()
+    if (!linked || this.#waiting.size >= MOST_LINKS || this.#waiting.has(linked.spanId)) return undefined
+    this.#waiting.set(linked.spanId, linked)
+    this.#span?.addLink({ context: linked })
+    return linked.spanId
+  }
+
+  #ended(span: Span | undefined, attributes: Attributes, status?: number, message?: string): void {
+    quietly(() => this.#settings.measurements?.called(attributes))
+    quietly(() => {
+      span?.setAttributes({ ...attributes, ...(status !== undefined && { 'http.response.status_code': status }) })
+      // Messages of a TokenError hold no secret.
+      if (message !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR, message })
+      span?.end()
+    })
+  }
+}
+
+function addressOf(origin: string | undefined): Attributes {
+  if (origin === undefined) return {}
+  const { hostname, port, protocol } = new URL(origin)
+  return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) }
+}
+
+/** Whatever telemetry does wrong costs nobody a token. */
+function quietly<Result>(act: () => Result): Result | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}
