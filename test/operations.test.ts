@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const read = (name: string) => readFileSync(name, 'utf8')
+const page = read('docs/operations.md')
+const rules = read('docs/operations/alerts.yml')
+const dashboard = JSON.parse(read('docs/operations/dashboard.json')) as {
+  panels: { id: number; title: string; targets: { expr: string }[] }[]
+}
+const expressions = dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, expr })))
+
+const metrics = Array.from(
+  read('src/opentelemetry/measurements.ts').matchAll(/(?:seconds|counter|Gauge)\(\s*'(evergreen\.[a-z.]+)'/g),
+  ([, name]) => name!,
+)
+const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name]) => name!)
+
+describe('given what watches a manager in production', () => {
+  it('when the metrics of the page are read, then they are those that there are', () => {
+    const told = Array.from(page.matchAll(/^\| `(evergreen\.[a-z.]+)`/gm), ([, name]) => name)
+    expect(told.sort()).toEqual([...metrics].sort())
+  })
+
+  it('when alerts and dashboard name a metric, then it is one of them', () => {
+    const texts = [rules, ...expressions.map(({ expr }) => expr)]
+    const words = texts.flatMap((text) => text.match(/\bevergreen_[a-z_]+/g) ?? [])
+    const names = metrics.map((name) => name.replaceAll('.', '_'))
+    const labels = /^evergreen_(account|exchange|outcome|phase|suspicion_\w+|anomaly_kind|renewal_cause)$/
+    const unknown = words.filter((word) => !labels.test(word) && !names.includes(word.replace(/_total$/, '')))
+    expect(unknown).toEqual([])
+    for (const name of names) expect([rules, JSON.stringify(dashboard)].join()).toContain(name)
+  })
+
+  it('when an alert is read, then the page says why, and what to do', () => {
+    const why = Array.from(page.matchAll(/^\| `(Evergreen\w+)`/gm), ([, name]) => name)
+    const runbook = Array.from(page.matchAll(/^### (Evergreen\w+)$/gm), ([, name]) => name)
+    const linked = Array.from(rules.matchAll(/runbook: docs\/operations\.md#(\w+)/g), ([, name]) => name)
+    expect([why, runbook, linked]).toEqual([alerts, alerts, alerts.map((name) => name.toLowerCase())])
+  })
+})
+
+const hasPromtool = () => spawnSync('promtool', ['--version']).status === 0
+if (!hasPromtool())
+  spawnSync(
+    process.execPath,
+    ['-e', "import('./test/support/apt-install.mjs').then((apt) => apt.aptInstall('prometheus'))"],
+    {
+      stdio: 'inherit',
+    },
+  )
+const isThere = hasPromtool()
+if (!isThere)
+  console.warn(
+    'SKIPPED: the rules of Prometheus. There is no promtool (package prometheus), and none could be installed.',
+  )
+
+;(isThere ? describe : describe.skip)('given promtool', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'evergreen-rules-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const promtool = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
+    return { status, printed: stdout + stderr }
+  }
+
+  it('when it checks the alerts, then they can be loaded', () => {
+    expect(promtool('check', 'rules', 'docs/operations/alerts.yml')).toMatchObject({ status: 0 })
+  })
+
+  it('when it plays a good hour and a bad one, then the alerts fire in the bad one only', () => {
+    expect(promtool('test', 'rules', 'test/operations/alerts.test.yml')).toMatchObject({ status: 0 })
+  })
+
+  it('when it reads the expressions of the dashboard, then it understands them', () => {
+    const asRules = expressions.map(({ expr }, n) => ({
+      record: `panel:${n}`,
+      expr: expr.replaceAll('$__rate_interval', '5m').replace(/\$(job|account)/g, '.*'),
+    }))
+    const file = join(folder, 'dashboard.json')
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: asRules }] }))
+    expect(promtool('check', 'rules', file)).toMatchObject({ status: 0 })
+  })
+})
