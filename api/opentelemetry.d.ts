@@ -26,7 +26,12 @@ interface TokenErrorDetails {
      */
     refreshToken?: 'refused' | 'unusable' | 'kept' | undefined;
 }
-/** One class for every failure to get a token; `code` tells them apart, across module formats and copies. */
+/**
+ * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
+ *
+ * @example
+ * if (status === 429) throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status, retryAfterMs })
+ */
 declare class TokenError extends Error {
     readonly code: TokenErrorCode;
     /** Whether the same call may work later without anyone changing anything. */
@@ -49,7 +54,12 @@ declare class TokenError extends Error {
     /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
-/** Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given. */
+/**
+ * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
+ *
+ * @example
+ * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
+ */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */

@@ -58,6 +58,9 @@ interface SharedStoreOptions {
  * Shares the tokens of each account among all owners that use the same register and the same `prefix`. One of them renews, the others adopt; a
  * single-use refresh token is presented once, even if its holder dies.
  *
+ * @example
+ * const store = sharedStore(register, { encryptionKeys: [{ id: '2026-11', key }] })
+ * const tokens = createTokenManager({ source, store })
  * @throws {TypeError | RangeError} naming the option.
  */
 declare function sharedStore(register: TokenRegister, options?: SharedStoreOptions): TokenStore;

@@ -128,6 +128,10 @@ interface SimulatedLogin {
  * All answers carry a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
  * before faults, throttle and credentials are looked at.
  *
+ * @example
+ * const service = await startTokenService({ accessLifetimeMs: 60_000 })
+ * const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+ * service.failNext('obtain', { status: 503 })
  * @throws {TypeError | RangeError} naming the option and its value; Node's own error if the port is taken.
  */
 declare function startTokenService(options?: SimulatedServiceOptions): Promise<SimulatedService>;
@@ -146,6 +150,10 @@ interface ManualClock {
 /**
  * A `Clock` moved by hand. Pass it to `createTokenManager`.
  *
+ * @example
+ * const clock = manualClock()
+ * const tokens = createTokenManager({ source, clock })
+ * await clock.advance(50_000) // timers that fall due run, and what they start
  * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
  */
 declare function manualClock({ wallNow }?: {
@@ -165,6 +173,8 @@ interface CheckedRegister {
 /**
  * What a `TokenRegister` must do, as checks for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
  *
+ * @example
+ * for (const { name, run } of tokenRegisterChecks(() => Promise.resolve({ register }))) it(name, run)
  * @param create Opens the register, on a connection of its own where it has connections. All that it opens must share their values.
  * @returns Each check rejects with an `AssertionError` that says what was expected.
  */

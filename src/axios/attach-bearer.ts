@@ -32,6 +32,10 @@ type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
  * Gives every request of `instance` a fresh token, and replays a request once when the API refuses its token. Requests that
  * carry the header, have `auth` or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
  *
+ * @example
+ * const api = axios.create({ baseURL: 'https://payments.example.com' })
+ * attachBearer(api, tokens)
+ * await api.get('/wallet') // carries a fresh token
  * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
  * is among the instance's defaults.
  */

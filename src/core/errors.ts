@@ -65,7 +65,12 @@ const OUTCOME_OF: Partial<Record<TokenErrorCode, ExchangeOutcome>> = {
   ERR_THROTTLED: 'deferred',
 }
 
-/** One class for every failure to get a token; `code` tells them apart, across module formats and copies. */
+/**
+ * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
+ *
+ * @example
+ * if (status === 429) throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status, retryAfterMs })
+ */
 export class TokenError extends Error {
   readonly code: TokenErrorCode
   /** Whether the same call may work later without anyone changing anything. */
@@ -105,7 +110,12 @@ export class TokenError extends Error {
 Object.defineProperty(TokenError.prototype, 'name', { value: 'TokenError', writable: true, configurable: true })
 Object.defineProperty(TokenError.prototype, BRAND, { value: true })
 
-/** Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given. */
+/**
+ * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
+ *
+ * @example
+ * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
+ */
 export function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError {
   return member(value, BRAND) === true && (code === undefined || member(value, 'code') === code)
 }

@@ -16,7 +16,13 @@ import type {
   TokenStore,
 } from './token-store.ts'
 
-/** Tokens in this process only. Managers that are given the same store, and the same key, share their tokens. */
+/**
+ * Tokens in this process only. Managers that are given the same store, and the same key, share their tokens.
+ *
+ * @example
+ * const store = memoryStore()
+ * const tokens = createTokenManager({ source, store, storeKey: 'bakery' })
+ */
 export function memoryStore(): TokenStore {
   const records = new Map<string, TokenRecord>()
   const store: OpenableStore = {

@@ -15,6 +15,8 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
  * Shares the tokens of each account among all processes that use the same table and the same `prefix`. PostgreSQL 12 or newer. One process
  * renews, the others adopt; a single-use refresh token is presented once, even if its holder dies.
  *
+ * @example
+ * const tokens = createTokenManager({ source, store: postgresStore({ pool: new Pool() }) })
  * @throws {TypeError | RangeError} naming the option.
  */
 export function postgresStore(options: PostgresStoreOptions): TokenStore {

@@ -17,6 +17,9 @@ export interface RedisStoreOptions extends SharedStoreOptions {
  * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One of them renews,
  * the others adopt; a single-use refresh token is presented once, even if its holder dies.
  *
+ * @example
+ * const client = await createClient({ url: 'redis://127.0.0.1:6379' }).connect()
+ * const tokens = createTokenManager({ source, store: redisStore({ client }) })
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {

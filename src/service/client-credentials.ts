@@ -15,6 +15,12 @@ export interface Client {
  * Variant A (specification, sections 2.1, 2.2, 4.1 and 7.1): exchanges `client_id` and `client_secret` for an access token,
  * again and again.
  *
+ * @example
+ * const source = clientCredentials({
+ *   baseUrl: 'https://payments.example.com/api',
+ *   account: 'bakery',
+ *   credentials: () => secretManager.read('payments'), // { clientId, clientSecret }
+ * })
  * @throws {TypeError} naming the option.
  */
 export function clientCredentials(options: ClientCredentialsOptions): TokenSource {

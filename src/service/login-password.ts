@@ -27,6 +27,8 @@ const CLOCK_OFF_MS = 60_000
  * Variant B, deprecated by the service (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and 7.3): `login` and
  * `password`, rotating refresh tokens, signed obtain responses. Lifetimes are counted by the service's clock.
  *
+ * @example
+ * const source = loginPassword({ baseUrl: 'https://payments.example.com/api', login, password })
  * @throws {TypeError} naming the option.
  */
 export function loginPassword(options: LoginPasswordOptions): TokenSource {

@@ -22,6 +22,8 @@ const OWNERS = 20
 /**
  * What a `TokenRegister` must do, as checks for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
  *
+ * @example
+ * for (const { name, run } of tokenRegisterChecks(() => Promise.resolve({ register }))) it(name, run)
  * @param create Opens the register, on a connection of its own where it has connections. All that it opens must share their values.
  * @returns Each check rejects with an `AssertionError` that says what was expected.
  */

@@ -77,6 +77,10 @@ export interface SimulatedLogin {
  * All answers carry a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
  * before faults, throttle and credentials are looked at.
  *
+ * @example
+ * const service = await startTokenService({ accessLifetimeMs: 60_000 })
+ * const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+ * service.failNext('obtain', { status: 503 })
  * @throws {TypeError | RangeError} naming the option and its value; Node's own error if the port is taken.
  */
 export async function startTokenService(options: SimulatedServiceOptions = {}): Promise<SimulatedService> {

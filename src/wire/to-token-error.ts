@@ -11,6 +11,9 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * network error; keeps no message that may hold a secret. The manager applies it to whatever a source throws that is no
  * `TokenError`.
  *
+ * @example
+ * const response = await fetch(tokenEndpoint, { method: 'POST', body })
+ * if (!response.ok) throw toTokenError(response, 'obtain')
  * @returns `thrown` itself where it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError {
