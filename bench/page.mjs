@@ -43,7 +43,7 @@ ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.plat
 ${table(['package', 'version'], Object.entries(versions))}
 
 Each contestant is used as its README recommends, with the options that suit it best here: one short file each in
-[bench/contestants](../bench/contestants). Their versions are the newest that run on all Node versions that this package runs on. All are given the same token
+\`bench/contestants\` in the repository. Their versions are the newest that run on all Node versions that this package runs on. All are given the same token
 call, and all on axios the same copy of it.
 
 How to read it: contestants are measured in turn, in a new random order in each round. A ratio compares a contestant with the reference in

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const pages = [
+  'README.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync('docs').map((name) => `docs/${name}`),
+].filter((name) => name.endsWith('.md') && existsSync(name))
+
+interface Link {
+  readonly page: string
+  readonly target: string
+  readonly anchor: string
+}
+
+/** Links to files of this project, pictures among them; addresses elsewhere are nobody's to promise. */
+function linksOf(page: string): Link[] {
+  const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
+  return Array.from(text.matchAll(/\]\(([^)\s]*)\)/g), ([, link = '']) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [path = '', anchor = ''] = link.split('#')
+      return { page, target: path === '' ? page : normalize(join(dirname(page), path)), anchor }
+    })
+}
+
+/** As the forges make them of headings. */
+function anchorsOf(page: string): string[] {
+  const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
+  const seen = new Map<string, number>()
+  return Array.from(text.matchAll(/^#{1,6} (.+)$/gm), ([, heading = '']) => {
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const anchor = plain.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-')
+    const times = seen.get(anchor) ?? 0
+    seen.set(anchor, times + 1)
+    return times === 0 ? anchor : `${anchor}-${times}`
+  })
+}
+
+describe('given the links of the documents', () => {
+  it.each(pages)(
+    'when those of %s are followed, then each leads to a file, and to a heading where it names one',
+    (page) => {
+      const dead = linksOf(page).filter(
+        ({ target, anchor }) =>
+          !existsSync(target) || (anchor !== '' && target.endsWith('.md') && !anchorsOf(target).includes(anchor)),
+      )
+      expect(dead).toEqual([])
+    },
+  )
+
+  it('when the package is installed, then those of the README and the pages that come with it lead somewhere there', () => {
+    const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' })
+    const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }]
+    const inside = files.map(({ path }) => path)
+    expect(inside).toEqual(
+      expect.arrayContaining(['README.md', 'docs/getting-started.md', 'docs/operations/alerts.yml']),
+    )
+    const isThere = (target: string) =>
+      inside.includes(target) || (statSync(target).isDirectory() && inside.some((path) => path.startsWith(target)))
+    const dead = inside
+      .filter((name) => name.endsWith('.md'))
+      .flatMap(linksOf)
+      .filter(({ target }) => !isThere(target))
+    expect(dead).toEqual([])
+  })
+})
