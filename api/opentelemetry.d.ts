@@ -1,5 +1,18 @@
 import { Meter, Tracer, Attributes } from '@opentelemetry/api';
-type TokenErrorCode = 'ERR_CREDENTIALS_REJECTED' | 'ERR_REFRESH_REJECTED' | 'ERR_SUSPICIOUS_REFRESH_TOKEN' | 'ERR_THROTTLED' | 'ERR_TOKEN_SERVICE_UNAVAILABLE' | 'ERR_TOKEN_REQUEST' | 'ERR_TOKEN_RESPONSE' | 'ERR_SIGNATURE' | 'ERR_WAIT_TIMEOUT' | 'ERR_REPLACED_TOO_SOON' | 'ERR_STORE_UNAVAILABLE' | 'ERR_CLOSED' | 'ERR_TOKEN_SOURCE';
+/** Two clocks and a timer; replace them in tests. */
+interface Clock {
+    /** Epoch ms; may jump. */
+    wallNow(): number;
+    /** Ms from any origin; never goes back. */
+    monotonicNow(): number;
+    /**
+     * Runs `callback` once. Keeps the process alive only if `holdsProcess`: the limit of a waiting caller does, everything
+     * in the background does not. @returns cancel.
+     */
+    setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void;
+}
+
+type TokenErrorCode = 'ERR_CREDENTIALS_REJECTED' | 'ERR_REFRESH_REJECTED' | 'ERR_SUSPICIOUS_REFRESH_TOKEN' | 'ERR_THROTTLED' | 'ERR_TOKEN_SERVICE_UNAVAILABLE' | 'ERR_TOKEN_REQUEST' | 'ERR_TOKEN_RESPONSE' | 'ERR_SIGNATURE' | 'ERR_WAIT_TIMEOUT' | 'ERR_REPLACED_TOO_SOON' | 'ERR_STORE_UNAVAILABLE' | 'ERR_CLOSED' | 'ERR_LOGIN_REQUIRED' | 'ERR_TOKEN_SOURCE';
 /**
  * What is known of one exchange. accepted: complete, valid 2xx · rejected: complete 4xx but 408, 425, 429, and complete
  * 3xx · deferred: complete 429 · not-sent: no request byte left · unknown-5xx: complete 5xx · unknown: all else (408 and
@@ -61,6 +74,53 @@ declare class TokenError extends Error {
  * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
  */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
+
+/**
+ * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ */
+interface TokenSource {
+    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+    readonly id: string;
+    /** Origin of the service, allowed to receive the token. */
+    readonly origin?: string;
+    /** Exchanges credentials for tokens. */
+    obtain(context: ExchangeContext): Promise<TokenGrant>;
+    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
+    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
+    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+    reset?(): void;
+    /**
+     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+     * refresh token keeps it (RFC 6749, section 6).
+     */
+    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
+    /**
+     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+     * one again whose answer was lost. Default 0.
+     */
+    readonly reuseGraceMs?: number | undefined;
+}
+interface ExchangeContext {
+    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
+    readonly signal: AbortSignal;
+    /** The manager's clock, for sources that must carry the service's time forward. */
+    readonly clock: Clock;
+    /**
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
+     */
+    readonly holdsProcess?: boolean;
+    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+    readonly report?: (kind: AnomalyKind, message: string) => void;
+}
+/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+interface TokenGrant {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken?: string;
+    refreshLifetimeMs?: number;
+}
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 interface TokenEvents {
@@ -135,8 +195,21 @@ interface TokenManager {
      * @throws {TokenError} `ERR_REPLACED_TOO_SOON` within the gap between forced renewals: max(2 s, a tenth of the lifetime).
      */
     replaceAccessToken(refused: string, options?: WaitOptions): Promise<string>;
-    /** Renews now, however fresh the token; joins a renewal in flight. @throws {TokenError} as `getAccessToken`. */
+    /**
+     * Renews now, however fresh the token; joins a renewal in flight. In a cool-down that follows from an unreachable or failing
+     * service it makes one attempt; it never breaks a `Retry-After`, the pause after refused credentials, or a stop.
+     *
+     * @throws {TokenError} as `getAccessToken`.
+     */
     renew(options?: WaitOptions): Promise<void>;
+    /**
+     * Uses tokens that were got elsewhere: by a login, from a page rendered on a server, from a vault. Ends cool-downs and stops,
+     * outdates a renewal in flight, and stores the tokens.
+     *
+     * @throws {TypeError} naming the member.
+     * @throws {TokenError} `ERR_STORE_UNAVAILABLE` where a shared store cannot be told and its `onUnavailable` is `fail`.
+     */
+    adopt(grant: TokenGrant): Promise<void>;
     /**
      * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
      * one. Use after changing credentials.

@@ -20,6 +20,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   ERR_STORE_UNAVAILABLE: EXIT.broken,
   ERR_CLOSED: EXIT.broken,
   ERR_TOKEN_SOURCE: EXIT.broken,
+  ERR_LOGIN_REQUIRED: EXIT.broken,
 }
 
 /** The first problem decides. */
