@@ -39,7 +39,12 @@ interface TokenErrorDetails {
      */
     refreshToken?: 'refused' | 'unusable' | 'kept' | undefined;
 }
-/** One class for every failure to get a token; `code` tells them apart, across module formats and copies. */
+/**
+ * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
+ *
+ * @example
+ * if (status === 429) throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status, retryAfterMs })
+ */
 declare class TokenError extends Error {
     readonly code: TokenErrorCode;
     /** Whether the same call may work later without anyone changing anything. */
@@ -62,8 +67,60 @@ declare class TokenError extends Error {
     /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
-/** Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given. */
+/**
+ * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
+ *
+ * @example
+ * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
+ */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
+
+/**
+ * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ */
+interface TokenSource {
+    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+    readonly id: string;
+    /** Origin of the service, allowed to receive the token. */
+    readonly origin?: string;
+    /** Exchanges credentials for tokens. */
+    obtain(context: ExchangeContext): Promise<TokenGrant>;
+    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
+    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
+    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+    reset?(): void;
+    /**
+     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+     * refresh token keeps it (RFC 6749, section 6).
+     */
+    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
+    /**
+     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+     * one again whose answer was lost. Default 0.
+     */
+    readonly reuseGraceMs?: number | undefined;
+}
+interface ExchangeContext {
+    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
+    readonly signal: AbortSignal;
+    /** The manager's clock, for sources that must carry the service's time forward. */
+    readonly clock: Clock;
+    /**
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
+     */
+    readonly holdsProcess?: boolean;
+    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+    readonly report?: (kind: AnomalyKind, message: string) => void;
+}
+/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+interface TokenGrant {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken?: string;
+    refreshLifetimeMs?: number;
+}
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 interface TokenEvents {
@@ -118,53 +175,6 @@ interface SuspicionEvent {
     status?: number;
     serviceCode?: string;
     action: 'obtain' | 'stop';
-}
-
-/**
- * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
- */
-interface TokenSource {
-    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
-    readonly id: string;
-    /** Origin of the service, allowed to receive the token. */
-    readonly origin?: string;
-    /** Exchanges credentials for tokens. */
-    obtain(context: ExchangeContext): Promise<TokenGrant>;
-    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
-    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
-    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
-    reset?(): void;
-    /**
-     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
-     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
-     * refresh token keeps it (RFC 6749, section 6).
-     */
-    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
-    /**
-     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
-     * one again whose answer was lost. Default 0.
-     */
-    readonly reuseGraceMs?: number | undefined;
-}
-interface ExchangeContext {
-    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
-    readonly signal: AbortSignal;
-    /** The manager's clock, for sources that must carry the service's time forward. */
-    readonly clock: Clock;
-    /**
-     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
-     */
-    readonly holdsProcess?: boolean;
-    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
-    readonly report?: (kind: AnomalyKind, message: string) => void;
-}
-/** What one exchange brought. Lifetimes count from the moment the request was sent. */
-interface TokenGrant {
-    accessToken: string;
-    accessLifetimeMs: number;
-    refreshToken?: string;
-    refreshLifetimeMs?: number;
 }
 
 
@@ -282,7 +292,12 @@ interface TokenErrorDetails {
      */
     refreshToken?: 'refused' | 'unusable' | 'kept' | undefined;
 }
-/** One class for every failure to get a token; `code` tells them apart, across module formats and copies. */
+/**
+ * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
+ *
+ * @example
+ * if (status === 429) throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status, retryAfterMs })
+ */
 declare class TokenError extends Error {
     readonly code: TokenErrorCode;
     /** Whether the same call may work later without anyone changing anything. */
@@ -305,8 +320,60 @@ declare class TokenError extends Error {
     /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
-/** Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given. */
+/**
+ * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
+ *
+ * @example
+ * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
+ */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
+
+/**
+ * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ */
+interface TokenSource {
+    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+    readonly id: string;
+    /** Origin of the service, allowed to receive the token. */
+    readonly origin?: string;
+    /** Exchanges credentials for tokens. */
+    obtain(context: ExchangeContext): Promise<TokenGrant>;
+    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
+    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
+    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+    reset?(): void;
+    /**
+     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+     * refresh token keeps it (RFC 6749, section 6).
+     */
+    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
+    /**
+     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+     * one again whose answer was lost. Default 0.
+     */
+    readonly reuseGraceMs?: number | undefined;
+}
+interface ExchangeContext {
+    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
+    readonly signal: AbortSignal;
+    /** The manager's clock, for sources that must carry the service's time forward. */
+    readonly clock: Clock;
+    /**
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
+     */
+    readonly holdsProcess?: boolean;
+    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+    readonly report?: (kind: AnomalyKind, message: string) => void;
+}
+/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+interface TokenGrant {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken?: string;
+    refreshLifetimeMs?: number;
+}
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 interface TokenEvents {
@@ -361,53 +428,6 @@ interface SuspicionEvent {
     status?: number;
     serviceCode?: string;
     action: 'obtain' | 'stop';
-}
-
-/**
- * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
- */
-interface TokenSource {
-    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
-    readonly id: string;
-    /** Origin of the service, allowed to receive the token. */
-    readonly origin?: string;
-    /** Exchanges credentials for tokens. */
-    obtain(context: ExchangeContext): Promise<TokenGrant>;
-    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
-    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
-    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
-    reset?(): void;
-    /**
-     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
-     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
-     * refresh token keeps it (RFC 6749, section 6).
-     */
-    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
-    /**
-     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
-     * one again whose answer was lost. Default 0.
-     */
-    readonly reuseGraceMs?: number | undefined;
-}
-interface ExchangeContext {
-    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
-    readonly signal: AbortSignal;
-    /** The manager's clock, for sources that must carry the service's time forward. */
-    readonly clock: Clock;
-    /**
-     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
-     */
-    readonly holdsProcess?: boolean;
-    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
-    readonly report?: (kind: AnomalyKind, message: string) => void;
-}
-/** What one exchange brought. Lifetimes count from the moment the request was sent. */
-interface TokenGrant {
-    accessToken: string;
-    accessLifetimeMs: number;
-    refreshToken?: string;
-    refreshLifetimeMs?: number;
 }
 
 export { AnomalyKind, ExchangeContext, ExchangeOutcome, RenewalCause, SuspicionEvent, TokenErrorCode, TokenErrorDetails, TokenEvents, TokenGrant, isTokenError };
@@ -513,17 +533,47 @@ declare module 'axios' {
  * Gives every request of `instance` a fresh token, and replays a request once when the API refuses its token. Requests that
  * carry the header, have `auth` or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
  *
+ * @example
+ * const api = axios.create({ baseURL: 'https://payments.example.com' })
+ * attachBearer(api, tokens)
+ * await api.get('/wallet') // carries a fresh token
  * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
  * is among the instance's defaults.
  */
 declare function attachBearer(instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>, tokens: TokenManager, options?: AttachOptions): Attachment;
 
-/** Tokens in this process only. Managers that are given the same store, and the same key, share their tokens. */
+/** What takes the lines: `console`, or a logger such as pino's. */
+interface EventLog {
+    info(line: string): void;
+    warn(line: string): void;
+    error(line: string): void;
+}
+/**
+ * Writes one readable line for each event of a manager: `info` for what went well, `warn` for what somebody should look at,
+ * `error` for a refresh token that may have been stolen. No line holds a token or a credential.
+ *
+ * @example
+ * const stop = logEvents(tokens, console)
+ * @returns a function that ends it.
+ * @throws {TypeError} when `log` lacks one of the three methods.
+ */
+declare function logEvents(tokens: Pick<TokenManager, 'onAny'>, log: EventLog): () => void;
+
+/**
+ * Tokens in this process only. Managers that are given the same store, and the same key, share their tokens.
+ *
+ * @example
+ * const store = memoryStore()
+ * const tokens = createTokenManager({ source, store, storeKey: 'bakery' })
+ */
 declare function memoryStore(): TokenStore;
 
 /**
  * Creates the manager of one account. The manager makes no token call until somebody asks for a token.
  *
+ * @example
+ * const tokens = createTokenManager({ source: clientCredentials({ baseUrl, clientId, clientSecret }) })
+ * const token = await tokens.getAccessToken()
  * @throws {TypeError | RangeError} naming the option and its value.
  */
 declare function createTokenManager(options: TokenManagerOptions): TokenManager;
@@ -555,6 +605,12 @@ interface Client {
  * Variant A (specification, sections 2.1, 2.2, 4.1 and 7.1): exchanges `client_id` and `client_secret` for an access token,
  * again and again.
  *
+ * @example
+ * const source = clientCredentials({
+ *   baseUrl: 'https://payments.example.com/api',
+ *   account: 'bakery',
+ *   credentials: () => secretManager.read('payments'), // { clientId, clientSecret }
+ * })
  * @throws {TypeError} naming the option.
  */
 declare function clientCredentials(options: ClientCredentialsOptions): TokenSource;
@@ -571,6 +627,8 @@ interface Login {
  * Variant B, deprecated by the service (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and 7.3): `login` and
  * `password`, rotating refresh tokens, signed obtain responses. Lifetimes are counted by the service's clock.
  *
+ * @example
+ * const source = loginPassword({ baseUrl: 'https://payments.example.com/api', login, password })
  * @throws {TypeError} naming the option.
  */
 declare function loginPassword(options: LoginPasswordOptions): TokenSource;
@@ -581,9 +639,12 @@ declare function loginPassword(options: LoginPasswordOptions): TokenSource;
  * network error; keeps no message that may hold a secret. The manager applies it to whatever a source throws that is no
  * `TokenError`.
  *
+ * @example
+ * const response = await fetch(tokenEndpoint, { method: 'POST', body })
+ * if (!response.ok) throw toTokenError(response, 'obtain')
  * @returns `thrown` itself where it is a `TokenError`.
  */
 declare function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError;
 
-export { Clock, TokenCallOptions, TokenError, TokenManager, TokenSource, TokenStore, attachBearer, clientCredentials, createTokenManager, loginPassword, memoryStore, toTokenError };
-export type { AttachOptions, Attachment, Client, ClientCredentialsOptions, Login, LoginPasswordOptions, ProvidedCredentials, RenewalOptions, RetryOptions, TokenManagerOptions, TokenServiceOptions };
+export { Clock, TokenCallOptions, TokenError, TokenManager, TokenSource, TokenStore, attachBearer, clientCredentials, createTokenManager, logEvents, loginPassword, memoryStore, toTokenError };
+export type { AttachOptions, Attachment, Client, ClientCredentialsOptions, EventLog, Login, LoginPasswordOptions, ProvidedCredentials, RenewalOptions, RetryOptions, TokenManagerOptions, TokenServiceOptions };

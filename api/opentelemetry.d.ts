@@ -177,6 +177,7 @@ interface SuspicionEvent {
     action: 'obtain' | 'stop';
 }
 
+
 /** Keeps one fresh access token for one account, whoever asks and however many at once. */
 interface TokenManager {
     /**
@@ -250,6 +251,7 @@ interface TokenStatus {
     };
 }
 
+import './types-CfPufTo4.js';
 
 interface InstrumentOptions {
     /** Where the metrics go, such as `metrics.getMeter('payments')`. */
