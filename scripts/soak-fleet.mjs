@@ -1,11 +1,12 @@
 // Real processes that share one token through a real Redis, killed and frozen by real signals: npm run soak:fleet --
-// [--rounds 100] [--processes 20] [--seconds 60] [--seed N]. What is 0 is left out. The same seed kills at the same steps, but
+// [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--seed N]. What is 0 is left out. The same seed kills at the same steps, but
 // which process it meets is chance. Or processes that share at another place, which is killed or restarted meanwhile:
 // --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N], PLACE being one of redis-aof, redis-rdb, redis-none,
 // cluster, sentinel (CLIENT: node-redis, ioredis) and postgres (pg, postgres). Needs redis-server, and signals: Linux or macOS.
 // The exit code is 0 only if every promise was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { cold } from './fleet/cold.mjs'
 import { outage } from './fleet/outage.mjs'
 import { PLACES } from './fleet/places.mjs'
 import { peace } from './fleet/peace.mjs'
@@ -27,6 +28,7 @@ else if (settings.seconds > 0) {
   parts.push(() => peace({ processes: 50, seconds: settings.seconds, redisUrl: redis.url }))
   parts.push(() => outage({ seconds: Math.min(10, settings.seconds), redis }))
 }
+if (settings.cold > 0 && !settings.on) parts.push(() => cold({ processes: settings.cold, redisUrl: redis.url }))
 if (settings.rounds > 0 && !settings.on)
   parts.push(() =>
     rounds({
@@ -52,7 +54,14 @@ console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --se
 process.exit(isGood ? 0 : 1)
 
 function read() {
-  const defaults = { rounds: 100, processes: 20, seconds: 60, kills: 0, seed: Math.floor(Math.random() * 2 ** 31) }
+  const defaults = {
+    rounds: 100,
+    processes: 20,
+    seconds: 60,
+    cold: 30,
+    kills: 0,
+    seed: Math.floor(Math.random() * 2 ** 31),
+  }
   const names = [...Object.keys(defaults), 'on', 'client']
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const { values } = parseArgs({ options })

@@ -7,8 +7,19 @@ import { createClient } from 'redis'
 import { connect } from './clients.mjs'
 import { library } from './library.mjs'
 
-const { name, apiUrl, tokenUrl, login, redisUrl, place, prefix, exchangeTimeoutMs, commandTimeoutMs, everyMs } =
-  JSON.parse(process.env.WORKER)
+const {
+  name,
+  apiUrl,
+  tokenUrl,
+  login,
+  redisUrl,
+  place,
+  prefix,
+  exchangeTimeoutMs,
+  commandTimeoutMs,
+  everyMs,
+  busyMs = 0,
+} = JSON.parse(process.env.WORKER)
 const { attachBearer, createTokenManager, loginPassword, postgresStore, redisStore } = library
 
 let seen = nothing()
@@ -86,7 +97,11 @@ const api = axios.create({
 })
 attachBearer(api, tokens)
 
-await tokens.getAccessToken()
+const first = tokens.getAccessToken()
+// What goes to the store is on its way, and the answer comes meanwhile.
+await pause(1)
+for (const until = performance.now() + busyMs; performance.now() < until;);
+await first
 process.send({ ready: true })
 while (!isEnding) {
   if (!isResting) await request()

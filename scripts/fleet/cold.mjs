@@ -1,0 +1,20 @@
+import { Fleet } from './fleet.mjs'
+import { startWatchedService } from './watched-service.mjs'
+
+const BUSY_MS = 300
+
+/**
+ * Processes that start at once with nothing stored, and are busy while the store answers.
+ *
+ * @returns promises, each with whether it was kept.
+ */
+export async function cold({ processes, redisUrl }) {
+  console.log(`\n${processes} processes start with ${BUSY_MS} ms of synchronous work, and nothing is stored.`)
+  const watched = await startWatchedService({ accessLifetimeMs: 600_000, latencyMs: 40 })
+  const fleet = new Fleet({ watched, redisUrl, busyMs: BUSY_MS, everyMs: 1_000 })
+  await fleet.grow(processes)
+  const { calls } = watched
+  await fleet.end()
+  await watched.close()
+  return [[calls <= 3, `${calls} token calls until all of them had a token (3 are allowed)`]]
+}
