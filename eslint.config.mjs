@@ -54,6 +54,7 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./(core|store)/)',
     'postgres imports core and store, and no client: the user brings one.',
   ),
+  room('inspector', '^(?!\\./|\\.\\./core/)', 'inspector imports core, and no framework.'),
   room('web', '^(?!\\./|\\.\\./(core|store)/)', 'web imports core and store: it loads in any runtime.'),
   room(
     'opentelemetry',

@@ -1,6 +1,6 @@
 // JavaScript: ESM that imports p-retry, CommonJS that carries it inside (p-retry is ESM only).
 // No source maps: the output keeps its comments and file names, and the package does not ship what they would point at.
-const rooms = ['oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']
+const rooms = ['inspector', 'oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']
 const input = { index: 'src/index.ts', ...Object.fromEntries(rooms.map((room) => [room, `src/${room}/index.ts`])) }
 const external = ['axios', 'async-mutex', '@opentelemetry/api', /^node:/]
 const dir = 'dist'

@@ -1,7 +1,7 @@
 // Types only; rolldown makes the JavaScript.
 import { dts } from 'rollup-plugin-dts'
 
-const rooms = ['oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']
+const rooms = ['inspector', 'oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']
 const output = (extension) => ({
   dir: 'dist',
   format: 'esm',

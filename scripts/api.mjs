@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 const isWriting = process.argv.includes('--write')
 const changed = []
 mkdirSync('api', { recursive: true })
-for (const entry of ['index', 'oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']) {
+for (const entry of ['index', 'inspector', 'oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']) {
   const file = `api/${entry}.d.ts`
   const surface = surfaceOf(`${entry}.d.ts`)
   if (isWriting) writeFileSync(file, surface)

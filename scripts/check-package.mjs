@@ -16,7 +16,7 @@ const DOCS = /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png|gif)|operations\/[\w-]
 /** A peer that may be missing, of one entry alone. */
 const TELEMETRY = '@opentelemetry/api'
 const BUILT =
-  /^dist\/(doctor(?=\.js$)|index|oauth2|opentelemetry|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
+  /^dist\/(doctor(?=\.js$)|index|inspector|oauth2|opentelemetry|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
 
 // Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
 const env = Object.fromEntries(
@@ -99,7 +99,10 @@ function pack() {
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
   const cjs = esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
-  writeFileSync(join(folder, 'browser.mjs'), "export * from 'axios-evergreen'\nexport * from 'axios-evergreen/web'\n")
+  writeFileSync(
+    join(folder, 'browser.mjs'),
+    "export * from 'axios-evergreen'\nexport * from 'axios-evergreen/web'\nexport * from 'axios-evergreen/web/inspector'\n",
+  )
   const vite = { build: { ssr: 'one-request.mjs', outDir: 'vite' }, ssr: { noExternal: true }, logLevel: 'warn' }
   writeFileSync(join(folder, 'vite.config.mjs'), `export default ${JSON.stringify(vite)}\n`)
   writeFileSync(join(folder, 'one-request.mts'), esm)
@@ -140,7 +143,7 @@ function checkImports() {
     assert.deepEqual(others, [], `testing.${extension}`)
     assert.deepEqual([...importsOf(`oauth2.${extension}`)], ['axios'], `oauth2.${extension}`)
     assert.deepEqual([...importsOf(`opentelemetry.${extension}`)], [TELEMETRY], `opentelemetry.${extension}`)
-    for (const room of ['postgres', 'redis', 'store', 'web'])
+    for (const room of ['inspector', 'postgres', 'redis', 'store', 'web'])
       assert.deepEqual([...importsOf(`${room}.${extension}`)], [], `${room}.${extension}`)
   }
 }

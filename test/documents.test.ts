@@ -27,6 +27,7 @@ const paths = {
   'axios-evergreen/store': ['./src/store/index.ts'],
   'axios-evergreen/testing': ['./src/testing/index.ts'],
   'axios-evergreen/web': ['./src/web/index.ts'],
+  'axios-evergreen/web/inspector': ['./src/inspector/index.ts'],
 }
 
 describe('given the code of all documents', () => {

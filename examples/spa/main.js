@@ -2,6 +2,7 @@ import axios from 'axios'
 import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { followPage, webStore } from 'axios-evergreen/web'
+import { inspect } from 'axios-evergreen/web/inspector'
 import { browserKey } from './browser-key.js'
 
 const tokens = createTokenManager({
@@ -16,6 +17,8 @@ const login = new BroadcastChannel('login')
 login.onmessage = () => location.reload()
 
 const [form, inside, events] = ['login', 'inside', 'events'].map((id) => document.getElementById(id))
+// What the manager does, as it does it: for development.
+inspect(tokens, events)
 const show = (isInside) => {
   form.hidden = isInside
   inside.hidden = !isInside
@@ -28,7 +31,7 @@ async function ask() {
     show(true)
   } catch (error) {
     if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) show(false)
-    else tell('request', { message: error.message })
+    else document.getElementById('user').textContent = error.message
   }
 }
 
@@ -50,12 +53,7 @@ document.getElementById('logout').onclick = async () => {
 }
 document.getElementById('ask').onclick = ask
 
-const tell = (name, event) => {
-  const time = new Date().toLocaleTimeString()
-  events.prepend(`${time} ${name} ${JSON.stringify({ ...event, error: event.error?.message })}\n`)
-}
 tokens.onAny((name, event) => {
-  tell(name, event)
   if (name === 'renewalFailed' && isTokenError(event.error, 'ERR_LOGIN_REQUIRED')) show(false)
 })
 await ask()

@@ -6,10 +6,12 @@ import { answering } from './service.mjs'
 
 const port = Number(process.argv[2] ?? 5173)
 // In a project of yours Vite finds these by itself.
-const alias = ['axios-evergreen/oauth2', 'axios-evergreen/web', 'axios-evergreen'].map((name) => ({
-  find: new RegExp(`^${name}$`),
-  replacement: fileURLToPath(import.meta.resolve(name)),
-}))
+const alias = ['axios-evergreen/oauth2', 'axios-evergreen/web/inspector', 'axios-evergreen/web', 'axios-evergreen'].map(
+  (name) => ({
+    find: new RegExp(`^${name}$`),
+    replacement: fileURLToPath(import.meta.resolve(name)),
+  }),
+)
 const server = createServer()
 const vite = await createVite({
   root: fileURLToPath(new URL('.', import.meta.url)),

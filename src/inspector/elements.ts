@@ -1,0 +1,23 @@
+/** What of the DOM is used here. */
+export interface Parent {
+  append(...nodes: (Element | string)[]): void
+}
+export interface Element extends Parent {
+  readonly style: Record<string, string>
+  readonly childElementCount: number
+  readonly lastElementChild: Element | null
+  textContent: string
+  title: string
+  prepend(node: Element): void
+  remove(): void
+}
+
+/** By the DOM alone: a Content-Security-Policy may forbid styles in markup, and markup that is made of text. */
+export const element =
+  (document: { createElement(name: string): Element }) =>
+  (name: string, style: Readonly<Record<string, string>>, ...children: (Element | string)[]): Element => {
+    const made = document.createElement(name)
+    Object.assign(made.style, style)
+    made.append(...children)
+    return made
+  }

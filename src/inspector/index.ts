@@ -1,0 +1,1 @@
+export { inspect, type InspectorParent } from './inspect.ts'
