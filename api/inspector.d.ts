@@ -38,7 +38,12 @@ interface TokenErrorDetails {
      */
     refreshToken?: 'refused' | 'unusable' | 'kept' | undefined;
 }
-/** One class for every failure to get a token; `code` tells them apart, across module formats and copies. */
+/**
+ * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
+ *
+ * @example
+ * if (status === 429) throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status, retryAfterMs })
+ */
 declare class TokenError extends Error {
     readonly code: TokenErrorCode;
     /** Whether the same call may work later without anyone changing anything. */
@@ -61,8 +66,60 @@ declare class TokenError extends Error {
     /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
-/** Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given. */
+/**
+ * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
+ *
+ * @example
+ * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
+ */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
+
+/**
+ * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ */
+interface TokenSource {
+    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+    readonly id: string;
+    /** Origin of the service, allowed to receive the token. */
+    readonly origin?: string;
+    /** Exchanges credentials for tokens. */
+    obtain(context: ExchangeContext): Promise<TokenGrant>;
+    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
+    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
+    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+    reset?(): void;
+    /**
+     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+     * refresh token keeps it (RFC 6749, section 6).
+     */
+    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
+    /**
+     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+     * one again whose answer was lost. Default 0.
+     */
+    readonly reuseGraceMs?: number | undefined;
+}
+interface ExchangeContext {
+    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
+    readonly signal: AbortSignal;
+    /** The manager's clock, for sources that must carry the service's time forward. */
+    readonly clock: Clock;
+    /**
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
+     */
+    readonly holdsProcess?: boolean;
+    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+    readonly report?: (kind: AnomalyKind, message: string) => void;
+}
+/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+interface TokenGrant {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken?: string;
+    refreshLifetimeMs?: number;
+}
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 interface TokenEvents {
@@ -117,53 +174,6 @@ interface SuspicionEvent {
     status?: number;
     serviceCode?: string;
     action: 'obtain' | 'stop';
-}
-
-/**
- * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
- */
-interface TokenSource {
-    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
-    readonly id: string;
-    /** Origin of the service, allowed to receive the token. */
-    readonly origin?: string;
-    /** Exchanges credentials for tokens. */
-    obtain(context: ExchangeContext): Promise<TokenGrant>;
-    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
-    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
-    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
-    reset?(): void;
-    /**
-     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
-     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
-     * refresh token keeps it (RFC 6749, section 6).
-     */
-    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
-    /**
-     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
-     * one again whose answer was lost. Default 0.
-     */
-    readonly reuseGraceMs?: number | undefined;
-}
-interface ExchangeContext {
-    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
-    readonly signal: AbortSignal;
-    /** The manager's clock, for sources that must carry the service's time forward. */
-    readonly clock: Clock;
-    /**
-     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
-     */
-    readonly holdsProcess?: boolean;
-    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
-    readonly report?: (kind: AnomalyKind, message: string) => void;
-}
-/** What one exchange brought. Lifetimes count from the moment the request was sent. */
-interface TokenGrant {
-    accessToken: string;
-    accessLifetimeMs: number;
-    refreshToken?: string;
-    refreshLifetimeMs?: number;
 }
 
 
@@ -240,7 +250,7 @@ interface TokenStatus {
     };
 }
 
-import './types-BJHZ4YVT.js';
+import './types-CfPufTo4.js';
 
 /**
  * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its token calls on an axis of a minute, and its

@@ -51,3 +51,8 @@ export class HeldToken {
     return this.#clock.now() - this.#heldAt
   }
 }
+
+/** The token while it strictly lives: nobody fails for the want of a newer one. */
+export function livingIn(held: HeldToken | undefined): string | undefined {
+  return held && held.remainingMs > 0 ? held.stored.accessToken : undefined
+}

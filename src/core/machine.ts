@@ -2,7 +2,7 @@ import { Mutex } from 'async-mutex'
 import { LONGEST_TIMER_MS } from './clock.ts'
 import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
-import { HeldToken } from './held-token.ts'
+import { HeldToken, livingIn } from './held-token.ts'
 import { ownOption } from './option-checks.ts'
 import {
   admission,
@@ -11,6 +11,7 @@ import {
   type Phase,
   type PhaseEvent,
   refusalIn,
+  renewalIn,
   restAfter,
   restIn,
   statusIn,
@@ -19,8 +20,8 @@ import {
 import { newTokens } from './exchange.ts'
 import { GaveUp, unforeseen } from './renewal-endings.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
-import type { RenewalSettings } from './renewal-settings.ts'
-import { Renewal, type Renewed } from './renewal.ts'
+import type { RenewalSettings, Renewed } from './renewal-settings.ts'
+import { Renewal } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
 import type { TokenStatus, WaitOptions } from './token-manager.ts'
 import { readGrant, type TokenGrant } from './token-source.ts'
@@ -45,9 +46,9 @@ export class Machine {
     this.#settings = settings
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token could be had within the time that this caller can wait', {
-        cause: this.#renewal?.lastError,
+        cause: renewalIn(this.#phase)?.lastError,
       })
-    this.#room = new WaitingRoom(settings.clock, () => this.#living(), atLimit)
+    this.#room = new WaitingRoom(settings.clock, () => livingIn(this.#current), atLimit)
   }
 
   /** The token if it may be sent right now. Starts the background renewal when it is due. */
@@ -92,7 +93,7 @@ export class Machine {
 
   /** Whether `token` is the current one and has ended. */
   hasEnded(token: string): boolean {
-    return this.#isCurrent(token) && this.#living() === undefined
+    return this.#isCurrent(token) && livingIn(this.#current) === undefined
   }
 
   /** @throws {TypeError} naming the member. */
@@ -129,7 +130,7 @@ export class Machine {
   }
 
   async close(): Promise<void> {
-    this.#renewal?.halt('closed')
+    renewalIn(this.#phase)?.halt('closed')
     this.#enter({ type: 'closed' })
     this.#current = undefined
     this.#cancelTimer()
@@ -148,10 +149,6 @@ export class Machine {
     return restIn(this.#phase)?.failures ?? 0
   }
 
-  get #renewal(): Renewal | undefined {
-    return this.#phase.is === 'renewing' ? this.#phase.renewal : undefined
-  }
-
   /** @returns Whether the event changed the phase: that of an outdated renewal does not. */
   #enter(event: PhaseEvent): boolean {
     const before = this.#phase
@@ -163,16 +160,10 @@ export class Machine {
     return this.#current?.stored.accessToken === token
   }
 
-  /** The token while it strictly lives: nobody fails for the want of a newer one. */
-  #living(): string | undefined {
-    const current = this.#current
-    return current && current.remainingMs > 0 ? current.stored.accessToken : undefined
-  }
-
   /** Outdates a renewal in flight, too. */
   #forget(): void {
     const { memory, suspicions } = this.#settings
-    this.#renewal?.halt('outdated')
+    renewalIn(this.#phase)?.halt('outdated')
     this.#enter({ type: 'reset' })
     this.#current = undefined
     this.#gaps.forget()
@@ -194,12 +185,12 @@ export class Machine {
     const signal = ownOption(options, 'signal')
     const now = this.#now
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
-    const living = mayKeep ? this.#living() : undefined
+    const living = mayKeep ? livingIn(this.#current) : undefined
     const admitted = admission(this.#phase, now, limit, because === 'forced')
     const isRefused = admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refusal(admitted)
     if (admitted === 'start') this.#renew(because)
-    this.#renewal?.hurry(limit)
+    renewalIn(this.#phase)?.hurry(limit)
     if (living === undefined || !this.#current) return this.#waitIn({ limit, signal })
     // The token lives, within its hard window. The caller waits until a third of that is left, then takes the old token.
     const { patienceMs } = this.#current
@@ -243,7 +234,7 @@ export class Machine {
     const startAt = this.#gaps.startAt(because, now)
     try {
       const renewed = await renewal.run(startAt - now)
-      if (this.#renewal === renewal) this.#hold(renewed, because, startAt)
+      if (renewalIn(this.#phase) === renewal) this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
     }
@@ -253,7 +244,8 @@ export class Machine {
   #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
     // First, because the user's `random` is called here: if it throws, the renewal has failed.
     const current = this.#held(tokens, this.#settings.random())
-    if (this.#renewal) this.#enter({ type: 'renewed', renewal: this.#renewal })
+    const renewal = renewalIn(this.#phase)
+    if (renewal) this.#enter({ type: 'renewed', renewal })
     this.#gaps.renewed(startedAt)
     this.#seenVersion = tokens.version
     if (by === 'adopted') this.#settings.counts.adoptions += 1

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
-import { accept, adopt, type Change, claim, clear, type RecordState, release } from './record-state.ts'
+import type { Change, RecordState } from './record-shape.ts'
+import { accept, adopt, claim, clear, release } from './record-state.ts'
 import { TokenClock } from './token-clock.ts'
 import type {
   ClaimAnswer,

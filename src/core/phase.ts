@@ -53,6 +53,10 @@ function afterRenewing(event: Extract<PhaseEvent, { type: 'renewed' | 'held' | '
   return event.type === 'held' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
 }
 
+export function renewalIn(phase: Phase): Renewal | undefined {
+  return phase.is === 'renewing' ? phase.renewal : undefined
+}
+
 export function restIn(phase: Phase): Rest | undefined {
   return phase.is === 'renewing' || phase.is === 'resting' ? phase.rest : undefined
 }

@@ -8,7 +8,7 @@ import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
-import type { StoreReports, TokenRecord } from './token-store.ts'
+import type { StoredTokens, StoreReports, TokenRecord } from './token-store.ts'
 
 /** Says what it means that a source threw this. */
 export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
@@ -24,6 +24,32 @@ export interface RenewalSettings extends ExchangeSettings {
   readonly memory: RenewalMemory
   /** Token calls made, and how many of them failed; tokens that another owner of the store got. */
   readonly counts: { obtains: number; refreshes: number; adoptions: number; failures: number }
+}
+
+/** What one renewal starts from. */
+export interface RenewalStart {
+  /** The highest version this manager has seen. */
+  readonly seenVersion: number
+  /** Renewals in a row that gave up before this one. */
+  readonly failuresBefore: number
+  /** Whether tokens that another owner got will do. */
+  readonly adoptable: (tokens: StoredTokens) => boolean
+  /** For how long requests are still served by the old token without waiting, ms; 0 or less where they are not. */
+  readonly servedMs: () => number
+  /** Whether somebody wants it in spite of a rest that is not firm. */
+  readonly breaksRest: boolean
+  /** Whether its token calls keep the process alive. */
+  readonly holdsProcess: boolean
+  /** Whether somebody waits for the new token. */
+  readonly isAwaited: () => boolean
+  /** A pause that the service asked for begins. */
+  readonly onHold: (pauseMs: number, error: TokenError) => void
+}
+
+export interface Renewed {
+  readonly tokens: StoredTokens
+  readonly by: Exchange | 'adopted'
+  readonly attempts: number
 }
 
 /** @throws {TypeError | RangeError} naming the option and its value. */

@@ -15,7 +15,7 @@ import {
   tokenToPresent,
   withRefreshToken,
 } from './renewal-plan.ts'
-import type { RenewalSettings } from './renewal-settings.ts'
+import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { refusalOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
 import {
@@ -26,32 +26,6 @@ import {
   type ReleaseAnswer,
   type StoredTokens,
 } from './token-store.ts'
-
-/** What one renewal starts from. */
-export interface RenewalStart {
-  /** The highest version this manager has seen. */
-  readonly seenVersion: number
-  /** Renewals in a row that gave up before this one. */
-  readonly failuresBefore: number
-  /** Whether tokens that another owner got will do. */
-  readonly adoptable: (tokens: StoredTokens) => boolean
-  /** For how long requests are still served by the old token without waiting, ms; 0 or less where they are not. */
-  readonly servedMs: () => number
-  /** Whether somebody wants it in spite of a rest that is not firm. */
-  readonly breaksRest: boolean
-  /** Whether its token calls keep the process alive. */
-  readonly holdsProcess: boolean
-  /** Whether somebody waits for the new token. */
-  readonly isAwaited: () => boolean
-  /** A pause that the service asked for begins. */
-  readonly onHold: (pauseMs: number, error: TokenError) => void
-}
-
-export interface Renewed {
-  readonly tokens: StoredTokens
-  readonly by: Exchange | 'adopted'
-  readonly attempts: number
-}
 
 /** Over this time the private obtains of a fleet are spread. */
 const SPREAD_MS = 2_000

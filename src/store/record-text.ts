@@ -1,6 +1,6 @@
 import { fingerprintOf } from '../core/digest.ts'
 import { randomHex } from '../core/hex.ts'
-import type { RecordState } from '../core/record-state.ts'
+import type { RecordState } from '../core/record-shape.ts'
 import { member } from '../core/thrown.ts'
 import { readGrant } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'

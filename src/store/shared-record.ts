@@ -1,17 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
-import {
-  accept,
-  adopt,
-  type Change,
-  claim,
-  clear,
-  keptMs,
-  type Reading,
-  type RecordState,
-  release,
-} from '../core/record-state.ts'
+import type { Change, Reading, RecordState } from '../core/record-shape.ts'
+import { accept, adopt, claim, clear, keptMs, release } from '../core/record-state.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { accept, claim, clear, keptMs, type RecordState, release } from '../../src/core/record-state.ts'
+import type { RecordState } from '../../src/core/record-shape.ts'
+import { accept, claim, clear, keptMs, release } from '../../src/core/record-state.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

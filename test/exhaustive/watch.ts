@@ -1,4 +1,4 @@
-import type { RecordState } from '../../src/core/record-state.ts'
+import type { RecordState } from '../../src/core/record-shape.ts'
 import type { ClaimAnswer, GrantedClaim, NewTokens, StoredTokens } from '../../src/core/token-store.ts'
 import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
 import { ACCESS_MS, type TokenService } from './token-service.ts'
