@@ -115,6 +115,7 @@ async function onWorkerd() {
   try {
     const address = `http://127.0.0.1:${port}/?origin=${encodeURIComponent(services.origin)}`
     const results = await (await answerOf(address, child)).json()
+    results.push(await sharedAmongRequests(`http://127.0.0.1:${port}/shared`))
     return { runtime: 'workerd', version: versionOf('workerd'), results }
   } finally {
     child.kill()
@@ -132,6 +133,13 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 `
+}
+
+/** A manager for each request, all with the memory store of the module. */
+async function sharedAmongRequests(address) {
+  const tokens = await Promise.all(Array.from({ length: 10 }, async () => (await fetch(address)).text()))
+  const isOne = tokens.every((token) => token === 'shared-1')
+  return { name: 'requests share a memory store', ...(!isOne && { why: `they got ${tokens.join()}` }) }
 }
 
 /** Asks again until somebody listens there. */

@@ -1,5 +1,6 @@
 /** What Node and its kin offer beyond the language. Looked up when it is needed, so that no import of Node reaches a browser. */
 interface Runtime {
+  readonly console?: { warn?(message: string): void }
   readonly isSecureContext?: boolean
   readonly process?: {
     getBuiltinModule?(id: string): unknown
@@ -41,13 +42,12 @@ export function currentContext(): Context {
 
 const told = new Set<string>()
 
-/** Tells a mistake that nobody listens for: once in a process, as a warning, where the runtime has warnings. */
+/** Tells a mistake that nobody listens for, once in a process: as a warning where the runtime has warnings, else on the console. */
 export function warnOnce(code: string, message: string): void {
   if (told.has(code)) return
   told.add(code)
-  ;(globalThis as Runtime).process?.emitWarning?.(message, {
-    type: 'AxiosEvergreenWarning',
-    code,
-    detail: `Listen to the events of the token manager to be told each time: https://www.npmjs.com/package/axios-evergreen#events`,
-  })
+  const { process, console } = globalThis as Runtime
+  const detail = `Listen to the events of the token manager to be told each time: https://www.npmjs.com/package/axios-evergreen#events`
+  if (process?.emitWarning) process.emitWarning(message, { type: 'AxiosEvergreenWarning', code, detail })
+  else console?.warn?.(`axios-evergreen: ${message}\n${detail}`)
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
+import { warnOnce } from '../../src/core/runtime.ts'
 import { attachBearer, type TokenManager } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
@@ -51,6 +52,19 @@ describe('given a mistake that a manager tells of (F191)', () => {
         detail: expect.stringMatching(/^Listen to the events of the token manager.* https:\/\//),
       }),
     ])
+  })
+
+  it('when the runtime has no warnings, as browsers, then the console tells it', async () => {
+    const { process: own, console: shown } = globalThis
+    const lines: string[] = []
+    Object.assign(globalThis, { process: undefined, console: { warn: (line: string) => lines.push(line) } })
+    try {
+      warnOnce('in-a-browser', 'A request went out without a token')
+      warnOnce('in-a-browser', 'A request went out without a token')
+    } finally {
+      Object.assign(globalThis, { process: own, console: shown })
+    }
+    expect(lines).toEqual([expect.stringMatching(/^axios-evergreen: A request .* token\nListen to the events/)])
   })
 
   it('when the store is without keys, or out of reach, and nobody listens, then each is told once, without a secret', async () => {

@@ -1,8 +1,22 @@
 // For workerd: results are the answer to a request.
+import { createTokenManager, memoryStore } from 'axios-evergreen'
 import { runChecks } from './run.mjs'
+
+// Plain data: requests may share it.
+const store = memoryStore()
+let obtained = 0
 
 export default {
   async fetch(request) {
-    return Response.json(await runChecks(new URL(request.url).searchParams.get('origin')))
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname !== '/shared') return Response.json(await runChecks(searchParams.get('origin')))
+    const source = {
+      id: 'shared',
+      async obtain() {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        return { accessToken: `shared-${(obtained += 1)}`, accessLifetimeMs: 60_000 }
+      },
+    }
+    return new Response(await createTokenManager({ source, store }).getAccessToken())
   },
 }
