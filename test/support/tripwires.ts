@@ -33,9 +33,10 @@ afterEach(async () => {
 afterAll(async () => {
   realProcess.off('unhandledRejection', record)
   realProcess.off('warning', record)
-  // Sockets close a turn or two after their servers, and nothing ends the 10 ms after which a Redis client connects again.
+  // Sockets close a turn or two after their servers. Clients of Redis have timers that nothing ends: up to 5 s, for a connection that fails.
   // Turns are counted, of a ms or more each: a machine that is busy elsewhere has as many as one that is not.
-  for (let turn = 0; added().length > 0 && turn < 500; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1))
+  for (let turn = 0; added().length > 0 && turn < 6_000; turn += 1)
+    await new Promise((resolve) => setTimeout(resolve, 1))
   expect(added()).toEqual([])
 })
 
