@@ -75,53 +75,6 @@ declare class TokenError extends Error {
  */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
 
-/**
- * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
- */
-interface TokenSource {
-    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
-    readonly id: string;
-    /** Origin of the service, allowed to receive the token. */
-    readonly origin?: string;
-    /** Exchanges credentials for tokens. */
-    obtain(context: ExchangeContext): Promise<TokenGrant>;
-    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
-    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
-    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
-    reset?(): void;
-    /**
-     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
-     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
-     * refresh token keeps it (RFC 6749, section 6).
-     */
-    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
-    /**
-     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
-     * one again whose answer was lost. Default 0.
-     */
-    readonly reuseGraceMs?: number | undefined;
-}
-interface ExchangeContext {
-    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
-    readonly signal: AbortSignal;
-    /** The manager's clock, for sources that must carry the service's time forward. */
-    readonly clock: Clock;
-    /**
-     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
-     */
-    readonly holdsProcess?: boolean;
-    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
-    readonly report?: (kind: AnomalyKind, message: string) => void;
-}
-/** What one exchange brought. Lifetimes count from the moment the request was sent. */
-interface TokenGrant {
-    accessToken: string;
-    accessLifetimeMs: number;
-    refreshToken?: string;
-    refreshLifetimeMs?: number;
-}
-
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 interface TokenEvents {
     /** A new token is in use. `adopted`: another process got it. */
@@ -177,6 +130,81 @@ interface SuspicionEvent {
     action: 'obtain' | 'stop';
 }
 
+/**
+ * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ */
+interface TokenSource {
+    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+    readonly id: string;
+    /** Origin of the service, allowed to receive the token. */
+    readonly origin?: string;
+    /** Exchanges credentials for tokens. */
+    obtain(context: ExchangeContext): Promise<TokenGrant>;
+    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
+    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
+    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+    reset?(): void;
+    /**
+     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+     * refresh token keeps it (RFC 6749, section 6).
+     */
+    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
+    /**
+     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+     * one again whose answer was lost. Default 0.
+     */
+    readonly reuseGraceMs?: number | undefined;
+}
+interface ExchangeContext {
+    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
+    readonly signal: AbortSignal;
+    /** The manager's clock, for sources that must carry the service's time forward. */
+    readonly clock: Clock;
+    /**
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
+     */
+    readonly holdsProcess?: boolean;
+    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+    readonly report?: (kind: AnomalyKind, message: string) => void;
+}
+/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+interface TokenGrant {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken?: string;
+    refreshLifetimeMs?: number;
+}
+
+
+interface TokenStatus {
+    /** While a token lives its freshness is the phase, whatever else is wrong. */
+    phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed';
+    renewing: boolean;
+    /** Epoch ms; a lifetime above 24 h counts as 24 h. */
+    accessExpiresAt?: number;
+    /** Epoch ms. */
+    refreshExpiresAt?: number;
+    /** No token call before this instant, epoch ms. */
+    nextAttemptAt?: number;
+    /** Why there was no token last, until one comes. */
+    lastError?: TokenErrorCode;
+    /** Token calls made (`obtains`, `refreshes`) and how many of them failed; tokens that another owner of the store got. */
+    counts: {
+        obtains: number;
+        refreshes: number;
+        adoptions: number;
+        failures: number;
+        suspicions: number;
+    };
+}
+
+interface WaitOptions {
+    signal?: AbortSignal | undefined;
+    /** Longest wait of this call, ms; at most, and by default, `renewal.maxWaitMs`. */
+    maxWaitMs?: number | undefined;
+}
 
 /** Keeps one fresh access token for one account, whoever asks and however many at once. */
 interface TokenManager {
@@ -223,32 +251,6 @@ interface TokenManager {
     onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void;
     /** Ends timers, rejects waiters with `ERR_CLOSED`, lets an exchange in flight finish and be stored. */
     close(): Promise<void>;
-}
-interface WaitOptions {
-    signal?: AbortSignal | undefined;
-    /** Longest wait of this call, ms; at most, and by default, `renewal.maxWaitMs`. */
-    maxWaitMs?: number | undefined;
-}
-interface TokenStatus {
-    /** While a token lives its freshness is the phase, whatever else is wrong. */
-    phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed';
-    renewing: boolean;
-    /** Epoch ms; a lifetime above 24 h counts as 24 h. */
-    accessExpiresAt?: number;
-    /** Epoch ms. */
-    refreshExpiresAt?: number;
-    /** No token call before this instant, epoch ms. */
-    nextAttemptAt?: number;
-    /** Why there was no token last, until one comes. */
-    lastError?: TokenErrorCode;
-    /** Token calls made (`obtains`, `refreshes`) and how many of them failed; tokens that another owner of the store got. */
-    counts: {
-        obtains: number;
-        refreshes: number;
-        adoptions: number;
-        failures: number;
-        suspicions: number;
-    };
 }
 
 export { TokenStatus, WaitOptions };
@@ -328,53 +330,6 @@ declare class TokenError extends Error {
  */
 declare function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError;
 
-/**
- * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
- */
-interface TokenSource {
-    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
-    readonly id: string;
-    /** Origin of the service, allowed to receive the token. */
-    readonly origin?: string;
-    /** Exchanges credentials for tokens. */
-    obtain(context: ExchangeContext): Promise<TokenGrant>;
-    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
-    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
-    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
-    reset?(): void;
-    /**
-     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
-     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
-     * refresh token keeps it (RFC 6749, section 6).
-     */
-    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
-    /**
-     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
-     * one again whose answer was lost. Default 0.
-     */
-    readonly reuseGraceMs?: number | undefined;
-}
-interface ExchangeContext {
-    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
-    readonly signal: AbortSignal;
-    /** The manager's clock, for sources that must carry the service's time forward. */
-    readonly clock: Clock;
-    /**
-     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
-     */
-    readonly holdsProcess?: boolean;
-    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
-    readonly report?: (kind: AnomalyKind, message: string) => void;
-}
-/** What one exchange brought. Lifetimes count from the moment the request was sent. */
-interface TokenGrant {
-    accessToken: string;
-    accessLifetimeMs: number;
-    refreshToken?: string;
-    refreshLifetimeMs?: number;
-}
-
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 interface TokenEvents {
     /** A new token is in use. `adopted`: another process got it. */
@@ -428,6 +383,53 @@ interface SuspicionEvent {
     status?: number;
     serviceCode?: string;
     action: 'obtain' | 'stop';
+}
+
+/**
+ * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
+ * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ */
+interface TokenSource {
+    /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+    readonly id: string;
+    /** Origin of the service, allowed to receive the token. */
+    readonly origin?: string;
+    /** Exchanges credentials for tokens. */
+    obtain(context: ExchangeContext): Promise<TokenGrant>;
+    /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
+    refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>;
+    /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+    reset?(): void;
+    /**
+     * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
+     * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
+     * refresh token keeps it (RFC 6749, section 6).
+     */
+    readonly refreshTokens?: 'single-use' | 'reusable' | undefined;
+    /**
+     * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
+     * one again whose answer was lost. Default 0.
+     */
+    readonly reuseGraceMs?: number | undefined;
+}
+interface ExchangeContext {
+    /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
+    readonly signal: AbortSignal;
+    /** The manager's clock, for sources that must carry the service's time forward. */
+    readonly clock: Clock;
+    /**
+     * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
+     */
+    readonly holdsProcess?: boolean;
+    /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+    readonly report?: (kind: AnomalyKind, message: string) => void;
+}
+/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+interface TokenGrant {
+    accessToken: string;
+    accessLifetimeMs: number;
+    refreshToken?: string;
+    refreshLifetimeMs?: number;
 }
 
 export { AnomalyKind, ExchangeContext, ExchangeOutcome, RenewalCause, SuspicionEvent, TokenErrorCode, TokenErrorDetails, TokenEvents, TokenGrant, isTokenError };

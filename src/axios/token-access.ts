@@ -3,7 +3,8 @@ import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { kindOf } from '../core/option-checks.ts'
 import { warnOnce } from '../core/runtime.ts'
-import { INTERNALS, type ManagerInternals, type TokenManager, type WaitOptions } from '../core/token-manager.ts'
+import { INTERNALS, type ManagerInternals, type TokenManager } from '../core/token-manager.ts'
+import type { WaitOptions } from '../core/waiting-room.ts'
 
 /** What an attachment asks of a manager. */
 export interface TokenAccess extends ManagerInternals {

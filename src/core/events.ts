@@ -2,7 +2,6 @@ import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import { checkChoice, checkFunction } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
-import type { Exchange } from './token-source.ts'
 
 /** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
 export interface TokenEvents {
@@ -74,7 +73,7 @@ export type AnyListener = <Name extends keyof TokenEvents>(name: Name, event: To
 /** Looks on where no event is told, for measurements. Its methods must not throw. */
 export interface Watcher {
   /** Makes one token call by `run`. */
-  call<Result>(exchange: Exchange, attempt: number, run: () => Promise<Result>): Promise<Result>
+  call<Result>(exchange: 'obtain' | 'refresh', attempt: number, run: () => Promise<Result>): Promise<Result>
   /** A caller begins to wait for `token`, in the caller's own asynchronous context. */
   wait(token: Promise<string>): void
 }

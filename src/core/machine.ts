@@ -16,6 +16,7 @@ import {
   restIn,
   statusIn,
   timerMs,
+  type TokenStatus,
 } from './phase.ts'
 import { newTokens } from './exchange.ts'
 import { GaveUp, unforeseen } from './renewal-endings.ts'
@@ -23,10 +24,9 @@ import { RenewalGaps } from './renewal-gaps.ts'
 import type { RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
-import type { TokenStatus, WaitOptions } from './token-manager.ts'
 import { readGrant, type TokenGrant } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
-import { type Wait, waitMsOf, WaitingRoom } from './waiting-room.ts'
+import { type Wait, waitMsOf, WaitingRoom, type WaitOptions } from './waiting-room.ts'
 
 /** Performs what a phase and an event call for. `phase.ts` decides. */
 export class Machine {

@@ -1,7 +1,6 @@
-import { toldAgain, TokenError } from './errors.ts'
+import { toldAgain, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { Renewal } from './renewal.ts'
-import type { TokenStatus } from './token-manager.ts'
 import type { CoolDown } from './token-store.ts'
 
 /** What the manager does about the next token. It keeps its current token beside the phase, because that serves in all phases. */
@@ -97,6 +96,22 @@ function isLoginRequired(error: TokenError): boolean {
 /** A person must act: no instant can be told at which another attempt will do. */
 function isStop({ until, error }: Pick<Rest, 'until' | 'error'>): boolean {
   return until === Infinity || isLoginRequired(error)
+}
+
+export interface TokenStatus {
+  /** While a token lives its freshness is the phase, whatever else is wrong. */
+  phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
+  renewing: boolean
+  /** Epoch ms; a lifetime above 24 h counts as 24 h. */
+  accessExpiresAt?: number
+  /** Epoch ms. */
+  refreshExpiresAt?: number
+  /** No token call before this instant, epoch ms. */
+  nextAttemptAt?: number
+  /** Why there was no token last, until one comes. */
+  lastError?: TokenErrorCode
+  /** Token calls made (`obtains`, `refreshes`) and how many of them failed; tokens that another owner of the store got. */
+  counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
 type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>

@@ -1,10 +1,12 @@
 import type { Clock } from './clock.ts'
-import { isTokenError, toldTo, TokenError, type TokenErrorCode } from './errors.ts'
+import { isTokenError, toldTo, TokenError } from './errors.ts'
 import type { AnyListener, Events, TokenEvents, Watcher } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
+import type { TokenStatus } from './phase.ts'
 import type { TokenGrant } from './token-source.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
+import type { WaitOptions } from './waiting-room.ts'
 
 /** Keeps one fresh access token for one account, whoever asks and however many at once. */
 export interface TokenManager {
@@ -51,28 +53,6 @@ export interface TokenManager {
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
   /** Ends timers, rejects waiters with `ERR_CLOSED`, lets an exchange in flight finish and be stored. */
   close(): Promise<void>
-}
-
-export interface WaitOptions {
-  signal?: AbortSignal | undefined
-  /** Longest wait of this call, ms; at most, and by default, `renewal.maxWaitMs`. */
-  maxWaitMs?: number | undefined
-}
-
-export interface TokenStatus {
-  /** While a token lives its freshness is the phase, whatever else is wrong. */
-  phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
-  renewing: boolean
-  /** Epoch ms; a lifetime above 24 h counts as 24 h. */
-  accessExpiresAt?: number
-  /** Epoch ms. */
-  refreshExpiresAt?: number
-  /** No token call before this instant, epoch ms. */
-  nextAttemptAt?: number
-  /** Why there was no token last, until one comes. */
-  lastError?: TokenErrorCode
-  /** Token calls made (`obtains`, `refreshes`) and how many of them failed; tokens that another owner of the store got. */
-  counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
 /**

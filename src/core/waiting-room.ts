@@ -2,7 +2,12 @@ import type { Clock } from './clock.ts'
 import { setDeadline } from './deadline.ts'
 import type { TokenError } from './errors.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
-import type { WaitOptions } from './token-manager.ts'
+
+export interface WaitOptions {
+  signal?: AbortSignal | undefined
+  /** Longest wait of this call, ms; at most, and by default, `renewal.maxWaitMs`. */
+  maxWaitMs?: number | undefined
+}
 
 /** Until when one caller waits; instants are monotonic. */
 export interface Wait {

@@ -1,6 +1,6 @@
 import type { Attributes, Meter, ObservableResult } from '@opentelemetry/api'
 import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/token-manager.ts'
+import type { TokenStatus } from '../core/phase.ts'
 
 const PHASES: readonly TokenStatus['phase'][] = [
   'empty',
