@@ -95,11 +95,14 @@ export function accept(
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
     const answer = state.pair && tokensIn(state, state.pair, now)
     const isMine = state.claim?.fence === fence
-    // Two exchanges have overlapped, although the record did not know when it was granted the later one: it had been lost.
-    const isNews = state.pair !== undefined && state.pair.fence > fence && !state.pair.overlapped
-    if (!isMine && !isNews) return { answer }
+    // Its exchange has ended beside what came since: at some services that ends the sessions of both.
+    const isBeside = fence !== state.pair?.fence
+    const isNews = isBeside && state.pair?.overlapped === false
+    const isBesideClaim = isBeside && !isMine && state.claim?.settled === false && !state.overlaps
+    if (!isMine && !isNews && !isBesideClaim) return { answer }
     const pair = state.pair && { ...state.pair, overlapped: state.pair.overlapped || isNews }
-    return { state: { ...state, pair, claim: isMine ? undefined : state.claim }, answer }
+    const overlaps = state.overlaps || isBesideClaim
+    return { state: { ...state, pair, overlaps, claim: isMine ? undefined : state.claim }, answer }
   }
   const isContested = state.fence !== fence
   const pair: Pair = {

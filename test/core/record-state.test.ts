@@ -226,6 +226,21 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c', 1).overlapped).toBe(true)
   })
 
+  it('when an earlier claim ends beside a later one, then the pair of the later one is marked, once', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.now += TTL_MS
+    world.accept(world.granted('b'), 2)
+    const later = world.granted('b')
+    world.accept(first, 9)
+    const marked = world.state
+    expect(marked).toMatchObject({ overlaps: true, claim: { fence: later.fence } })
+    world.accept(first, 9)
+    expect(world.state).toBe(marked)
+    world.accept(later, 3)
+    expect(world.granted('c').overlapped).toBe(true)
+  })
+
   it.each([
     [' went on', true, (): void => undefined],
     [', had ended', false, (world: World, claim: GrantedClaim) => void world.release(claim, 'keep')],

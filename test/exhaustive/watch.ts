@@ -64,6 +64,11 @@ export class Watch {
     this.#isUnknowable = this.#obtainEnds
   }
 
+  /** Pairs that were stored for later claims. */
+  pairsAfter(fence: number): number {
+    return [...this.#stored.values()].filter((later) => later > fence).length
+  }
+
   claims(owner: Owner, seenVersion: number): void {
     if (seenVersion < owner.heldVersion)
       this.fail('I4', `${owner.name} has held version ${owner.heldVersion}, and goes on with ${seenVersion}`)

@@ -393,7 +393,10 @@ export class World {
     const straggler = this.#stragglers.find((one) => one.id === id)!
     this.#stragglers = this.#stragglers.filter((one) => one !== straggler)
     const { message, reply } = straggler
-    const isGivenUp = !message.owner.isCrashed && this.#now >= message.sentAt + EXCHANGE_MS
+    // The pair that follows on the claim of a dead owner is marked, those that come after it are not.
+    const pairs = this.watch.pairsAfter(message.owner.grant?.fence ?? 0)
+    const isForgotten = !message.owner.isCrashed || pairs + (this.#register.state?.claim ? 1 : 0) > 1
+    const isGivenUp = isForgotten && this.#now >= message.sentAt + EXCHANGE_MS
     if (message.what === 'obtain' && !reply && isGivenUp) this.watch.cannotBeKnown()
     await this.#deliver(message, reply ?? this.#execute(message))
   }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createTokenManager, isTokenError, type TokenStore } from '../../src/index.ts'
+import { createTokenManager, isTokenError, type TokenManager, type TokenStore } from '../../src/index.ts'
 import { reasonOf } from '../../src/web/reason.ts'
 import { webStore } from '../../src/web/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
@@ -35,6 +35,17 @@ describe('given a runtime without IndexedDB', () => {
       await end()
     },
   )
+
+  it('when a person logs in and out, then the managers of this tab hear of it', async () => {
+    const { managers, end } = start(webStore())
+    const [one, other] = managers as [TokenManager, TokenManager]
+    await one.adopt({ accessToken: 'adopted', accessLifetimeMs: 60_000 })
+    expect(await other.getAccessToken()).toBe('adopted')
+    await one.reset()
+    await other.renew()
+    expect(await one.getAccessToken()).toBe('token-1')
+    await end()
+  })
 
   it('when it is to fail without the store, then it does', async () => {
     const { managers, end } = start(webStore({ onUnavailable: 'fail' }))

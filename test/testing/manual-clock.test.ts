@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/index.ts'
+
+const START = Date.UTC(2026, 0, 1)
+
+describe('given a clock that is moved by hand', () => {
+  it('when nobody moves it, then time stands still', () => {
+    const clock = manualClock()
+    expect([clock.wallNow(), clock.monotonicNow()]).toEqual([START, 0])
+    expect(manualClock({ wallNow: 7 }).wallNow()).toBe(7)
+  })
+
+  it('when it is advanced, then both clocks move', async () => {
+    const clock = manualClock()
+    await clock.advance(1_500)
+    expect([clock.wallNow(), clock.monotonicNow()]).toEqual([START + 1_500, 1_500])
+  })
+
+  it('when it is advanced, then timers run at their time and in their order, those that are set meanwhile too', async () => {
+    const clock = manualClock()
+    const ran: [string, number][] = []
+    const run = (name: string) => () => void ran.push([name, clock.monotonicNow()])
+    clock.setTimer(run('late'), 2_000)
+    clock.setTimer(() => {
+      run('early')()
+      clock.setTimer(run('nested'), 500)
+    }, 1_000)
+    clock.setTimer(run('beyond'), 2_001)
+    const cancel = clock.setTimer(run('cancelled'), 1)
+    cancel()
+    clock.setTimer(run('at once'), -5)
+    expect(clock.pendingTimers).toBe(4)
+    await clock.advance(2_000)
+    expect(ran).toEqual([
+      ['at once', 0],
+      ['early', 1_000],
+      ['nested', 1_500],
+      ['late', 2_000],
+    ])
+    expect(clock.pendingTimers).toBe(1)
+  })
+
+  it('when it is advanced, then what follows from a timer has happened before the next one', async () => {
+    const clock = manualClock()
+    const seen: string[] = []
+    clock.setTimer(() => {
+      void crypto.subtle.digest('SHA-256', new Uint8Array(1)).then(() => seen.push('hashed'))
+    }, 1)
+    clock.setTimer(() => seen.push('next timer'), 2)
+    await clock.advance(2)
+    expect(seen).toEqual(['hashed', 'next timer'])
+  })
+
+  it('when the wall clock is stepped, then no timer runs', async () => {
+    const clock = manualClock()
+    let runs = 0
+    clock.setTimer(() => (runs += 1), 1_000)
+    clock.stepWall(-3_600_000)
+    clock.stepWall(7_200_000)
+    expect([clock.wallNow(), clock.monotonicNow(), runs]).toEqual([START + 3_600_000, 0, 0])
+  })
+
+  it.each([-1, NaN])('when it is advanced by %d ms, then that is refused', async (ms) => {
+    await expect(manualClock().advance(ms)).rejects.toThrow(RangeError)
+  })
+
+  it('when a manager is given it, then its token is renewed without a wait', async () => {
+    const clock = manualClock()
+    let issued = 0
+    const source = {
+      id: 'own',
+      obtain: async () => ({ accessToken: `token-${(issued += 1)}`, accessLifetimeMs: 60_000 }),
+    }
+    const tokens = createTokenManager({ source, clock, random: () => 0 })
+    expect(await tokens.getAccessToken()).toBe('token-1')
+    await clock.advance(45_000)
+    expect(tokens.peekAccessToken()).toBe('token-2')
+    await tokens.close()
+  })
+})
