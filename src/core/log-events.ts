@@ -39,7 +39,7 @@ const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) 
   ],
   renewalFailed: ({ nextAttemptAt, error: { code, message } }) => [
     'warn',
-    `renewalFailed: ${nextAttemptAt < Infinity ? `no token call before ${instant(nextAttemptAt)}` : 'no token call until reset()'}; ${code}: ${message}`,
+    `renewalFailed: ${nextAttemptAt < Infinity ? `no token call before ${instant(nextAttemptAt)}` : 'no token call until reset() or adopt()'}; ${code}: ${message}`,
   ],
   suspicious: ({ severity, evidence, fingerprint, action }) => [
     severity === 'high' ? 'error' : 'warn',

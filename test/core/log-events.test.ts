@@ -45,7 +45,7 @@ describe('given a log of the events', () => {
     [
       'renewalFailed',
       { error, nextAttemptAt: Infinity },
-      'warn axios-evergreen: renewalFailed: no token call until reset(); ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: renewalFailed: no token call until reset() or adopt(); ERR_THROTTLED: answered 429',
     ],
     [
       'suspicious',
