@@ -16,11 +16,11 @@ if (changed.length > 0) {
   process.exit(1)
 }
 
-/** A declaration file, with what it shares with others in the place of its import. */
-function surfaceOf(name) {
+/** A declaration file, with what it shares with others in the place of the first import of that. */
+function surfaceOf(name, seen = new Set()) {
   return readFileSync(`dist/${name}`, 'utf8')
     .replace(/^import \{[^}]*\} from '\.\/(types-[\w-]+)\.js';\n/gm, (_, shared) =>
-      surfaceOf(`${shared}.d.ts`).replace(/^export .*\n?/gm, ''),
+      seen.has(shared) ? '' : surfaceOf(`${shared}.d.ts`, seen.add(shared)).replace(/^export .*\n?/gm, ''),
     )
     .replace(/^(export \{[^}]*\}) from '\.\/types-[\w-]+\.js';$/gm, (_, names) => `${names.replace(/\w+ as /g, '')};`)
 }
