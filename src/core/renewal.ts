@@ -291,7 +291,7 @@ export class Renewal {
   }
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    if (fate !== 'keep') this.#spent(claim)
+    if (fate !== 'keep' && this.#settings.graceMs < Infinity) this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenSource } from '../../src/index.ts'
-import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/virtual-clock.ts'
 
 const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
@@ -52,6 +52,20 @@ describe('given refresh tokens that stay good when they are used', () => {
     await clock.advance(30_000)
     await renewed
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1', 'refresh-1', 'refresh-1'])
+  })
+
+  it('when it is adopted again during a refresh with it, then it is sent again', async () => {
+    const { source, tokens } = await reusable()
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    const renewed = outcome(tokens.renew())
+    await settle()
+    await tokens.adopt({ accessToken: 'adopted', accessLifetimeMs: 60_000, refreshToken: 'refresh-1' })
+    late.open()
+    await renewed
+    await settle()
+    await tokens.renew()
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
   })
 
   it('when it is refused, then it is never sent again', async () => {
