@@ -34,7 +34,6 @@ describeBrowser('given several tabs', () => {
     site.lifetimeMs = 6_000
     const tabs = await openTabs(stage(), 4, { web: {}, renewal: { keepWarm: 'always' } })
     expect(await Promise.all(tabs.map(({ send }) => send('/wallet')))).toEqual(Array(4).fill(200))
-    expect(site.calls).toEqual([{ grant: 'session', refreshToken: undefined }])
     // All are to renew at the same time, again and again.
     while (site.calls.length < 5) {
       const statuses = await Promise.all(tabs.map(({ send }) => send('/wallet')))
@@ -43,8 +42,11 @@ describeBrowser('given several tabs', () => {
     expectOnce(site)
     const told = await Promise.all(tabs.map(({ events }) => events('suspicious')))
     expect(told.flat()).toEqual([])
-    const adopted = await Promise.all(tabs.map(({ status }) => status()))
-    expect(adopted.map(({ counts }) => counts.adoptions! > 0)).toEqual(Array(4).fill(true))
+    const statuses = await Promise.all(tabs.map(({ status }) => status()))
+    const sum = (name: string) => statuses.reduce((total, { counts }) => total + counts[name]!, 0)
+    // Which tab makes a call is chance; the first token at least is adopted by three.
+    expect([sum('obtains'), site.calls.filter(({ grant }) => grant === 'session').length]).toEqual([1, 1])
+    expect(sum('adoptions')).toBeGreaterThanOrEqual(3)
   })
 
   it('when a tab is reloaded, then it has the token of before, without a token call', async () => {
