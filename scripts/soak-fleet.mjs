@@ -2,7 +2,7 @@
 // [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--seed N]. What is 0 is left out. The same seed kills at the same steps, but
 // which process it meets is chance. Or processes that share at another place, which is killed or restarted meanwhile:
 // --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N], PLACE being one of redis-aof, redis-rdb, redis-none,
-// cluster, sentinel (CLIENT: node-redis, ioredis) and postgres (pg, postgres). Needs redis-server, and signals: Linux or macOS.
+// cluster, sentinel (CLIENT: node-redis, ioredis) and postgres (pg, postgres); `--on postgres --rounds N` kills and freezes processes instead. Needs redis-server, and signals: Linux or macOS.
 // The exit code is 0 only if every promise was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -23,21 +23,15 @@ console.log(
   `Fleet soak of axios-evergreen: seed ${settings.seed}; Node ${process.version}, ${availableParallelism()} cores.`,
 )
 const parts = []
-if (settings.on) parts.push(() => topology(settings))
+const forRounds = { processes: settings.processes, count: settings.rounds, dice: dice(settings.seed, 0) }
+if (settings.on === 'postgres' && settings.rounds > 0) parts.push(() => roundsAtPostgres())
+else if (settings.on) parts.push(() => topology(settings))
 else if (settings.seconds > 0) {
   parts.push(() => peace({ processes: 50, seconds: settings.seconds, redisUrl: redis.url }))
   parts.push(() => outage({ seconds: Math.min(10, settings.seconds), redis }))
 }
 if (settings.cold > 0 && !settings.on) parts.push(() => cold({ processes: settings.cold, redisUrl: redis.url }))
-if (settings.rounds > 0 && !settings.on)
-  parts.push(() =>
-    rounds({
-      count: settings.rounds,
-      processes: settings.processes,
-      redisUrl: redis.url,
-      dice: dice(settings.seed, 0),
-    }),
-  )
+if (settings.rounds > 0 && !settings.on) parts.push(() => rounds({ ...forRounds, at: { redisUrl: redis.url } }))
 
 let isGood = parts.length > 0
 try {
@@ -53,20 +47,25 @@ try {
 console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
 process.exit(isGood ? 0 : 1)
 
+async function roundsAtPostgres() {
+  const { kind, ports } = await PLACES.postgres()
+  return rounds({ ...forRounds, at: { place: { kind, ports, client: settings.client } } })
+}
+
 function read() {
+  const names = ['rounds', 'processes', 'seconds', 'cold', 'kills', 'seed', 'on', 'client']
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const { values } = parseArgs({ options })
+  const { on, client = on === 'postgres' ? 'pg' : 'node-redis' } = values
+  if (on !== undefined && !(on in PLACES)) throw new RangeError(`--on must be one of ${Object.keys(PLACES).join(', ')}`)
   const defaults = {
-    rounds: 100,
+    rounds: on === undefined ? 100 : 0,
     processes: 20,
     seconds: 60,
     cold: 30,
     kills: 0,
     seed: Math.floor(Math.random() * 2 ** 31),
   }
-  const names = [...Object.keys(defaults), 'on', 'client']
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
-  const { values } = parseArgs({ options })
-  const { on, client = on === 'postgres' ? 'pg' : 'node-redis' } = values
-  if (on !== undefined && !(on in PLACES)) throw new RangeError(`--on must be one of ${Object.keys(PLACES).join(', ')}`)
   const numbers = Object.fromEntries(
     Object.entries(defaults).map(([name, usual]) => {
       const value = Number(values[name] ?? usual)

@@ -17,8 +17,8 @@ export class Fleet {
   crashes = []
 
   /**
-   * @param settings `{ watched, redisUrl, everyMs, exchangeTimeoutMs, commandTimeoutMs }`: `everyMs` between two requests of
-   * a process.
+   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs }`: they share at a `redisUrl`, or at
+   * a `place` (`{ kind, ports, client }`); `everyMs` between two requests of a process.
    */
   constructor({ watched, ...settings }) {
     const { service, tokenUrl } = watched

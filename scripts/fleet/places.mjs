@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { setTimeout as pause } from 'node:timers/promises'
+import { library } from './library.mjs'
 
 const children = new Set()
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')))
@@ -132,6 +134,7 @@ async function postgres() {
   const args = ['-D', join(dir, 'data'), '-h', '127.0.0.1', '-p', String(port), '-k', '']
   const start = () => started(join(binaries, 'postgres'), args, 'ready to accept connections', as)
   let server = await start()
+  await createTable(port)
   return {
     kind: 'postgres',
     ports: [port],
@@ -142,4 +145,10 @@ async function postgres() {
       server = await start()
     },
   }
+}
+
+async function createTable(port) {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'app', database: 'postgres' })
+  await pool.query(library.createTableStatement())
+  await pool.end()
 }

@@ -12,14 +12,15 @@ const CALLS_LOST = 3
 /**
  * Processes on one account; in each round the one that renews is killed or frozen at a random step.
  *
+ * @param at Where they share, as a fleet is told.
  * @returns promises, each with whether it was kept.
  */
-export async function rounds({ count, processes, redisUrl, dice }) {
+export async function rounds({ count, processes, at, dice }) {
   console.log(
     `\n${processes} processes on one account, tokens of 3 s. The one that renews is killed or frozen, ${count} times.`,
   )
   const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: LATENCY_MS })
-  const fleet = new Fleet({ watched, redisUrl, ...LIMITS, everyMs: 400 })
+  const fleet = new Fleet({ watched, ...at, ...LIMITS, everyMs: 400 })
   await fleet.grow(processes)
   const met = []
   for (let round = 1; round <= count; round += 1) {

@@ -1,7 +1,5 @@
-import pg from 'pg'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
-import { library } from './library.mjs'
 import { PLACES } from './places.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
@@ -14,7 +12,6 @@ export async function topology({ on, client, seconds, processes, kills }) {
   const { trouble, times: usual, ...place } = await PLACES[on]()
   const times = kills || usual
   console.log(`\n${processes} processes with ${client} on ${on}, tokens of 3 s, for ${seconds} s.`)
-  if (place.kind === 'postgres') await createTable(place.ports)
   const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: 40 })
   const fleet = new Fleet({ watched, place: { kind: place.kind, ports: place.ports, client }, everyMs: 100 })
   await fleet.grow(processes)
@@ -40,10 +37,4 @@ export async function topology({ on, client, seconds, processes, kills }) {
     [unexplained.length === 0, `${unexplained.length} of ${suspicions.length} suspicions were unexplained`],
     [true, `${watched.calls} token calls, with ${times} kills or restarts of the store`],
   ]
-}
-
-async function createTable([port]) {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'app', database: 'postgres' })
-  await pool.query(library.createTableStatement())
-  await pool.end()
 }

@@ -28,6 +28,8 @@ let order = null
 let falls = 0
 let isResting = false
 let isEnding = false
+/** The claim that stands in the store is of this process. */
+let isClaimHere = false
 
 process.on('message', (message) => {
   if ('order' in message) order = message.order
@@ -43,21 +45,10 @@ const redis = place ? undefined : createClient({ url: redisUrl })
 redis?.on('error', () => undefined)
 await redis?.connect()
 
-let isClaimHere = false
 const client = {
-  async command(args) {
-    commands += 1
-    seen.commands += 1
-    const reply = redis.sendCommand(args)
-    // Only what replaces the record has a text; what people are shown of it is not sealed.
-    const text = args.length > 5 ? args[4] : undefined
-    if (isClaimHere && text) reach('settle sent')
-    const answer = await reply
-    if (isClaimHere && text) reach('settled')
-    if (text && Number(answer) === 1) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(text).shown
-    if (isClaimHere && text) reach('granted')
-    return answer
-  },
+  // Only what replaces the record has a text.
+  command: (args) =>
+    watched(redis.sendCommand(args), args.length > 5 ? args[4] : undefined, (put) => Number(put) === 1),
 }
 
 const http = axios.getAdapter('http')
@@ -75,7 +66,7 @@ const transport = {
 const tokens = createTokenManager({
   source: loginPassword({ baseUrl: tokenUrl, ...login, transport }),
   store: (place?.kind === 'postgres' ? postgresStore : redisStore)({
-    ...(place ? await connect(place) : { client }),
+    ...(place ? watchedPool(await connect(place)) : { client }),
     prefix,
     commandTimeoutMs,
     encryptionKeys: [{ id: 'soak', key: new Uint8Array(32).fill(7) }],
@@ -134,6 +125,24 @@ async function request() {
 async function isWaiting() {
   await new Promise((resolve) => setImmediate(resolve))
   return !isSent && tokens.peekAccessToken() !== undefined
+}
+
+function watchedPool({ pool, ...others }) {
+  if (!pool) return others
+  const query = (statement, values) => watched(pool.query(statement, values), values[1], ({ rows }) => rows.length > 0)
+  return { pool: { query } }
+}
+
+/** Tells the steps of a claim. @param text Replaces the record; what people are shown of it is not sealed. */
+async function watched(reply, text, hasPut) {
+  commands += 1
+  seen.commands += 1
+  if (isClaimHere && text) reach('settle sent')
+  const answer = await reply
+  if (isClaimHere && text) reach('settled')
+  if (text && hasPut(answer)) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(text).shown
+  if (isClaimHere && text) reach('granted')
+  return answer
 }
 
 function reach(step) {
