@@ -1,7 +1,7 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** IMF-fixdate, and the two obsolete forms that a recipient must accept (RFC 9110, section 5.6.7). */
-const HTTP_DATES = [
+const HTTP_DATES = /* @__PURE__ */ [
   String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) MONTH YEAR TIME GMT`,
   String.raw`(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-MONTH-(?<year>\d\d) TIME GMT`,
   String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) MONTH (?<day>[ \d]\d) TIME YEAR`,
