@@ -22,7 +22,8 @@ export const REMOVALS = {
   R4: [
     ['core/record-state.ts', 'overlapped || state.overlaps || isContested', 'false'],
     ['core/record-state.ts', 'overlapped: state.pair.overlapped || isNews', 'overlapped: false'],
-    ['store/shared-store.ts', "answer.kind === 'granted' && this.#wasPrivate ?", 'false ?'],
+    ['core/record-state.ts', 'pair, overlaps: true }', '}'],
+    ['core/suspicion.ts', ', answer?.overlapped]', ']'],
   ],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }

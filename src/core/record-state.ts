@@ -142,7 +142,8 @@ export function release(
   const isMine = state.claim?.fence === fence
   const after = isMine ? released(state, fate, next, now) : state
   const newer = after.pair && after.version > version ? { newer: tokensIn(after, after.pair, now) } : {}
-  const answer = { contested: state.fence !== fence, ...newer }
+  const overlapped = state.pair?.overlapped ? { overlapped: true } : {}
+  const answer = { contested: state.fence !== fence, ...overlapped, ...newer }
   return isMine ? { state: after, answer } : { answer }
 }
 
@@ -197,6 +198,13 @@ export function adopt(
   const { version } = cleared
   const fence = cleared.fence + 1
   return accept({ ...cleared, fence }, { version, fence }, tokens, reading, stored?.claim !== undefined)
+}
+
+/** An exchange is made without the record: at some services it ends the session of the pair, and of the pair that comes next. */
+export function overlap(stored: RecordState | undefined, { epoch }: Reading): Change<undefined> {
+  const state = inEpoch(stored ?? EMPTY, epoch)
+  const pair = state.pair && { ...state.pair, overlapped: true }
+  return { state: { ...state, pair, overlaps: true }, answer: undefined }
 }
 
 /** Until when the record is of use to anybody, ms from `now`. */

@@ -9,7 +9,7 @@ export interface Refusal {
   readonly uncertaintyMs: number
   /** An earlier attempt of ours with this token had an unknown outcome. */
   readonly attemptedBefore: boolean
-  /** Another owner of the store was granted this token meanwhile. */
+  /** Another exchange of the account may have been in flight. */
   readonly contested: boolean
   readonly storeReachable: boolean
 }
@@ -28,14 +28,14 @@ export function refusalOf(
     overlapped,
   }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped'>,
   sinceClaimMs: number,
-  answer: Pick<ReleaseAnswer, 'contested'> | undefined,
+  answer: Pick<ReleaseAnswer, 'contested' | 'overlapped'> | undefined,
 ): Refusal {
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
     remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
     uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
     attemptedBefore: presentations > 0 || isDoubted === true,
-    contested: overlapped === true || (answer?.contested ?? false),
+    contested: [overlapped, answer?.contested, answer?.overlapped].includes(true),
     storeReachable: answer !== undefined,
   }
 }

@@ -119,6 +119,8 @@ export interface ReleaseAnswer {
   readonly newer?: StoredTokens
   /** The claim ran out, and somebody else was granted since. */
   readonly contested: boolean
+  /** Another exchange of the account may have been in flight when the stored pair came, or is since. */
+  readonly overlapped?: boolean
 }
 
 /** The owner tries again in a while: until then, and a moment longer, the record is kept for it. */

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
-import { accept, adopt, claim, clear, keptMs, release } from '../core/record-state.ts'
+import { accept, adopt, claim, clear, keptMs, overlap, release } from '../core/record-state.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
@@ -77,13 +77,12 @@ export class SharedRecord implements TokenRecord {
     return { ...answer, tokens: aged(answer.tokens, this.#clock.monotonicNow() - sentAt) }
   }
 
-  /** @param overlapped The owner knows of another exchange that may have been in flight. */
-  async accept(granted: GrantedClaim, tokens: NewTokens, overlapped = false): Promise<StoredTokens> {
+  async accept(granted: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     const givenAt = this.#clock.monotonicNow()
     let steppedAt = givenAt
     const step: Step<StoredTokens | undefined> = (state, reading) => {
       steppedAt = this.#clock.monotonicNow()
-      return accept(state, granted, aged(tokens, steppedAt - givenAt), reading, overlapped)
+      return accept(state, granted, aged(tokens, steppedAt - givenAt), reading)
     }
     const stored = await this.#change(step, { from: this.#known })
     const now = this.#clock.monotonicNow()
@@ -94,8 +93,8 @@ export class SharedRecord implements TokenRecord {
   async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
     const sentAt = this.#clock.monotonicNow()
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
-    const { contested, newer } = await this.#change(step, { from: this.#known })
-    return newer ? { contested, newer: aged(newer, this.#clock.monotonicNow() - sentAt) } : { contested }
+    const { newer, ...answer } = await this.#change(step, { from: this.#known })
+    return newer ? { ...answer, newer: aged(newer, this.#clock.monotonicNow() - sentAt) } : answer
   }
 
   async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
@@ -107,6 +106,11 @@ export class SharedRecord implements TokenRecord {
 
   clear(seenVersion: number): Promise<void> {
     return this.#change((state, reading) => clear(state, seenVersion, reading))
+  }
+
+  /** Tells of an exchange that is made without the record. */
+  overlap(): Promise<void> {
+    return this.#change((state, reading) => overlap(state, reading))
   }
 
   async #change<Answer>(

@@ -103,6 +103,9 @@ interface StoreSettings extends SharedSettings {
   readonly reasonOf: (thrown: unknown) => string
 }
 
+/** Between two attempts to tell the record of private exchanges. */
+const TELL_MS = 1_000
+
 /**
  * The shared record, and what happens without it: `private` tokens, which this process gets for itself and keeps to itself. The shared refresh
  * token is not presented meanwhile, because nobody can say who else presents it.
@@ -116,8 +119,9 @@ class SharedOrPrivateRecord implements TokenRecord {
   /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
   #seenVersion = 0
   #privateVersion = 0
-  /** Private tokens came since the last shared ones: at some services they end the session of those. */
-  #wasPrivate = false
+  /** Until when the record has to be told of private exchanges, monotonic ms; 0: it knows. */
+  #untoldUntil = 0
+  #isTelling = false
   /** The last `clear` or `adopt`, when it has ended. What is asked for later must not overtake it. */
   #settled: Promise<unknown> = Promise.resolve()
   #isReadable: boolean
@@ -141,11 +145,13 @@ class SharedOrPrivateRecord implements TokenRecord {
     await this.#settled
     try {
       await this.#share(seenVersion)
-      const answer = await this.#shared.claim(owner, seenVersion, ttlMs, terms)
-      return answer.kind === 'granted' && this.#wasPrivate ? { ...answer, overlapped: true } : answer
+      await this.#tell()
+      return await this.#shared.claim(owner, seenVersion, ttlMs, terms)
     } catch (thrown) {
       const error = this.#unavailable(thrown)
-      if (this.#settings.onUnavailable === 'fail' && !(thrown instanceof ForeignRecord)) throw error
+      const isForeign = thrown instanceof ForeignRecord
+      if (this.#settings.onUnavailable === 'fail' && !isForeign) throw error
+      if (!isForeign) this.#owesWord(ttlMs)
     }
     this.#seenVersion = seenVersion
     const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)
@@ -161,17 +167,15 @@ class SharedOrPrivateRecord implements TokenRecord {
 
   async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     if (claim.isPrivate) {
-      this.#wasPrivate = true
+      if (this.#untoldUntil > 0) this.#owesWord(tokens.accessRemainingMs)
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version
       if (this.#unshared) this.#unshare(tokens)
       return this.#asSeen(stored)
     }
-    const wasPrivate = this.#wasPrivate
-    this.#wasPrivate = false
     const sentAt = this.#clock.monotonicNow()
     try {
-      return await this.#shared.accept(claim, tokens, wasPrivate)
+      return await this.#shared.accept(claim, tokens)
     } catch (thrown) {
       this.#unavailable(thrown)
       // They serve here, whatever has become of the command: a token in hand fails nobody.
@@ -229,6 +233,28 @@ class SharedOrPrivateRecord implements TokenRecord {
     if (!unshared) return
     await this.#shared.adopt(seenVersion, aged(unshared.tokens, this.#clock.monotonicNow() - unshared.at))
     if (this.#unshared === unshared) this.#unshared = undefined
+  }
+
+  /** From now on the record is told, at once and each second: who has not noticed the outage may renew as soon as the store is back. */
+  #owesWord(forMs: number): void {
+    this.#untoldUntil = Math.max(this.#untoldUntil, this.#clock.monotonicNow() + forMs)
+    if (!this.#isTelling) void this.#keepTelling()
+  }
+
+  async #keepTelling(): Promise<void> {
+    this.#isTelling = true
+    const isOver = await this.#tell().then(
+      () => true,
+      () => this.#clock.monotonicNow() > this.#untoldUntil,
+    )
+    if (isOver) this.#isTelling = false
+    else this.#clock.setTimer(() => void this.#keepTelling(), TELL_MS)
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#untoldUntil === 0) return
+    await this.#shared.overlap()
+    this.#untoldUntil = 0
   }
 
   watch(onChange: () => void): () => void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { RecordState } from '../../src/core/record-shape.ts'
-import { accept, claim, clear, keptMs, release } from '../../src/core/record-state.ts'
+import { accept, claim, clear, keptMs, overlap, release } from '../../src/core/record-state.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -41,6 +41,10 @@ class World {
     ...how: Parameters<typeof release> extends [unknown, unknown, infer F, infer N, ...unknown[]] ? [F, N?] : never
   ) {
     return this.#after(release(this.state, granted, how[0], how[1], this))
+  }
+
+  overlap(): void {
+    this.#after(overlap(this.state, this))
   }
 
   clear(seenVersion = 0): void {
@@ -250,6 +254,32 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     world.clear(1)
     world.accept(world.granted('b', 2), 3)
     expect(world.granted('c', 3).overlapped).toBe(isMarked)
+  })
+
+  it('when it is made without the record, then the pair is marked, and the next one, and none after that', () => {
+    const world = World.withPair()
+    world.overlap()
+    const marks = [2, 3, 4].map((n) => {
+      const claim = world.granted('b')
+      world.accept(claim, n)
+      return claim.overlapped
+    })
+    expect(marks).toEqual([true, true, false])
+  })
+
+  it('when it is made without the record while a claim is out, then who settles it is told', () => {
+    const world = World.withPair()
+    expect(world.release(world.granted('b'), 'keep').overlapped).toBeUndefined()
+    const claim = world.granted('b')
+    world.overlap()
+    expect([claim.overlapped, world.release(claim, 'dead').overlapped]).toEqual([false, true])
+  })
+
+  it('when it is made without the record, and there is none, then the first pair is marked', () => {
+    const world = new World()
+    world.overlap()
+    world.accept(world.granted(), 1)
+    expect(world.granted().overlapped).toBe(true)
   })
 
   it('when no other was in flight, then the pair is not marked, even after one that was', () => {

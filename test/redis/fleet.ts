@@ -115,12 +115,14 @@ class Process {
   }
 
   /** What a state says that this process has put there: the exchange is granted to it, with the refresh token in that state. */
-  #learn([, , , , text]: string[], reply: unknown): void {
+  #learn([, , , , text, , before]: string[], reply: unknown): void {
     if (text === undefined || Number(reply) !== 1) return
-    const { claim, pair } = JSON.parse((JSON.parse(text) as { box: string }).box) as RecordState
+    const { claim, pair } = stateIn(text)
+    // What stood there before may be the claim of another process.
+    if (claim && claim.fence === (before ? stateIn(before).claim?.fence : undefined) && !claim.settled) return
     const isGranted = claim !== undefined && !claim.settled && pair?.refreshToken !== undefined && !pair.retired
     this.#granted = isGranted ? fingerprintOf(pair.refreshToken) : undefined
-    this.#isPrivate = false
+    if (claim) this.#isPrivate = false
   }
 
   #presents(refreshToken: string): void {
@@ -139,6 +141,8 @@ class Process {
     return grant
   }
 }
+
+const stateIn = (text: string) => JSON.parse((JSON.parse(text) as { box: string }).box) as RecordState
 
 /** Processes that share one record and one account, in virtual time; what they break of their promises is collected. */
 export class Fleet {

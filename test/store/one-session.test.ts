@@ -75,6 +75,37 @@ function troubled(register: TokenRegister, clock: VirtualClock, random: () => nu
   }
 }
 
+/** A register that may be away. */
+class AwayRegister extends MemoryRegister {
+  isAway = false
+  reads = 0
+
+  override read(key: string) {
+    this.reads += 1
+    return this.isAway ? Promise.reject(new Error('away')) : super.read(key)
+  }
+}
+
+/** Two processes with one token, and what ends their sessions. */
+async function twoProcesses() {
+  const clock = new VirtualClock()
+  const service = new OneSession(clock, () => 0.5)
+  const register = new AwayRegister(clock)
+  const [first, second] = [1, 2].map(() => manage(service as never, { store: sharedStore(register) }, clock)) as [
+    Managed,
+    Managed,
+  ]
+  const renewed = async ({ tokens }: Managed) => {
+    const renewal = tokens.renew()
+    await clock.advance(5_000)
+    await renewal
+  }
+  await renewed(first)
+  return { clock, service, register, first, second, renewed }
+}
+
+const evidenceOf = ({ told }: Managed) => told.suspicious.map(({ evidence }) => evidence)
+
 /** Four processes for fifteen minutes. @returns what they told of refusals. */
 async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
   const random = seeded(seed)
@@ -97,44 +128,61 @@ async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailabl
 }
 
 describe('given a service where an obtain ends earlier sessions, and a store that answers late or not at all', () => {
-  it.each([1, 2, 3])(
-    'when four processes share for fifteen minutes and never obtain for themselves, then no refusal is unexplained (F179, seed %i)',
-    async (seed) => {
-      const { evidence, served, obtains } = await run(seed, 'fail')
-      expect(evidence.filter((one) => one === 'unexplained')).toEqual([])
-      expect(obtains).toBeGreaterThan(5)
-      expect(served).toBeGreaterThan(3_000)
+  it.each(['fail', 'private'] as const)(
+    "when four processes share for fifteen minutes with onUnavailable: '%s', then no refusal is unexplained (F179)",
+    async (onUnavailable) => {
+      for (const seed of [1, 2, 3]) await expectExplained(seed, onUnavailable)
     },
   )
 
   it('when processes obtain for themselves, then the refusal of a private token is explained, and so is the next of a shared one (F179)', async () => {
-    const clock = new VirtualClock()
-    const service = new OneSession(clock, () => 0.5)
-    const register = new MemoryRegister(clock)
-    let isAway = false
-    const own: TokenRegister = {
-      kind: 'away',
-      read: (key) => (isAway ? Promise.reject(new Error('away')) : register.read(key)),
-      replace: (...given) => register.replace(...given),
-    }
-    const [first, second] = [1, 2].map(() => manage(service as never, { store: sharedStore(own) }, clock)) as [
-      Managed,
-      Managed,
-    ]
-    const renewed = async ({ tokens }: Managed) => {
-      const renewal = tokens.renew()
-      await clock.advance(5_000)
-      await renewal
-    }
-    await renewed(first)
-    isAway = true
+    const { service, register, first, second, renewed } = await twoProcesses()
+    register.isAway = true
     for (const process of [first, second, first]) await renewed(process)
     // The obtain of the second has ended the session of the first one's private tokens.
-    expect(first.told.suspicious.map(({ evidence }) => evidence)).toEqual(['concurrent-use'])
-    isAway = false
+    expect(evidenceOf(first)).toEqual(['concurrent-use'])
+    register.isAway = false
     await renewed(second)
     // And both have ended that of the shared ones.
-    expect(second.told.suspicious.map(({ evidence }) => evidence)).toEqual(['concurrent-use'])
+    expect(evidenceOf(second)).toEqual(['concurrent-use'])
     expect(service.refused).toBe(2)
   })
+
+  it('when a process has noticed nothing of it, then its refusal is explained all the same, and a later theft is not (F179)', async () => {
+    const { clock, service, register, first, second, renewed } = await twoProcesses()
+    register.isAway = true
+    await renewed(first)
+    register.isAway = false
+    await clock.advance(1_000)
+    // The obtain of the first has ended the session of the shared tokens.
+    await renewed(second)
+    expect(evidenceOf(second)).toEqual(['concurrent-use'])
+    await renewed(second)
+    const theft = service.obtain({ clock, signal: new AbortController().signal })
+    await clock.advance(5_000)
+    await theft
+    await renewed(second)
+    expect(evidenceOf(second)).toEqual(['concurrent-use', 'unexplained'])
+  })
+
+  it('when the store stays away, then it is asked once a second until the private token has ended', async () => {
+    const { clock, register, first, renewed } = await twoProcesses()
+    register.isAway = true
+    await renewed(first)
+    const { reads } = register
+    await clock.advance(5_000)
+    expect(register.reads - reads).toBe(5)
+    await first.tokens.close()
+    await clock.advance(20_000)
+    const { reads: atEnd } = register
+    await clock.advance(60_000)
+    expect(register.reads).toBe(atEnd)
+  })
 })
+
+async function expectExplained(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']): Promise<void> {
+  const { evidence, served, obtains } = await run(seed, onUnavailable)
+  expect(evidence.filter((one) => one === 'unexplained')).toEqual([])
+  expect(obtains).toBeGreaterThan(5)
+  expect(served).toBeGreaterThan(3_000)
+}
