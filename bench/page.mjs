@@ -1,6 +1,8 @@
-// Writes docs/benchmarks.md, its pictures and the README's scorecard from results.json: `node bench/page.mjs`. Every figure comes from there.
+// Writes docs/benchmarks.md, its pictures and the README's scorecard from results.json: `npm run bench:page`. Every figure comes from there, and so
+// does every title of a picture.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { chart } from './lib/chart.mjs'
 import { writeFormatted } from './lib/formatted.mjs'
 import { committedResults } from './lib/results.mjs'
 import { table } from './lib/table.mjs'
@@ -15,9 +17,10 @@ export async function writePage() {
   const parts = [introduction(machine)]
   mkdirSync(new URL('images/', DOCS), { recursive: true })
   for (const { name, title, section, charts, results, seconds } of scenarios) {
-    const pictures = Object.entries(charts?.(results) ?? {})
-    for (const [file, svg] of pictures) writeFileSync(new URL(`images/${file}`, DOCS), svg)
-    const shown = pictures.map(([file]) => `![${title}](images/${file})`)
+    const shown = Object.entries(charts?.(results) ?? {}).map(([file, { caption, ...options }]) => {
+      writeFileSync(new URL(`images/${file}`, DOCS), chart(options))
+      return `![${options.title}](images/${file})\n\n_${caption}_`
+    })
     parts.push(`## ${title}`, `\`npm run bench -- --only ${name}\` (${seconds} s)`, section(results), ...shown)
   }
   await writeFormatted(PAGE, parts.join('\n\n'))
@@ -35,8 +38,8 @@ async function writeScorecard(text) {
 function introduction({ versions, ...machine }) {
   return `# Measured
 
-What a token costs, next to what you would use instead. \`npm run bench\` runs all of it and writes this page: no figure here was
-written by hand.
+What a token costs, next to what you would use instead. \`npm run bench\` runs all of it and writes this page, and
+\`npm run bench:page\` draws it anew from what was measured last: no figure here was written by hand.
 
 ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}, Node ${machine.node}.
 

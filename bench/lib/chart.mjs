@@ -1,54 +1,113 @@
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
+import { DARK, INK } from './colors.mjs'
 
-/** Readable on white and on black alike: a picture in a document can't ask which of them it stands on for each line. */
-export const COLORS = ['#16a34a', '#3b82f6', '#d97706', '#db2777', '#8b5cf6', '#0891b2', '#808080', '#b45309']
-
-const STYLE = `
-  svg { color: #1f2328; font: 13px system-ui, sans-serif }
-  .title { font-weight: 600; font-size: 15px }
-  @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }
-`
 const MARGIN = 12
-const LINE = 20
+/** Characters of a line of 760 px in a wide font, for the title and for what stands below it. */
+const TITLE_LENGTH = 82
+const SUBTITLE_LENGTH = 108
+
+/** Attributes keep the light colours, so that a viewer without style sheets shows them, too. */
+const STYLE = `
+  svg { color: ${INK}; font: 13px system-ui, sans-serif }
+  .title { font-weight: 600; font-size: 15px }
+  .subtitle { font-size: 12px; fill-opacity: .8 }
+  @media (prefers-color-scheme: dark) {
+    svg { color: ${DARK[INK]} }
+${Object.entries(DARK)
+  .map(([light, dark]) => `    [fill="${light}"] { fill: ${dark} } [stroke="${light}"] { stroke: ${dark} }`)
+  .join('\n')}
+  }
+`
 
 /**
  * Draws a chart.
  *
- * @param options `title`; `legend`, an object of colours by name; and all that Observable Plot takes: `marks`, `x`, `y`, `width`, ….
- * @returns The text of an SVG file that follows the reader's light or dark scheme.
+ * @param options `title`, the finding; `subtitle`, how to read it; `legend`, an object of colours by name; and all that
+ *   Observable Plot takes: `marks`, `x`, `y`, `width`, ….
+ * @returns The text of an SVG file without a background, which follows the reader's light or dark scheme.
  */
-export function chart({ title, legend, width = 760, height = 380, marginLeft = 60, marginBottom = 42, ...options }) {
+export function chart({ title, subtitle, legend, width = 760, ...options }) {
+  const { svg, bottom } = drawn({ width, ...options })
+  return sheet({ title, subtitle, legend, width, height: bottom, body: svg })
+}
+
+/**
+ * Draws several charts below each other or side by side, as panels of one file.
+ *
+ * @param panels Options of `chart`, each with `x0` and `y0`, its place, and with a short `title`.
+ */
+export function panels({ panels: all, width = 760, ...options }) {
+  const parts = all.map(({ x0, y0, title, legend = {}, ...panel }) => {
+    const heading = `<text x="${x0 + MARGIN}" y="${y0 + 16}" font-weight="600" fill="currentColor">${escaped(title)}</text>`
+    const key = legendRows(Object.entries(legend), panel.width, 12)
+    const { svg, bottom } = drawn({ ...panel, top: y0 + 24 + key.height, left: x0 })
+    return { svg: `${heading}<g transform="translate(${x0} ${y0 + 12})">${key.svg}</g>${svg}`, bottom }
+  })
+  const height = Math.max(...parts.map(({ bottom }) => bottom))
+  return sheet({ ...options, width, height, body: parts.map(({ svg }) => svg).join('\n') })
+}
+
+function drawn({ width, height = 380, marginLeft = 60, marginBottom = 42, top = 0, left = 0, ...options }) {
   const { document } = parseHTML('<!doctype html><html><body></body></html>')
   const plot = Plot.plot({ document, width, height, marginLeft, marginBottom, ...options })
   // Plot's own style sets a colour and a background for pages; the file has its own.
   plot.querySelectorAll('style').forEach((style) => style.remove())
-  const key = legendRows(Object.entries(legend ?? {}), width)
-  const top = MARGIN + LINE + key.height
+  plot.setAttribute('x', left)
   plot.setAttribute('y', top)
-  // An element of the plot named after the page's variable would have no colour outside of a page.
-  const inner = plot.outerHTML.replaceAll('var(--plot-background)', 'none').replace(/ class="plot-[^"]*"/g, '')
+  const svg = plot.outerHTML
+    // An element of the plot named after the page's variable would have no colour outside of a page.
+    .replaceAll('var(--plot-background)', 'none')
+    .replace(/ class="plot-[^"]*"/g, '')
+    .replace(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
+  return { svg, bottom: top + height }
+}
+
+function sheet({ title, subtitle = '', legend, width, height, body }) {
+  const titles = wrapped(title, TITLE_LENGTH)
+  const lines = [
+    ...titles.map((text) => ({ text, kind: 'title', height: 20 })),
+    ...wrapped(subtitle, SUBTITLE_LENGTH).map((text) => ({ text, kind: 'subtitle', height: 17 })),
+  ]
+  let y = MARGIN - 4
+  const head = lines.map(({ text, kind, height: line }) => {
+    y += line
+    return `<text class="${kind}" x="${MARGIN}" y="${y}">${escaped(text)}</text>`
+  })
+  const key = legendRows(Object.entries(legend ?? {}), width, y + 10)
+  const top = y + 10 + key.height
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height + top}" width="${width}" role="img" aria-labelledby="title">`,
     `<title id="title">${escaped(title)}</title>`,
     `<style>${STYLE}</style>`,
-    `<g fill="currentColor"><text class="title" x="${MARGIN}" y="${MARGIN + 12}">${escaped(title)}</text>${key.svg}</g>`,
-    inner,
+    `<g fill="currentColor">${head.join('')}${key.svg}</g>`,
+    `<g transform="translate(0 ${top})">${body}</g>`,
     '</svg>\n',
   ].join('\n')
 }
 
-function legendRows(entries, width) {
-  let [x, y] = [MARGIN, MARGIN + LINE + 14]
+function wrapped(text, length) {
+  const lines = []
+  // A space may part the thousands of a figure.
+  for (const word of text.split(/ (?!\d{3}\b)/).filter(Boolean)) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= length) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+function legendRows(entries, width, top) {
+  let [x, y] = [MARGIN, top + 12]
   const parts = []
   for (const [name, color] of entries) {
-    const space = 30 + name.length * 7.2
-    if (x + space > width) [x, y] = [MARGIN, y + LINE]
+    const space = 34 + name.length * 7
+    if (x > MARGIN && x + space > width) [x, y] = [MARGIN, y + 20]
     parts.push(`<rect x="${x}" y="${y - 10}" width="12" height="12" rx="2" fill="${color}"/>`)
-    parts.push(`<text x="${x + 18}" y="${y}">${escaped(name)}</text>`)
+    parts.push(`<text x="${x + 18}" y="${y}" fill="currentColor">${escaped(name)}</text>`)
     x += space
   }
-  return { svg: parts.join(''), height: entries.length === 0 ? 0 : y - MARGIN - LINE + 8 }
+  return { svg: parts.join(''), height: entries.length === 0 ? 0 : y - top + 8 }
 }
 
 function escaped(text) {

@@ -1,4 +1,6 @@
-import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { Plot } from '../lib/chart.mjs'
+import { FAINT, OTHER, PACKAGE } from '../lib/colors.mjs'
+import * as findings from '../lib/findings.mjs'
 import { OUTAGE, SECONDS } from '../lib/fleet/paper-fleet.mjs'
 import { figure, reach, table } from '../lib/table.mjs'
 import { inThreads } from '../lib/threads.mjs'
@@ -98,9 +100,9 @@ function sum(counts) {
 }
 
 export function charts(fleets) {
-  const data = fleets.flatMap(({ fleet, calls }) =>
+  const data = fleets.flatMap(({ fleet, isShared, calls }) =>
     unpacked(calls)
-      .map((count, second) => ({ fleet, minute: second / 60, count }))
+      .map((count, second) => ({ fleet, isShared, minute: second / 60, count }))
       .filter(({ count }) => count > 0),
   )
   const [from, to] = OUTAGE.map((second) => second / 60)
@@ -108,32 +110,40 @@ export function charts(fleets) {
   const highest = most(data.map(({ count }) => count))
   const ticks = [1, 10, 100, 1_000, 10_000].filter((count) => count <= highest)
   return {
-    'bench-fleet.svg': chart({
-      title: `Token calls per second at the service, ${figure(fleets[0].processes)} processes (grey: it answers 503)`,
-      height: 560,
+    'bench-fleet.svg': {
+      title: findings.fleet(fleets, ({ calls }) => most(unpacked(calls))),
+      subtitle: 'Token calls in each second, logarithmic; in the shaded minutes the service answers 503',
+      caption: `Token calls of ${figure(fleets[0].processes)} processes in virtual time, each with a token of 60 s, for ${SECONDS / 60} minutes. Every line is one second; the scale is logarithmic. All processes start in the same instant. In the shaded minutes the token service answers 503. In grey, each process gets tokens of its own; in colour, all share one store.`,
+      height: 500,
       marginRight: 20,
       x: { label: 'minute', domain: [0, SECONDS / 60] },
       y: {
         label: null,
         type: 'symlog',
         ticks,
-        domain: [0, highest * 1.5],
+        domain: [0, highest * 3],
         tickFormat: (count) => figure(count),
         grid: true,
       },
-      fy: { label: null, domain: FLEETS.map(({ fleet }) => fleet), axis: null },
+      fy: { label: null, domain: FLEETS.map((each) => each.fleet), axis: null },
       marks: [
-        Plot.rectX(away, { x1: 'from', x2: 'to', fy: 'fleet', fill: 'currentColor', fillOpacity: 0.1 }),
+        Plot.rectX(away, { x1: 'from', x2: 'to', fy: 'fleet', fill: FAINT, fillOpacity: 0.5 }),
         Plot.ruleX(data, {
           x: 'minute',
           y2: 'count',
           fy: 'fleet',
-          stroke: ({ fleet }) => COLORS[FLEETS.findIndex((each) => each.fleet === fleet)],
+          stroke: ({ isShared }) => (isShared ? PACKAGE : OTHER),
           strokeWidth: 1.2,
         }),
-        Plot.text(FLEETS, { fy: 'fleet', text: 'fleet', frameAnchor: 'top-left', dx: 6, dy: 2, fontWeight: 600 }),
+        Plot.text(FLEETS, {
+          fy: 'fleet',
+          text: 'fleet',
+          frameAnchor: 'top-left',
+          dx: 6,
+          fontWeight: 600,
+        }),
         Plot.ruleY([0]),
       ],
-    }),
+    },
   }
 }

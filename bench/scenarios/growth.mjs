@@ -1,4 +1,6 @@
-import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { Plot } from '../lib/chart.mjs'
+import { PACKAGE } from '../lib/colors.mjs'
+import * as findings from '../lib/findings.mjs'
 import { accounts, idleAccounts } from '../lib/growth/accounts.mjs'
 import { curve, slopeOf } from '../lib/growth/curve.mjs'
 import { instances } from '../lib/growth/instances.mjs'
@@ -136,32 +138,40 @@ processes that know the time only from a \`Date\` header, in whole seconds: much
 )}`
 }
 
-export function charts({ curves, fleet }) {
-  const all = [...curves, ...(fleet ? [{ grows: 'commands of processes on one Redis', points: fleet.points }] : [])]
+export function charts(results) {
+  const { curves, fleet } = results
+  const all = [...curves, ...(fleet ? [{ grows: 'commands of processes\non one Redis', points: fleet.points }] : [])]
+  const panel = ({ grows }) => grows.replace(/ (on|in|for|per) /, '\n$1 ')
   const data = all.flatMap(({ grows, points }) =>
-    points.map(({ n, total }) => ({ grows, n, relative: total / n / (points[0].total / points[0].n) })),
+    points.map(({ n, total }) => ({
+      panel: panel({ grows }),
+      n,
+      relative: total / n / (points[0].total / points[0].n),
+    })),
   )
-  const legend = Object.fromEntries(all.map(({ grows }, n) => [grows, COLORS[n]]))
-  const stroke = ({ grows }) => legend[grows]
   return {
-    'bench-growth.svg': chart({
-      title: 'Cost of each one, relative to the smallest size (level: linear; falling: better)',
-      legend,
-      marginRight: 40,
-      x: { label: 'how many', type: 'log', tickFormat: (n) => figure(n), ticks: 5 },
-      y: {
-        label: 'times',
-        type: 'log',
-        domain: [0.1, 10],
-        tickFormat: String,
-        ticks: [0.1, 0.2, 0.5, 1, 2, 5, 10],
-        grid: true,
-      },
+    'bench-growth.svg': {
+      title: findings.growth(results, STEEPEST),
+      subtitle: 'Cost of each one, relative to the smallest size; a level line is linear, a falling one is better',
+      caption:
+        'What one of many costs, as a multiple of what one of the fewest costs: processor time, and for processes on one Redis the commands. The dashed line is linear growth; below it, each one costs less the more there are. Both scales are logarithmic.',
+      height: 270,
+      marginTop: 50,
+      marginRight: 16,
+      x: { label: 'how many', type: 'log', tickFormat: thousands, ticks: [1, 100, 10_000] },
+      y: { label: 'times', type: 'log', domain: [0.2, 5], tickFormat: String, ticks: [0.2, 0.5, 1, 2, 5], grid: true },
+      fx: { axis: null, domain: all.map(panel), padding: 0.08 },
       marks: [
+        Plot.text(all, { fx: panel, text: panel, frameAnchor: 'top', dy: -38, fontSize: 11.5 }),
         Plot.ruleY([1], { stroke: 'currentColor', strokeDasharray: '2 4' }),
-        Plot.lineY(data, { x: 'n', y: 'relative', z: 'grows', stroke, strokeWidth: 2, clip: true }),
-        Plot.dot(data, { x: 'n', y: 'relative', fill: stroke, r: 3 }),
+        Plot.lineY(data, { fx: 'panel', x: 'n', y: 'relative', stroke: PACKAGE, strokeWidth: 2, clip: true }),
+        Plot.dot(data, { fx: 'panel', x: 'n', y: 'relative', fill: PACKAGE, r: 3.5 }),
       ],
-    }),
+    },
   }
+}
+
+/** `10k`: there is little room. */
+function thousands(n) {
+  return n < 1_000 ? String(n) : `${n / 1_000}k`
 }

@@ -1,4 +1,6 @@
-import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { Plot } from '../lib/chart.mjs'
+import { FAINT, PACKAGE, STRONG } from '../lib/colors.mjs'
+import * as findings from '../lib/findings.mjs'
 import { FAST, summary } from '../lib/outage/summary.mjs'
 import { classes, feltBySecond, Tally } from '../lib/outage/tally.mjs'
 import { figure, reach, table } from '../lib/table.mjs'
@@ -9,6 +11,8 @@ export const title = 'Outage: the token service is away for a while'
 
 const WORKER = new URL('../lib/outage/worker.mjs', import.meta.url)
 const RECOVERED_MS = 21_000
+const LIFETIME_S = 60
+
 export async function run({ quick = false } = {}) {
   const count = quick ? 2_000 : 200_000
   const tally = new Tally()
@@ -103,18 +107,38 @@ function seconds(ms) {
   return ms > 0 ? `${figure(ms / 1_000, 1)} s` : '0 s'
 }
 
-export function charts({ felt }) {
-  const kinds = [...new Set(felt.map(({ kind }) => kind))]
-  const legend = Object.fromEntries(kinds.map((kind, n) => [kind, COLORS[n]]))
-  const line = (y, extra) =>
-    Plot.lineY(felt, { x: 'seconds', y, z: 'kind', stroke: ({ kind }) => legend[kind], ...extra })
+export function charts(results) {
+  const kinds = [...new Set(results.felt.map(({ kind }) => kind))]
+  const layers = { 'no call noticed': PACKAGE, 'calls had to wait, none failed': FAINT, 'calls failed': STRONG }
+  const [calm, waited, failed] = Object.keys(layers)
+  const data = results.felt.flatMap(({ kind, seconds: length, delayed, failed: lost }) => [
+    { kind, length, what: failed, from: 0, to: lost },
+    { kind, length, what: waited, from: lost, to: delayed },
+    { kind, length, what: calm, from: delayed, to: 1 },
+  ])
   return {
-    'bench-outage.svg': chart({
-      title: 'Outages in which a call failed (line) or at least had to wait (dashes), by length',
-      legend,
+    'bench-outage.svg': {
+      title: findings.outage(results, LIFETIME_S),
+      subtitle: `${figure(results.count)} random outages, by their length and by what the service does meanwhile`,
+      caption: `${figure(results.count)} random outages of the token service in virtual time. The height of a colour is the share of outages of that length in which no call noticed anything, calls had to wait but none failed, or calls failed. The service breaks off or answers 503 (${FAST}), does not answer (no answer), or answers 503 after 1 s to 9 s (slow).`,
+      legend: layers,
+      height: 420,
+      marginRight: 100,
       x: { label: 'length of the outage, s' },
-      y: { label: 'share of outages, %', percent: true, grid: true, domain: [0, 100] },
-      marks: [line('delayed', { strokeDasharray: '4 4' }), line('failed', { strokeWidth: 2.5 }), Plot.ruleY([0])],
-    }),
+      y: { label: 'share of outages, %', percent: true, domain: [0, 100], ticks: [0, 50, 100] },
+      fy: { label: null, domain: kinds, padding: 0.12 },
+      marks: [
+        Plot.areaY(data, {
+          x: 'length',
+          y1: 'from',
+          y2: 'to',
+          fy: 'kind',
+          z: 'what',
+          fill: ({ what }) => layers[what],
+          fillOpacity: 0.8,
+        }),
+        Plot.ruleY([0]),
+      ],
+    },
   }
 }

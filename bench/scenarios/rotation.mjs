@@ -1,7 +1,9 @@
 import axios from 'axios'
 import { Agent } from 'node:http'
 import { AGAIN, contestants, EVERGREEN, renewing, shownName, STATIC } from '../lib/contestants.mjs'
-import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { Plot } from '../lib/chart.mjs'
+import { OTHER, PACKAGE } from '../lib/colors.mjs'
+import * as findings from '../lib/findings.mjs'
 import { load, quantiles, slices } from '../lib/load.mjs'
 import { median } from '../lib/rounds.mjs'
 import { startServices } from '../lib/services.mjs'
@@ -111,20 +113,25 @@ ${reach(ours.waited === 0 || ours.waited <= all[AGAIN].waited, `no request waits
 ${reach(tail.ours <= tail.high, `p99.9 within the A/A spread of the static header: ${figure(tail.ours, 1)} ms beyond it; A/A: ${figure(tail.low, 1)} to ${figure(tail.high, 1)} ms, over ${SLICES} stretches of the run.`)}`
 }
 
-export function charts({ contestants: all }) {
-  const data = Object.entries(all).map(([who, { p50, p99, p999 }]) => ({ who, p50, p99, p999 }))
-  const fill = ({ who }) => (who === EVERGREEN ? COLORS[0] : '#808080')
+export function charts(results) {
+  const data = Object.entries(results.contestants).map(([who, { p50, p99, p999 }]) => ({ who, p50, p99, p999 }))
+  const stroke = ({ who }) => (who === EVERGREEN ? PACKAGE : OTHER)
   return {
-    'bench-rotation.svg': chart({
-      title: 'Latency while tokens of two seconds rotate: p50 to p99.9, p99 marked',
-      marginLeft: 200,
+    'bench-rotation.svg': {
+      title: findings.rotation(results, LIFETIME_MS),
+      subtitle: 'Latency of requests: bars from the median to 99.9 %, dots at 99 %; a logarithmic scale',
+      caption: `${PER_SECOND} requests a second over HTTP while a token lives ${LIFETIME_MS / 1_000} s and a token call takes ${TOKEN_LATENCY_MS} ms. A bar spans the time of a request from the median to the slowest in a thousand, the dot marks the slowest in a hundred. A request that waits for a token takes ${TOKEN_LATENCY_MS} ms or more. Static header and A/A are the same thing without any renewal.`,
+      marginLeft: 205,
+      marginRight: 60,
       height: 340,
-      x: { label: 'ms', type: 'log', grid: true },
-      y: { label: null, domain: data.map(({ who }) => who) },
+      x: { label: 'ms', type: 'log', ticks: 6, tickFormat: (ms) => (/^[125]/.test(ms) ? figure(ms) : ''), grid: true },
+      y: { label: null, domain: data.map(({ who }) => who), tickSize: 0 },
       marks: [
-        Plot.ruleY(data, { y: 'who', x1: 'p50', x2: 'p999', stroke: fill, strokeWidth: 5 }),
+        Plot.ruleX([TOKEN_LATENCY_MS], { stroke: 'currentColor', strokeDasharray: '3,3' }),
+        Plot.ruleY(data, { y: 'who', x1: 'p50', x2: 'p999', stroke, strokeWidth: 7 }),
         Plot.dot(data, { y: 'who', x: 'p99', fill: 'currentColor', r: 4 }),
+        Plot.text(data, { y: 'who', x: 'p999', text: ({ p999 }) => `${figure(p999)} ms`, dx: 6, textAnchor: 'start' }),
       ],
-    }),
+    },
   }
 }

@@ -1,5 +1,7 @@
 import { contestants, EVERGREEN, renewing, shownName, STATIC } from '../lib/contestants.mjs'
-import { chart, COLORS, Plot } from '../lib/chart.mjs'
+import { Plot } from '../lib/chart.mjs'
+import { OTHER, PACKAGE } from '../lib/colors.mjs'
+import * as findings from '../lib/findings.mjs'
 import { BASE_URL, checking } from '../lib/in-process-api.mjs'
 import { interleaved } from '../lib/rounds.mjs'
 import { startServices } from '../lib/services.mjs'
@@ -214,25 +216,26 @@ function stormTable(storm, callers) {
   )
 }
 
-export function charts({ callers, storms }) {
+export function charts(results) {
+  const { callers, storms } = results
   const most = callers.at(-1)
   const data = renewing.map(({ name: who }) => ({ who, calls: storms.cold[most][who].calls }))
+  const color = ({ who }) => (who === EVERGREEN ? PACKAGE : OTHER)
   return {
-    'bench-stampede.svg': chart({
-      title: `Token calls for ${figure(most)} callers and no token yet`,
-      marginLeft: 200,
+    'bench-stampede.svg': {
+      title: findings.stampede(results),
+      subtitle: `Token calls that each contestant makes for ${figure(most)} callers who start at once; logarithmic`,
+      caption: `${figure(most)} requests start in one turn of the event loop, before there is a token. Each dot is a contestant: the further to the right, the more calls it makes of the token service. The scale is logarithmic.`,
+      marginLeft: 205,
+      marginRight: 70,
       height: 280,
-      x: { label: 'token calls', type: 'log', domain: [0.7, most * 2], tickFormat: ',d' },
-      y: { label: null, domain: data.map(({ who }) => who) },
+      x: { label: 'token calls', type: 'log', domain: [1, most], ticks: 4, tickFormat: (n) => figure(n), grid: true },
+      y: { label: null, domain: data.map(({ who }) => who), tickSize: 0 },
       marks: [
-        Plot.barX(data, {
-          y: 'who',
-          x1: 0.7,
-          x2: 'calls',
-          fill: ({ who }) => (who === EVERGREEN ? COLORS[0] : '#808080'),
-        }),
-        Plot.text(data, { y: 'who', x: 'calls', text: ({ calls }) => figure(calls), dx: 6, textAnchor: 'start' }),
+        Plot.ruleY(data, { y: 'who', x1: 1, x2: 'calls', stroke: color, strokeWidth: 4 }),
+        Plot.dot(data, { y: 'who', x: 'calls', fill: color, r: 6 }),
+        Plot.text(data, { y: 'who', x: 'calls', text: ({ calls }) => figure(calls), dx: 12, textAnchor: 'start' }),
       ],
-    }),
+    },
   }
 }
