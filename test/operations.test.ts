@@ -69,6 +69,8 @@ if (!isThere)
     return { status, printed: stdout + stderr }
   }
 
+  const inPrometheus = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replace(/\$(job|account)/g, '.*')
+
   it('when it checks the alerts, then they can be loaded', () => {
     expect(promtool('check', 'rules', 'docs/operations/alerts.yml')).toMatchObject({ status: 0 })
   })
@@ -77,10 +79,27 @@ if (!isThere)
     expect(promtool('test', 'rules', 'test/operations/alerts.test.yml')).toMatchObject({ status: 0 })
   })
 
+  it('when a counter is born, then the dashboard counts from zero', () => {
+    const born = {
+      series: 'evergreen_suspicions_total{job="payments",evergreen_account="bakery"}',
+      values: '_x3 1x6 2x9',
+    }
+    const [{ expr } = { expr: '' }] = expressions.filter(({ expr: each }) => each.includes(born.series.split('{')[0]!))
+    const at = (eval_time: string, value: number) => ({
+      expr: inPrometheus(expr),
+      eval_time,
+      exp_samples: [{ labels: '{}', value }],
+    })
+    const test = { interval: '1m', input_series: [born], promql_expr_test: [at('4m', 1), at('9m', 0), at('18m', 0)] }
+    const file = join(folder, 'born.json')
+    writeFileSync(file, JSON.stringify({ tests: [test] }))
+    expect(promtool('test', 'rules', file)).toMatchObject({ status: 0 })
+  })
+
   it('when it reads the expressions of the dashboard, then it understands them', () => {
     const asRules = expressions.map(({ expr }, n) => ({
       record: `panel:${n}`,
-      expr: expr.replaceAll('$__rate_interval', '5m').replace(/\$(job|account)/g, '.*'),
+      expr: inPrometheus(expr),
     }))
     const file = join(folder, 'dashboard.json')
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: asRules }] }))

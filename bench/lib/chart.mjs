@@ -23,7 +23,7 @@ ${Object.entries(DARK)
 /**
  * Draws a chart.
  *
- * @param options `title`, the finding; `subtitle`, how to read it; `legend`, an object of colours by name; and all that
+ * @param options `title`, the finding; `subtitle`, how to read it; `legend`, colours by name, or `{ color, dash }` for lines; and all that
  *   Observable Plot takes: `marks`, `x`, `y`, `width`, ….
  * @returns The text of an SVG file without a background, which follows the reader's light or dark scheme.
  */
@@ -33,19 +33,23 @@ export function chart({ title, subtitle, legend, width = 760, ...options }) {
 }
 
 /**
- * Draws several charts below each other or side by side, as panels of one file.
+ * Draws several small charts in rows, as panels of one file.
  *
- * @param panels Options of `chart`, each with `x0` and `y0`, its place, and with a short `title`.
+ * @param options As of `chart`, for all of them; and `panels`, each as of `chart` with a short `title`.
  */
-export function panels({ panels: all, width = 760, ...options }) {
-  const parts = all.map(({ x0, y0, title, legend = {}, ...panel }) => {
-    const heading = `<text x="${x0 + MARGIN}" y="${y0 + 16}" font-weight="600" fill="currentColor">${escaped(title)}</text>`
-    const key = legendRows(Object.entries(legend), panel.width, 12)
-    const { svg, bottom } = drawn({ ...panel, top: y0 + 24 + key.height, left: x0 })
-    return { svg: `${heading}<g transform="translate(${x0} ${y0 + 12})">${key.svg}</g>${svg}`, bottom }
+export function panels({ panels: all, columns = 2, width = 760, title, subtitle, legend, ...shared }) {
+  const across = width / columns
+  let [top, bottom] = [0, 0]
+  const parts = all.map(({ title: name, legend: key = {}, ...panel }, n) => {
+    if (n % columns === 0) top = bottom
+    const left = (n % columns) * across
+    const heading = `<text x="${left + MARGIN}" y="${top + 18}" font-weight="600" fill="currentColor">${escaped(name)}</text>`
+    const plot = drawn({ width: across, ...shared, ...panel, top: top + 26, left })
+    const below = legendRows(Object.entries(key), across, 0)
+    bottom = Math.max(bottom, plot.bottom + below.height + 10)
+    return `${heading}${plot.svg}<g transform="translate(${left} ${plot.bottom})">${below.svg}</g>`
   })
-  const height = Math.max(...parts.map(({ bottom }) => bottom))
-  return sheet({ ...options, width, height, body: parts.map(({ svg }) => svg).join('\n') })
+  return sheet({ title, subtitle, legend, width, height: bottom, body: parts.join('\n') })
 }
 
 function drawn({ width, height = 380, marginLeft = 60, marginBottom = 42, top = 0, left = 0, ...options }) {
@@ -100,10 +104,15 @@ function wrapped(text, length) {
 function legendRows(entries, width, top) {
   let [x, y] = [MARGIN, top + 12]
   const parts = []
-  for (const [name, color] of entries) {
+  for (const [name, line] of entries) {
+    const { color, dash } = line.color ? line : { color: line }
     const space = 34 + name.length * 7
     if (x > MARGIN && x + space > width) [x, y] = [MARGIN, y + 20]
-    parts.push(`<rect x="${x}" y="${y - 10}" width="12" height="12" rx="2" fill="${color}"/>`)
+    parts.push(
+      line.color
+        ? `<path d="M${x},${y - 4}h14" stroke="${color}" stroke-width="3" stroke-dasharray="${dash ?? 'none'}"/>`
+        : `<rect x="${x}" y="${y - 10}" width="12" height="12" rx="2" fill="${color}"/>`,
+    )
     parts.push(`<text x="${x + 18}" y="${y}" fill="currentColor">${escaped(name)}</text>`)
     x += space
   }
