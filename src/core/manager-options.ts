@@ -113,12 +113,12 @@ export function managerSettings(options: TokenManagerOptions) {
     clock,
     random: random === Math.random ? random : checkedRandom(random),
     exchangeTimeoutMs: checkedTimeout(exchangeTimeoutMs),
-    renewal: renewalSettings(own.renewal),
-    retry: retrySettings(own.retry),
+    renewal: own.renewal === undefined ? USUAL_RENEWAL : renewalSettings(own.renewal),
+    retry: own.retry === undefined ? USUAL_RETRY : retrySettings(own.retry),
   })
 }
 
-function renewalSettings(renewal: RenewalOptions = {}) {
+function renewalSettings(renewal: RenewalOptions) {
   const own = ownOptions('renewal', renewal, ['skewMs', 'hardSkewMs', 'jitter', 'keepWarm', 'maxWaitMs'])
   const { skewMs, hardSkewMs, jitter = 0.2, keepWarm = 'while-used', maxWaitMs = 30_000 } = own
   checkNumber('renewal.jitter', jitter, 0, 1)
@@ -132,7 +132,7 @@ function renewalSettings(renewal: RenewalOptions = {}) {
   })
 }
 
-function retrySettings(retry: RetryOptions = {}): RetryPolicy {
+function retrySettings(retry: RetryOptions): RetryPolicy {
   const own = ownOptions('retry', retry, ['maxAttempts', 'baseDelayMs', 'maxDelayMs', 'maxRetryAfterMs'])
   const { maxAttempts = 4, baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 300_000 } = own
   checkNumber('retry.maxAttempts', maxAttempts, 1)
@@ -145,6 +145,10 @@ function retrySettings(retry: RetryOptions = {}): RetryPolicy {
     maxRetryAfterMs: checkedDuration('retry.maxRetryAfterMs', maxRetryAfterMs),
   })
 }
+
+/** Made once: there may be thousands of managers. */
+const USUAL_RENEWAL = /* @__PURE__ */ renewalSettings({})
+const USUAL_RETRY = /* @__PURE__ */ retrySettings({})
 
 /** A broken generator fails the renewal that draws first; from then on 0 takes the place of what it gives. */
 function checkedRandom(random: () => number): () => number {

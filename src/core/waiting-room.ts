@@ -33,7 +33,8 @@ export class WaitingRoom {
   readonly #living: () => string | undefined
   readonly #atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
-  readonly #bySignal = new Map<AbortSignal, { waiters: Set<Waiter>; deafen: () => void }>()
+  // Made when needed: there may be thousands of managers.
+  #bySignal: Map<AbortSignal, { waiters: Set<Waiter>; deafen: () => void }> | undefined
   /** The last wait without a signal. */
   #shared: { readonly wait: Wait; readonly token: Promise<string> } | undefined
   #timer: { at: number; cancel: () => void } | undefined
@@ -129,6 +130,7 @@ export class WaitingRoom {
   }
 
   #listen(signal: AbortSignal, waiter: Waiter): void {
+    this.#bySignal ??= new Map()
     const heard = this.#bySignal.get(signal)
     if (heard) {
       heard.waiters.add(waiter)
@@ -146,11 +148,11 @@ export class WaitingRoom {
   }
 
   #stopListening(signal: AbortSignal, waiter: Waiter): void {
-    const heard = this.#bySignal.get(signal)
+    const heard = this.#bySignal?.get(signal)
     heard?.waiters.delete(waiter)
     if (heard?.waiters.size !== 0) return
     heard.deafen()
-    this.#bySignal.delete(signal)
+    this.#bySignal?.delete(signal)
   }
 }
 

@@ -33,12 +33,9 @@ export function credentialSource<Name extends string>(
   names: readonly [Name, Name],
 ): CredentialSource<Record<Name, string>> {
   const { credentials: provider, account = '' } = options
-  const given = names.filter((name) => options[name] !== undefined)
-  if (provider === undefined) {
-    const fixed = checkedCredentials(options, names)
-    return { account: fixed[names[0]], ask: () => Promise.resolve(fixed) }
-  }
-  if (given.length > 0) throw new TypeError(`Give either credentials or ${names.join(' and ')}, not both`)
+  if (provider === undefined) return fixedSource(checkedCredentials(options, names), names[0])
+  if (names.some((name) => options[name] !== undefined))
+    throw new TypeError(`Give either credentials or ${names.join(' and ')}, not both`)
   checkFunction('credentials', provider)
   if (account !== '') checkText('account', account)
   return {
@@ -48,6 +45,14 @@ export function credentialSource<Name extends string>(
         checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names),
       ),
   }
+}
+
+/** A function of its own: the options are not kept. */
+function fixedSource<Name extends string>(
+  fixed: Record<Name, string>,
+  name: Name,
+): CredentialSource<Record<Name, string>> {
+  return { account: fixed[name], ask: () => Promise.resolve(fixed) }
 }
 
 function checkedCredentials<Name extends string>(

@@ -51,11 +51,12 @@ export interface Answered {
   readonly sent: readonly unknown[]
 }
 
+/** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
+const axios = /* @__PURE__ */ new Axios()
+
 /** Makes token calls: one POST each, bounded in size here and in time by its signal, never redirected. */
 export class TokenCalls {
   readonly #transport: Transport
-  /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
-  readonly #axios = new Axios()
 
   /** @throws {TypeError} naming the option. */
   constructor(transport: Transport = {}) {
@@ -76,7 +77,7 @@ export class TokenCalls {
     let headers: AxiosHeaders
     let body: AnswerBody
     try {
-      response = await this.#axios.request<unknown>(request).catch(answered)
+      response = await axios.request<unknown>(request).catch(answered)
       // Adapters of the user's may spell them in any case.
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
       body = await readBody(response.data, headers)
