@@ -44,11 +44,11 @@ interface Sending {
   readonly isReplay?: boolean
 }
 
+/** Keeps as little as it can: ten thousand requests may wait. */
 function sendAfterWait(sending: Sending, wait: Wait): Promise<AxiosResponse> {
-  const { config, adapter, bearer } = sending
   return wait.forToken((token) =>
     // Again where a stall has outlasted the token that was waited for.
-    bearer.access.hasEnded(token) ? sendAfterWait(sending, wait) : send({ config, adapter, bearer, wait }, token),
+    sending.bearer.access.hasEnded(token) ? sendAfterWait(sending, wait) : send({ ...sending, wait }, token),
   )
 }
 

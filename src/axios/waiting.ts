@@ -10,6 +10,8 @@ export class Wait {
   readonly #config: InternalAxiosRequestConfig
   readonly #access: TokenAccess
   #spentMs = 0
+  #startedAt = 0
+  #forget: (() => void) | undefined
 
   constructor(config: InternalAxiosRequestConfig, access: TokenAccess) {
     this.#config = config
@@ -18,48 +20,61 @@ export class Wait {
 
   /** @returns what `use` makes of the token. */
   forToken<Result>(use: (token: string) => Promise<Result>): Promise<Result> {
-    return this.#for((waiting) => this.#access.get(waiting), use)
+    return this.#after(
+      promised(() => this.#access.get(this.#begin())),
+      use,
+    )
   }
 
   forAnotherThan(refused: string): Promise<string> {
-    return this.#for(
-      (waiting) => this.#access.replace(refused, waiting),
+    return this.#after(
+      promised(() => this.#access.replace(refused, this.#begin())),
       (token) => token,
     )
   }
 
-  /**
-   * Not asynchronous: of ten thousand requests that wait each would hold several promises more. An abort makes `ask` reject, with whatever
-   * reason: axios turns any rejection of a cancelled request into its own.
-   */
-  #for<Result>(
-    ask: (waiting: Parameters<TokenAccess['get']>[0]) => Promise<string> | string,
-    use: (token: string) => Result | Promise<Result>,
-  ): Promise<Result> {
+  #begin(): Parameters<TokenAccess['get']>[0] {
     const { clock, maxWaitMs } = this.#access
-    const timeoutMs = Number(memberOf(this.#config, 'timeout')) || Infinity
     const { signal, forget } = cancellation(this.#config)
-    const startedAt = clock.monotonicNow()
-    const end = () => {
-      this.#spentMs += clock.monotonicNow() - startedAt
-      forget?.()
-    }
-    const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - this.#spentMs)
-    return promised(() => ask({ signal, maxWaitMs: leftMs })).then(
+    this.#forget = forget
+    this.#startedAt = clock.monotonicNow()
+    return { signal, maxWaitMs: Math.max(0, Math.min(this.#timeoutMs, maxWaitMs) - this.#spentMs) }
+  }
+
+  /**
+   * Not asynchronous, and with little in its closures: ten thousand requests may wait. An abort makes `asked` reject, with whatever reason: axios
+   * turns any rejection of a cancelled request into its own.
+   */
+  #after<Result>(asked: Promise<string>, use: (token: string) => Result | Promise<Result>): Promise<Result> {
+    return asked.then(
       (token) => {
-        end()
+        this.#ended()
         // The process may have stalled beyond the request's own timeout.
-        if (this.#spentMs > timeoutMs) throw timeoutError(this.#config)
+        if (this.#spentMs > this.#timeoutMs) throw timeoutError(this.#config)
         return use(token)
       },
       (error: unknown) => {
-        end()
-        if (!isTokenError(error)) throw error
-        throw timeoutMs < maxWaitMs && error.code === 'ERR_WAIT_TIMEOUT'
-          ? timeoutError(this.#config)
-          : ofRequest(error, this.#config)
+        this.#ended()
+        throw this.#told(error)
       },
     )
+  }
+
+  #ended(): void {
+    this.#spentMs += this.#access.clock.monotonicNow() - this.#startedAt
+    this.#forget?.()
+  }
+
+  /** What the request rejects with. */
+  #told(error: unknown): unknown {
+    if (!isTokenError(error)) return error
+    const isOwnLimit = this.#timeoutMs < this.#access.maxWaitMs && error.code === 'ERR_WAIT_TIMEOUT'
+    return isOwnLimit ? timeoutError(this.#config) : ofRequest(error, this.#config)
+  }
+
+  /** The request's own. */
+  get #timeoutMs(): number {
+    return Number(memberOf(this.#config, 'timeout')) || Infinity
   }
 }
 
