@@ -1,3 +1,8 @@
+/**
+ * Token managers, the token sources of the payment service, and the attachment to axios instances.
+ *
+ * @module axios-evergreen
+ */
 export { attachBearer, type Attachment } from './axios/attach-bearer.ts'
 export type { AttachOptions } from './axios/attach-options.ts'
 export type { Clock } from './core/clock.ts'

@@ -53,6 +53,11 @@ describe('given the links of the documents', () => {
     },
   )
 
+  it('when the site is built, then all of them are in it, the README as its front page', () => {
+    const { projectDocuments } = JSON.parse(readFileSync('typedoc.json', 'utf8')) as { projectDocuments: string[] }
+    expect(['README.md', ...projectDocuments].sort()).toEqual([...pages].sort())
+  })
+
   it('when the package is installed, then those of the README and the pages that come with it lead somewhere there', () => {
     const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' })
     const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }]

@@ -1,1 +1,6 @@
+/**
+ * A panel that shows what a token manager does.
+ *
+ * @module axios-evergreen/web/inspector
+ */
 export { inspect, type InspectorParent } from './inspect.ts'

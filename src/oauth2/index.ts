@@ -1,3 +1,8 @@
+/**
+ * A token source for any OAuth 2.0 server.
+ *
+ * @module axios-evergreen/oauth2
+ */
 export type { ClientAuthentication } from './client-authentication.ts'
 export { oauth2 } from './oauth2.ts'
 export type { OAuth2Options } from './oauth2-options.ts'

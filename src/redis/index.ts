@@ -1,3 +1,8 @@
+/**
+ * A store that processes share through Redis.
+ *
+ * @module axios-evergreen/redis
+ */
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
 export type { RedisClient } from './command.ts'
 export type { EncryptionKey } from '../store/sealed-box.ts'

@@ -1,3 +1,8 @@
+/**
+ * For tests: a simulated token service, a clock that tests move, and checks for a store of your own.
+ *
+ * @module axios-evergreen/testing
+ */
 export { startTokenService } from './simulated-service.ts'
 export type { SimulatedLogin, SimulatedService } from './simulated-service.ts'
 export type { SimulatedServiceOptions } from './service-options.ts'

@@ -1,3 +1,8 @@
+/**
+ * A store that the tabs and workers of an origin share, and what a page does when it comes back.
+ *
+ * @module axios-evergreen/web
+ */
 export { followPage } from './follow-page.ts'
 export { webStore } from './web-store.ts'
 export type { SharedStoreOptions } from '../store/shared-store.ts'
