@@ -6,8 +6,18 @@ import { toTokenError } from './wire/to-token-error.ts'
  * Creates the manager of one account. The manager makes no token call until somebody asks for a token.
  *
  * @example
- * const tokens = createTokenManager({ source: clientCredentials({ baseUrl, clientId, clientSecret }) })
+ * ```ts
+ * import { clientCredentials, createTokenManager } from 'axios-evergreen'
+ *
+ * const tokens = createTokenManager({
+ *   source: clientCredentials({
+ *     baseUrl: 'https://payments.example.com/api',
+ *     clientId: 'my-key',
+ *     clientSecret: 'my-secret',
+ *   }),
+ * })
  * const token = await tokens.getAccessToken()
+ * ```
  * @throws {TypeError | RangeError} naming the option and its value.
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
-import { codeBlocks, documents, fences, prelude } from './support/document-code.ts'
+import { codeBlocks, documents, entries, examples, fences, prelude } from './support/document-code.ts'
 import { manage } from './support/managed.ts'
 import { describeRedis, type RedisServer, startRedis } from './support/redis-server.ts'
 
@@ -18,45 +18,40 @@ interface Results {
   scenarios: { scorecard: { results: { rows: Record<string, Record<string, { right: boolean }>> } } }
 }
 
-const paths = {
-  'axios-evergreen': ['./src/index.ts'],
-  'axios-evergreen/oauth2': ['./src/oauth2/index.ts'],
-  'axios-evergreen/opentelemetry': ['./src/opentelemetry/index.ts'],
-  'axios-evergreen/postgres': ['./src/postgres/index.ts'],
-  'axios-evergreen/redis': ['./src/redis/index.ts'],
-  'axios-evergreen/store': ['./src/store/index.ts'],
-  'axios-evergreen/testing': ['./src/testing/index.ts'],
-  'axios-evergreen/web': ['./src/web/index.ts'],
-  'axios-evergreen/web/inspector': ['./src/inspector/index.ts'],
+const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile.bind(ts.sys)) as {
+  config: { compilerOptions: object }
+}
+const { options } = ts.convertCompilerOptionsFromJson(
+  {
+    ...config.compilerOptions,
+    paths: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, [file]])),
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  },
+  process.cwd(),
+)
+
+/** What is wrong with the types of programs, each of which has a name. */
+function complaintsOf(programs: { readonly name: string; readonly code: string }[]): string[] {
+  const host = ts.createCompilerHost(options)
+  const sources = new Map(
+    programs.map(({ name, code }) => [join(process.cwd(), `${name.replace(/\W/g, '-')}.mts`), code]),
+  )
+  const [fileExists, getSourceFile] = [host.fileExists.bind(host), host.getSourceFile.bind(host)]
+  host.fileExists = (name) => sources.has(name) || fileExists(name)
+  host.getSourceFile = (name, language, ...rest) => {
+    const source = sources.get(name)
+    return source === undefined ? getSourceFile(name, language, ...rest) : ts.createSourceFile(name, source, language)
+  }
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram([...sources.keys()], options, host))
+    .map(({ file, messageText }) => [file?.fileName, ts.flattenDiagnosticMessageText(messageText, '\n')].join(': '))
 }
 
 describe('given the code of all documents', () => {
   it('when it is compiled, then the types agree', () => {
-    const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile.bind(ts.sys)) as {
-      config: { compilerOptions: object }
-    }
-    const { options } = ts.convertCompilerOptionsFromJson(
-      { ...config.compilerOptions, paths, noUnusedLocals: false, noUnusedParameters: false },
-      process.cwd(),
-    )
-    const host = ts.createCompilerHost(options)
-    const sources = new Map(
-      codeBlocks().map(({ name, code }) => [
-        join(process.cwd(), `${name.replace(/\W/g, '-')}.mts`),
-        prelude(code, { typed: true }) + code,
-      ]),
-    )
-    const [fileExists, getSourceFile] = [host.fileExists.bind(host), host.getSourceFile.bind(host)]
-    host.fileExists = (name) => sources.has(name) || fileExists(name)
-    host.getSourceFile = (name, language, ...rest) => {
-      const source = sources.get(name)
-      return source === undefined ? getSourceFile(name, language, ...rest) : ts.createSourceFile(name, source, language)
-    }
-    const program = ts.createProgram([...sources.keys()], options, host)
-    const complaints = ts
-      .getPreEmitDiagnostics(program)
-      .map(({ file, messageText }) => [file?.fileName, ts.flattenDiagnosticMessageText(messageText, '\n')].join(': '))
-    expect(complaints).toEqual([])
+    const programs = codeBlocks().map(({ name, code }) => ({ name, code: prelude(code, { typed: true }) + code }))
+    expect(complaintsOf(programs)).toEqual([])
   })
 
   describe('and the built package', () => {
@@ -121,6 +116,24 @@ function runnable(code: string): string {
   const { outputText } = ts.transpileModule(real, { compilerOptions: options })
   return `import { service } from './given.mjs'\n${prelude(code, { typed: false })}${outputText}\nconsole.log('ran')\nprocess.exit()\n`
 }
+
+describe('given the examples in the docstrings of what is public', () => {
+  const found = examples(options)
+
+  it('when they are looked for, then each function has one, which imports it from where it is', () => {
+    const lacking = found.filter(({ name, entry, code }) => !new RegExp(`\\b${name}\\b.* from '${entry}'`).test(code))
+    expect(lacking).toEqual([])
+    expect(found.length).toBeGreaterThan(20)
+  })
+
+  it('when they are compiled, then the types agree', () => {
+    const programs = found.map(({ name, entry, code }) => ({
+      name: `${entry} ${name}`,
+      code: prelude(code, { typed: true }) + code,
+    }))
+    expect(complaintsOf(programs)).toEqual([])
+  })
+})
 
 describe('given the links of all documents', () => {
   it.each([...documents, 'SECURITY.md', 'CONTRIBUTING.md'])(

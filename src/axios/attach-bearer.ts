@@ -33,9 +33,14 @@ type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
  * carry the header, have `auth` or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
  *
  * @example
+ * ```ts
+ * import axios from 'axios'
+ * import { attachBearer } from 'axios-evergreen'
+ *
  * const api = axios.create({ baseURL: 'https://payments.example.com' })
  * attachBearer(api, tokens)
  * await api.get('/wallet') // carries a fresh token
+ * ```
  * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
  * is among the instance's defaults.
  */

@@ -69,7 +69,11 @@ const OUTCOME_OF: Partial<Record<TokenErrorCode, ExchangeOutcome>> = {
  * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
  *
  * @example
- * if (status === 429) throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status, retryAfterMs })
+ * ```ts
+ * import { TokenError } from 'axios-evergreen'
+ *
+ * throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status: 429, retryAfterMs: 30_000 })
+ * ```
  */
 export class TokenError extends Error {
   readonly code: TokenErrorCode
@@ -114,7 +118,14 @@ Object.defineProperty(TokenError.prototype, BRAND, { value: true })
  * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
  *
  * @example
- * const laterAt = isTokenError(error) && error.retryable ? error.retryAt : undefined
+ * ```ts
+ * import { isTokenError } from 'axios-evergreen'
+ *
+ * await api.get('/wallet').catch((error: unknown) => {
+ *   if (!isTokenError(error)) throw error // the API answered, or could not be reached
+ *   console.warn(error.code, error.retryable ? `again from ${new Date(error.retryAt ?? Date.now())}` : error.message)
+ * })
+ * ```
  */
 export function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError {
   return member(value, BRAND) === true && (code === undefined || member(value, 'code') === code)

@@ -14,7 +14,11 @@ export interface EventLog {
  * `error` for a refresh token that may have been stolen. No line holds a token or a credential.
  *
  * @example
+ * ```ts
+ * import { logEvents } from 'axios-evergreen'
+ *
  * const stop = logEvents(tokens, console)
+ * ```
  * @returns a function that ends it.
  * @throws {TypeError} when `log` lacks one of the three methods.
  */

@@ -21,8 +21,13 @@ import type {
  * Tokens in this process only. Managers that are given the same store, and the same key, share their tokens.
  *
  * @example
+ * ```ts
+ * import { createTokenManager, memoryStore } from 'axios-evergreen'
+ *
  * const store = memoryStore()
- * const tokens = createTokenManager({ source, store, storeKey: 'bakery' })
+ * const tokens = createTokenManager({ source, store })
+ * const others = createTokenManager({ source, store }) // has the same token
+ * ```
  */
 export function memoryStore(): TokenStore {
   const records = new Map<string, TokenRecord>()

@@ -15,6 +15,12 @@ const DOTS: Partial<Record<keyof TokenEvents, string>> = { renewed: 'green', ret
  * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its token calls on an axis of a minute, and its
  * events as they come. It shows no token, and uses none: looking keeps no token warm.
  *
+ * @example
+ * ```ts
+ * import { inspect } from 'axios-evergreen/web/inspector'
+ *
+ * const stop = inspect(tokens, document.body)
+ * ```
  * @param parent Gets the panel as its last child. Its colours are those of the page, light or dark.
  * @returns A function that removes the panel and stops looking.
  * @throws {TypeError} naming the argument.

@@ -15,6 +15,15 @@ import { refusalOf } from './refusal-of.ts'
  * It names no origin, since the API is hardly ever at that of the authorization server: tokens go to the `baseURL` of the
  * instance, or to the `origins` of `attachBearer`.
  *
+ * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { oauth2 } from 'axios-evergreen/oauth2'
+ *
+ * const tokens = createTokenManager({
+ *   source: oauth2({ tokenEndpoint: 'https://id.example.com/token', clientId: 'my-id', clientSecret: 'my-secret' }),
+ * })
+ * ```
  * @throws {TypeError | RangeError} naming the option.
  */
 export function oauth2(options: OAuth2Options): TokenSource {

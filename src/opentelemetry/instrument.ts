@@ -20,7 +20,12 @@ export interface InstrumentOptions {
  * token costs nothing more.
  *
  * @example
+ * ```ts
+ * import { metrics, trace } from '@opentelemetry/api'
+ * import { instrument } from 'axios-evergreen/opentelemetry'
+ *
  * const stop = instrument(tokens, { meter: metrics.getMeter('payments'), tracer: trace.getTracer('payments') })
+ * ```
  * @returns a function that ends it.
  * @throws {TypeError} naming the option, or when the manager is instrumented already.
  */

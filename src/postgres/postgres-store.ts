@@ -16,7 +16,13 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
  * renews, the others adopt; a single-use refresh token is presented once, even if its holder dies.
  *
  * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { postgresStore } from 'axios-evergreen/postgres'
+ * import { Pool } from 'pg'
+ *
  * const tokens = createTokenManager({ source, store: postgresStore({ pool: new Pool() }) })
+ * ```
  * @throws {TypeError | RangeError} naming the option.
  */
 export function postgresStore(options: PostgresStoreOptions): TokenStore {

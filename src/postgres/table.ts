@@ -9,7 +9,12 @@ const NAME = /^(?:[a-z_][a-z0-9_$]{0,62}\.)?[a-z_][a-z0-9_$]{0,62}$/i
  * The statement that makes the table in which `postgresStore` shares tokens. Put it in your migrations; it may be run again.
  *
  * @example
- * await pool.query(createTableStatement('auth.evergreen_tokens'))
+ * ```ts
+ * import { createTableStatement } from 'axios-evergreen/postgres'
+ * import { Pool } from 'pg'
+ *
+ * await new Pool().query(createTableStatement('auth.evergreen_tokens'))
+ * ```
  * @param table Name of the table, or `schema.table`; the schema must exist. Capital letters count. Default `evergreen_tokens`.
  * @returns `CREATE TABLE IF NOT EXISTS …`. Whoever shares tokens needs SELECT, INSERT and UPDATE on that table. Rows whose
  *   `keep_until` has passed are not read any more: delete them whenever you like.

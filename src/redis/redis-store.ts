@@ -18,8 +18,16 @@ export interface RedisStoreOptions extends SharedStoreOptions {
  * the others adopt; a single-use refresh token is presented once, even if its holder dies.
  *
  * @example
- * const client = await createClient({ url: 'redis://127.0.0.1:6379' }).connect()
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { redisStore } from 'axios-evergreen/redis'
+ * import { createClient } from 'redis'
+ *
+ * const client = createClient({ url: 'redis://127.0.0.1:6379' })
+ * client.on('error', console.warn) // node-redis throws without a listener
+ * await client.connect()
  * const tokens = createTokenManager({ source, store: redisStore({ client }) })
+ * ```
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {

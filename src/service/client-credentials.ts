@@ -16,11 +16,16 @@ export interface Client {
  * again and again.
  *
  * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises'
+ * import { clientCredentials } from 'axios-evergreen'
+ *
  * const source = clientCredentials({
  *   baseUrl: 'https://payments.example.com/api',
  *   account: 'bakery',
- *   credentials: () => secretManager.read('payments'), // { clientId, clientSecret }
+ *   credentials: async () => JSON.parse(await readFile('/run/secrets/payments.json', 'utf8')), // { clientId, clientSecret }
  * })
+ * ```
  * @throws {TypeError} naming the option.
  */
 export function clientCredentials(options: ClientCredentialsOptions): TokenSource {

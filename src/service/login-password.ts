@@ -28,7 +28,15 @@ const CLOCK_OFF_MS = 60_000
  * `password`, rotating refresh tokens, signed obtain responses. Lifetimes are counted by the service's clock.
  *
  * @example
- * const source = loginPassword({ baseUrl: 'https://payments.example.com/api', login, password })
+ * ```ts
+ * import { loginPassword } from 'axios-evergreen'
+ *
+ * const source = loginPassword({
+ *   baseUrl: 'https://payments.example.com/api',
+ *   login: 'my-login',
+ *   password: 'my-password',
+ * })
+ * ```
  * @throws {TypeError} naming the option.
  */
 export function loginPassword(options: LoginPasswordOptions): TokenSource {

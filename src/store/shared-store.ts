@@ -58,8 +58,14 @@ export const SHARED_OPTIONS = [
  * single-use refresh token is presented once, even if its holder dies.
  *
  * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { sharedStore } from 'axios-evergreen/store'
+ *
+ * const key = Buffer.from(process.env.TOKEN_KEY ?? '', 'base64') // 32 bytes
  * const store = sharedStore(register, { encryptionKeys: [{ id: '2026-11', key }] })
  * const tokens = createTokenManager({ source, store })
+ * ```
  * @throws {TypeError | RangeError} naming the option.
  */
 export function sharedStore(register: TokenRegister, options: SharedStoreOptions = {}): TokenStore {

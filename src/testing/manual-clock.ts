@@ -14,9 +14,14 @@ export interface ManualClock {
  * A `Clock` moved by hand. Pass it to `createTokenManager`.
  *
  * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { manualClock } from 'axios-evergreen/testing'
+ *
  * const clock = manualClock()
  * const tokens = createTokenManager({ source, clock })
  * await clock.advance(50_000) // timers that fall due run, and what they start
+ * ```
  * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
  */
 export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: number } = {}): ManualClock {

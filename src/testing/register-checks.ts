@@ -23,7 +23,12 @@ const OWNERS = 20
  * What a `TokenRegister` must do, as checks for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
  *
  * @example
+ * ```ts
+ * import { it } from 'node:test'
+ * import { tokenRegisterChecks } from 'axios-evergreen/testing'
+ *
  * for (const { name, run } of tokenRegisterChecks(() => Promise.resolve({ register }))) it(name, run)
+ * ```
  * @param create Opens the register, on a connection of its own where it has connections. All that it opens must share their values.
  * @returns Each check rejects with an `AssertionError` that says what was expected.
  */

@@ -78,9 +78,16 @@ export interface SimulatedLogin {
  * before faults, throttle and credentials are looked at.
  *
  * @example
+ * ```ts
+ * import { clientCredentials, createTokenManager } from 'axios-evergreen'
+ * import { startTokenService } from 'axios-evergreen/testing'
+ *
  * const service = await startTokenService({ accessLifetimeMs: 60_000 })
- * const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+ * const tokens = createTokenManager({ source: clientCredentials({ baseUrl: service.baseUrl, ...service.client }) })
  * service.failNext('obtain', { status: 503 })
+ * await tokens.getAccessToken() // the second call brings it
+ * await service.close()
+ * ```
  * @throws {TypeError | RangeError} naming the option and its value; Node's own error if the port is taken.
  */
 export async function startTokenService(options: SimulatedServiceOptions = {}): Promise<SimulatedService> {

@@ -14,6 +14,12 @@ interface Page extends Target {
  * back/forward cache. Makes no token call while the token is fresh, nor where only a person can help, nor against a `Retry-After`. A hidden page
  * waits until it is visible. Does nothing outside browsers.
  *
+ * @example
+ * ```ts
+ * import { followPage } from 'axios-evergreen/web'
+ *
+ * const stop = followPage(tokens)
+ * ```
  * @returns stop
  * @throws {TypeError} naming the argument.
  */

@@ -14,6 +14,13 @@ const COMMAND_TIMEOUT_MS = 5_000
  * adopt; a single-use refresh token is presented once, even if its tab is closed. Where the browser offers no such storage, each tab keeps
  * its tokens to itself, and `storeUnavailable` says why.
  *
+ * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { webStore } from 'axios-evergreen/web'
+ *
+ * const tokens = createTokenManager({ source, store: webStore() })
+ * ```
  * @param options `commandTimeoutMs` is 5 000 here by default.
  * @throws {TypeError | RangeError} naming the option.
  */

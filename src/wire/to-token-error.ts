@@ -12,8 +12,12 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * `TokenError`.
  *
  * @example
- * const response = await fetch(tokenEndpoint, { method: 'POST', body })
+ * ```ts
+ * import { toTokenError } from 'axios-evergreen'
+ *
+ * const response = await fetch('https://payments.example.com/oauth/token', { method: 'POST' })
  * if (!response.ok) throw toTokenError(response, 'obtain')
+ * ```
  * @returns `thrown` itself where it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError {

@@ -1,11 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import ts from 'typescript'
 
-/** A block of code of a document, as its reader would put it into a file. */
+/** A block of code of a document or a docstring, as its reader would put it into a file. */
 export interface CodeBlock {
-  /** Document and number of the block in it. */
+  /** Document and number of the block in it, or the function whose example it is. */
   readonly name: string
   readonly code: string
+}
+
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  exports: Record<string, { import?: { types: string } }>
 }
 
 export const documents = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
@@ -25,6 +30,32 @@ export function codeBlocks(): CodeBlock[] {
   })
 }
 
+/** Where the source of each entry of the package is. */
+export const entries: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(exports).flatMap(([subpath, { import: built }]) => {
+    if (built === undefined) return [] // package.json
+    const name = basename(built.types, '.d.ts')
+    return [[join('axios-evergreen', subpath), name === 'index' ? './src/index.ts' : `./src/${name}/index.ts`]]
+  }),
+)
+
+/** Each public function and class, with the code of the examples in its docstring. */
+export function examples(options: ts.CompilerOptions): (CodeBlock & { readonly entry: string })[] {
+  const program = ts.createProgram(Object.values(entries), options)
+  const checker = program.getTypeChecker()
+  return Object.entries(entries).flatMap(([entry, file]) =>
+    checker
+      .getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)!)!)
+      .map((one) => (one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one))
+      .filter(({ flags }) => flags & ts.SymbolFlags.Value)
+      .map((one) => {
+        const tags = one.getJsDocTags(checker).filter(({ name }) => name === 'example')
+        const code = tags.flatMap(({ text }) => fences('ts', `${ts.displayPartsToString(text)}\n`)).join('\n')
+        return { name: one.name, entry, code }
+      }),
+  )
+}
+
 /** What a document takes for granted: names that a block uses and does not declare. */
 export function prelude(code: string, { typed }: { typed: boolean }): string {
   const given = {
@@ -36,6 +67,10 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
       "import { logIn } from './given.mjs'",
     ],
     api: ["declare const api: import('axios').AxiosInstance", "import { api } from './given.mjs'"],
+    // Of docstrings, which are not run: where a page uses them, it must say what they are.
+    source: ["declare const source: import('axios-evergreen').TokenSource", ''],
+    register: ["declare const register: import('axios-evergreen/store').TokenRegister", ''],
+    document: ["declare const document: { body: import('axios-evergreen/web/inspector').InspectorParent }", ''],
   }
   return Object.entries(given)
     .filter(([name]) => new RegExp(`\\b${name}\\b`).test(code))
