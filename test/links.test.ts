@@ -11,6 +11,11 @@ const pages = [
   ...readdirSync('docs').map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md') && existsSync(name))
 
+/** Parts of the changelog to come. */
+const changesets = readdirSync('.changeset')
+  .filter((name) => name.endsWith('.md') && name !== 'README.md')
+  .map((name) => `.changeset/${name}`)
+
 interface Link {
   readonly page: string
   readonly target: string
@@ -20,11 +25,12 @@ interface Link {
 /** Links to files of this project, pictures among them; addresses elsewhere are nobody's to promise. */
 function linksOf(page: string): Link[] {
   const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
+  const folder = changesets.includes(page) ? '.' : dirname(page)
   return Array.from(text.matchAll(/\]\(([^)\s]*)\)/g), ([, link = '']) => link)
     .filter((link) => !/^[a-z]+:/.test(link))
     .map((link) => {
       const [path = '', anchor = ''] = link.split('#')
-      return { page, target: path === '' ? page : normalize(join(dirname(page), path)), anchor }
+      return { page, target: path === '' ? page : normalize(join(folder, path)), anchor }
     })
 }
 
@@ -42,7 +48,7 @@ function anchorsOf(page: string): string[] {
 }
 
 describe('given the links of the documents', () => {
-  it.each(pages)(
+  it.each([...pages, ...changesets])(
     'when those of %s are followed, then each leads to a file, and to a heading where it names one',
     (page) => {
       const dead = linksOf(page).filter(
@@ -52,6 +58,13 @@ describe('given the links of the documents', () => {
       expect(dead).toEqual([])
     },
   )
+
+  it('when the changelog is made of the changesets, then each says what kind of change it is', () => {
+    const odd = changesets.filter(
+      (name) => !/^---\n'axios-evergreen': (major|minor|patch)\n---\n\n\S/.test(readFileSync(name, 'utf8')),
+    )
+    expect(odd).toEqual([])
+  })
 
   it('when the site is built, then all of them are in it, the README as its front page', () => {
     const { projectDocuments } = JSON.parse(readFileSync('typedoc.json', 'utf8')) as { projectDocuments: string[] }
