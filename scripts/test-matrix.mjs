@@ -1,17 +1,19 @@
 // npm run test:matrix: the tests that depend on axios, on every Node, with the oldest and the newest axios of the peer range,
-// by each of its adapters; and the packed package beside them. Shorter: -- --node 20,22 --axios 1.21.0 --adapter http
+// by each of its adapters; and the packed package beside them, compiled by each TypeScript.
+// Shorter: -- --node 20,22 --axios 1.21.0 --adapter http --typescript 7.0
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { axiosOf, DownloadError, lowestOf, nodeOf } from './matrix/downloads.mjs'
-import { prepareConsumers, runConsumers } from './matrix/packed.mjs'
+import { axiosOf, DownloadError, lowestOf, nodeOf, typescriptOf } from './matrix/downloads.mjs'
+import { compileConsumers, prepareConsumers, runConsumers } from './matrix/packed.mjs'
 import { LEFT_OUT, runSuite } from './matrix/suite.mjs'
 
 const NODES = ['20', '22', '24', '26']
 const ADAPTERS = ['http', 'fetch']
+const TYPESCRIPTS = ['5.0', '5.4', '5.9', '6.0', '7.0']
 /** Failures of one cell that are printed. */
 const SHOWN = 30
 
@@ -29,10 +31,11 @@ try {
 }
 
 /** @returns The exit code. */
-function main({ majors, adapters, wanted }) {
+function main({ majors, adapters, typescripts, wanted }) {
   // Everything is there before anything runs.
-  console.log('Getting Node and axios, building and packing …')
+  console.log('Getting Node, axios and TypeScript, building and packing …')
   const nodes = majors.map(nodeOf)
+  const compilers = typescripts.map((version) => typescriptOf(version, join(folder, `typescript-${version}`)))
   const axioses = [...new Set(wanted ?? [lowestOf(peerDependencies.axios), devDependencies.axios])]
   const tarball = pack()
   const copies = axioses.map((version) => axiosOf(version, tarball, join(folder, `axios-${version}`)))
@@ -42,7 +45,9 @@ function main({ majors, adapters, wanted }) {
   console.log(`\nLeft out:\n${LEFT_OUT.map(([what, why]) => `- ${what}: ${why}`).join('\n')}\n`)
   console.log('Skipped: tests that are there for the other adapter, and those left out under fetch.\n')
   console.log(table(rows, adapters))
-  const failed = rows.flatMap(({ cells }) => cells).reduce((sum, cell) => sum + cell.failed, 0)
+  const compiled = compilers.flatMap((compiler) => copies.map((axios) => typesCell(compiler, axios)))
+  const cells = [...rows.flatMap((row) => row.cells), ...compiled]
+  const failed = cells.reduce((sum, cell) => sum + cell.failed, 0)
   console.log(`\n${failed === 0 ? 'all passed' : `${failed} failed`}`)
   return failed === 0 ? 0 : 1
 }
@@ -52,11 +57,19 @@ function cellsOf(node, axios, adapters) {
     const report = join(folder, 'report.json')
     rmSync(report, { force: true })
     const cell = column === 'packed' ? runConsumers(node, axios) : runSuite(node, axios, column, report)
-    console.log(`Node ${node.version}, axios ${axios.version}, ${column}: ${textOf(cell)}`)
-    for (const failure of cell.failures.slice(0, SHOWN)) console.log(firstLines(failure))
-    if (cell.failures.length > SHOWN) console.log(`  … and ${cell.failures.length - SHOWN} more`)
-    return cell
+    return told(`Node ${node.version}, axios ${axios.version}, ${column}`, cell)
   })
+}
+
+function typesCell(compiler, axios) {
+  return told(`TypeScript ${compiler.version}, axios ${axios.version}`, compileConsumers(compiler, axios))
+}
+
+function told(name, cell) {
+  console.log(`${name}: ${textOf(cell)}`)
+  for (const failure of cell.failures.slice(0, SHOWN)) console.log(firstLines(failure))
+  if (cell.failures.length > SHOWN) console.log(`  … and ${cell.failures.length - SHOWN} more`)
+  return cell
 }
 
 function textOf({ passed, failed, skipped, seconds }) {
@@ -85,10 +98,15 @@ function pack() {
 
 function options() {
   const list = { type: 'string' }
-  const { values } = parseArgs({ options: { node: list, axios: list, adapter: list } })
+  const { values } = parseArgs({ options: { node: list, axios: list, adapter: list, typescript: list } })
   const majors = values.node?.split(',') ?? NODES
   const adapters = values.adapter?.split(',') ?? ADAPTERS
   const wrong = [...majors.filter((one) => !/^\d+$/.test(one)), ...adapters.filter((one) => !ADAPTERS.includes(one))]
   if (wrong.length > 0) throw new RangeError(`--node takes majors, --adapter takes ${ADAPTERS.join()}: got ${wrong}`)
-  return { majors, adapters, wanted: values.axios?.split(',') }
+  return {
+    majors,
+    adapters,
+    typescripts: values.typescript?.split(',') ?? TYPESCRIPTS,
+    wanted: values.axios?.split(','),
+  }
 }

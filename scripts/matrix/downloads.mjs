@@ -48,6 +48,18 @@ export function axiosOf(wanted, tarball, folder) {
   return { version, folder, file: createRequire(join(folder, 'package.json')).resolve('axios') }
 }
 
+/** @returns `{ version, file, flags }` of a TypeScript: its compiler, and what it must be told to be told the rest. */
+export function typescriptOf(wanted, folder) {
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  const quiet = ['--package-lock=false', '--ignore-scripts', '--no-audit', '--no-fund']
+  npm(`TypeScript ${wanted}`, ['install', ...quiet, `typescript@${wanted}`], folder)
+  const installed = join(folder, 'node_modules', 'typescript')
+  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+  // From 6 on, a file beside a tsconfig.json is refused; there may be one above.
+  return { version, file: join(installed, 'bin', 'tsc'), flags: parseInt(version) < 6 ? [] : ['--ignoreConfig'] }
+}
+
 function npm(what, args, cwd) {
   // Offline, npm would try for minutes.
   const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000']

@@ -4,25 +4,44 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const consumers = fileURLToPath(new URL('../consumers', import.meta.url))
+const typeRoots = fileURLToPath(new URL('../../node_modules/@types', import.meta.url))
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
 
 /** The users of the packed package that check-package.mjs has, beside another axios and under another Node. */
 export function prepareConsumers(folder) {
   cpSync(consumers, folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
+  for (const typed of ['one-request.mts', 'one-request.cts']) writeFileSync(join(folder, typed), esm)
   writeFileSync(join(folder, 'one-request.cjs'), esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)'))
 }
 
-/** @returns `{ passed, failed, seconds, failures }` */
+/** @returns `{ passed, failed, skipped, seconds, failures }` */
 export function runConsumers(node, { folder }) {
-  const startedAt = performance.now()
   const programs = ['one-request.mjs', 'one-request.cjs', 'both-formats.mjs']
+  return outcomeOf(programs, (program) => run(node.file, [program], folder))
+}
+
+/** As `runConsumers`: the declarations, those of axios among them, by a TypeScript of whoever uses the package. */
+export function compileConsumers({ file, flags }, { folder }) {
+  const types = ['--types', 'node', '--typeRoots', typeRoots, '--skipLibCheck', 'false']
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', ...types]
+  return outcomeOf(['one-request.mts', 'one-request.cts'], (program) =>
+    run(process.execPath, [file, ...flags, ...options, program], folder),
+  )
+}
+
+function run(command, args, cwd) {
+  execFileSync(command, args, { cwd, env, timeout: 600_000, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+function outcomeOf(programs, act) {
+  const startedAt = performance.now()
   const failures = programs.flatMap((program) => {
     try {
-      execFileSync(node.file, [program], { cwd: folder, env, timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] })
+      act(program)
       return []
-    } catch (error) {
-      return [`${program}: ${error.stderr?.toString().trim() || error.message}`]
+    } catch ({ stderr, stdout, message }) {
+      return [`${program}: ${stderr?.toString().trim() || stdout?.toString().trim() || message}`]
     }
   })
   const seconds = Math.round((performance.now() - startedAt) / 1000)
