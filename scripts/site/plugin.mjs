@@ -1,5 +1,7 @@
 // What TypeDoc asks front matter for, which a forge would show as a table: the title of a page is its first heading. And what the
 // pages name in passing, such as `attachBearer`, leads to the reference, at the first place of each page.
+import { cpSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { Converter, ReflectionKind, Renderer } from 'typedoc'
 
 export function load({ converter, renderer }) {
@@ -9,6 +11,10 @@ export function load({ converter, renderer }) {
       ReflectionKind.Module | ReflectionKind.Function | ReflectionKind.ClassOrInterface | ReflectionKind.TypeAlias
     for (const one of project.getReflectionsByKind(kinds)) if (!named.has(one.name)) named.set(one.name, one)
     for (const text of [project.readme, ...project.documents.map(({ content }) => content)]) link(text, new Map(named))
+  })
+  renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
+    const mermaid = createRequire(import.meta.url).resolve('@mermaid-js/tiny')
+    cpSync(mermaid, `${outputDirectory}/assets/mermaid.js`) // for diagrams.js
   })
   // Addresses are made of names; from here on they stand.
   renderer.on(Renderer.EVENT_BEGIN, ({ project }) => {
