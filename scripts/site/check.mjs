@@ -14,7 +14,8 @@ const dead = []
 let followed = 0
 for (const page of files) {
   if (!page.endsWith('.html')) continue
-  for (const [, link] of textOf(page).matchAll(/<[a-z][^>]*?\s(?:href|src)="([^"]*)"/g)) {
+  const links = textOf(page).matchAll(/<[a-z][^>]*?\s(?:href|src|srcset)="([^" ]*)[^"]*"/g)
+  for (const [, link] of links) {
     if (isElsewhere(link)) continue
     followed += 1
     const [path, place] = link.split('#').map(decodeURIComponent)
