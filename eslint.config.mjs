@@ -54,7 +54,11 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./(core|store)/)',
     'postgres imports core and store, and no client: the user brings one.',
   ),
-  room('inspector', '^(?!\\./|\\.\\./core/)', 'inspector imports core, and no framework.'),
+  room(
+    'inspector',
+    '^(?!\\./|\\.\\./core/|axios$)',
+    'inspector imports core and the types of axios, and no framework.',
+  ),
   room('web', '^(?!\\./|\\.\\./(core|store)/)', 'web imports core and store: it loads in any runtime.'),
   room(
     'opentelemetry',

@@ -15,7 +15,12 @@ export async function builtSite() {
       ...['--bundle', '--format=esm', '--log-level=warning', `--outfile=${join(folder, output)}`, ...flags],
     ])
   const dist = (name) => join(project, 'dist', `${name}.js`)
-  const alias = [`--alias:axios-evergreen=${dist('index')}`, `--alias:axios-evergreen/web=${dist('web')}`]
+  const entries = {
+    'axios-evergreen': 'index',
+    'axios-evergreen/web': 'web',
+    'axios-evergreen/web/inspector': 'inspector',
+  }
+  const alias = Object.entries(entries).map(([name, entry]) => `--alias:${name}=${dist(entry)}`)
   esbuild('test/browser/app/main.mjs', 'esbuild/main.js', ...alias)
   esbuild('test/browser/support/site.ts', 'site.mjs', '--platform=node')
   const { startSite } = await import(pathToFileURL(join(folder, 'site.mjs')).href)

@@ -12,12 +12,18 @@ export interface Element extends Parent {
   remove(): void
 }
 
+export type Make = (
+  name: string,
+  style: Readonly<Record<string, string>>,
+  ...children: readonly (Element | string)[]
+) => Element
+
 /** By the DOM alone: a Content-Security-Policy may forbid styles in markup, and markup that is made of text. */
-export const element =
-  (document: { createElement(name: string): Element }) =>
-  (name: string, style: Readonly<Record<string, string>>, ...children: (Element | string)[]): Element => {
+export function maker(document: { createElement(name: string): Element }): Make {
+  return (name, style, ...children) => {
     const made = document.createElement(name)
     Object.assign(made.style, style)
     made.append(...children)
     return made
   }
+}

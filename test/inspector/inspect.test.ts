@@ -1,7 +1,8 @@
 /** @jest-environment jsdom */
 import { expect, describe, it } from '@jest/globals'
+import axios from 'axios'
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
-import { inspect, type InspectorParent } from '../../src/inspector/index.ts'
+import { inspect, type InspectOptions, type InspectorParent } from '../../src/inspector/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
 
 /** What of the page is looked at here. */
@@ -41,9 +42,33 @@ describe('given a panel that shows a manager', () => {
     await tokens.close()
   })
 
+  it('when an instance sends a thousand requests, then the axis has dots for the newest 300', async () => {
+    const tokens = createTokenManager({
+      source: { id: 'own', obtain: async () => ({ accessToken: 'one', accessLifetimeMs: 60_000 }) },
+    })
+    const api = axios.create({
+      adapter: async (config) => ({ config, data: '', status: 200, statusText: 'OK', headers: {} }),
+    })
+    const panel = parent()
+    const stop = inspect(tokens, panel, { api })
+    for (let n = 0; n < 1_000; n += 1) await api.get('/wallet')
+    await tokens.getAccessToken() // it draws with each event
+    const dots = Array.from(panel.querySelectorAll('i'), ({ title }) => title)
+    expect(dots).toEqual([...Array<string>(299).fill('answered'), 'renewed'])
+    stop()
+    await tokens.close()
+  })
+
   it('when an argument is wrong, then it is named', () => {
     expect(() => inspect(undefined as unknown as TokenManager, parent())).toThrow(/^tokens must be an object/)
     const tokens = { status: () => ({}), onAny: () => undefined } as unknown as TokenManager
     expect(() => inspect(tokens, null as unknown as Panel)).toThrow(/^element\.append must be a function/)
+    const withOptions = (options: unknown) => () => inspect(tokens, parent(), options as InspectOptions)
+    expect(withOptions(null)).toThrow(/^The options of inspect must be an object, got null/)
+    expect(withOptions({ instance: axios })).toThrow(
+      /^The options of inspect must be among api; there is no 'instance'/,
+    )
+    for (const api of [null, {}, { interceptors: { request: {} } }, 'api'])
+      expect(withOptions({ api })).toThrow(/^api must be an axios instance/)
   })
 })

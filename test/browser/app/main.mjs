@@ -1,6 +1,7 @@
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
 import { followPage, webStore } from 'axios-evergreen/web'
+import { inspect } from 'axios-evergreen/web/inspector'
 
 /** The session cookie stands for the login; refresh tokens rotate. */
 const source = {
@@ -44,6 +45,20 @@ globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allow
   }
   globalThis.app = { api, tokens, events, send }
 }
+
+/** Shows a panel in the app that was started. */
+globalThis.look = () => {
+  const parent = document.body.appendChild(document.createElement('div'))
+  parent.id = 'panel'
+  globalThis.app.remove = inspect(globalThis.app.tokens, parent, { api: globalThis.app.api })
+}
+
+/** @returns The names of the axes of the panel, and what their dots say. */
+globalThis.axes = () =>
+  Array.from(document.querySelectorAll('#panel span'), (label) => ({
+    name: label.textContent,
+    dots: Array.from(label.parentElement.querySelectorAll('i'), ({ title }) => title),
+  }))
 
 /** A key of this browser that no script can read: made once, and kept as it is. */
 async function pageKey() {

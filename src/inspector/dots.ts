@@ -1,0 +1,97 @@
+import type { TokenEvents } from '../core/events.ts'
+
+/** How far an axis goes back, ms. */
+export const AXIS_MS = 60_000
+/** On one axis: a busy page needs no more to look busy. */
+const MOST = 300
+
+export const GREEN = '#2f9e44'
+export const ORANGE = '#e8890c'
+export const RED = '#e03131'
+const BLUE = '#3b82f6'
+
+export type TokenCall = 'renewed' | 'adopted' | 'retry' | 'renewalFailed'
+export type RequestEnd = 'answered' | 'refused, then answered' | 'failed'
+export type Kind = TokenCall | RequestEnd
+
+export const COLORS: Readonly<Record<Kind, string>> = {
+  renewed: GREEN,
+  adopted: BLUE,
+  retry: ORANGE,
+  renewalFailed: RED,
+  answered: GREEN,
+  'refused, then answered': ORANGE,
+  failed: RED,
+}
+
+export const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(COLORS, kind)
+export const isRequest = (kind: Kind) => kind === 'answered' || kind === 'refused, then answered' || kind === 'failed'
+
+/** @returns What an event says of a token call, if it says something. */
+export function kindOfEvent(name: keyof TokenEvents, event: object): TokenCall | undefined {
+  if (name === 'renewed') return 'by' in event && event.by === 'adopted' ? 'adopted' : name
+  return name === 'retry' || name === 'renewalFailed' ? name : undefined
+}
+
+/** How a request ended for its caller. */
+export interface End {
+  readonly isError: boolean
+  readonly status?: number | undefined
+  /** Of an error. */
+  readonly code?: string | undefined
+  /** How many of its answers were a 401. */
+  readonly refusals: number
+}
+
+/** @returns undefined for a request that its caller gave up. */
+export function kindOfEnd({ isError, status, code, refusals }: End): RequestEnd | undefined {
+  if (code === 'ERR_CANCELED') return undefined
+  if (isError || status === 401) return 'failed'
+  return refusals > 0 ? 'refused, then answered' : 'answered'
+}
+
+/** Epoch ms, and what happened then. */
+export type Dot = readonly [at: number, kind: Kind]
+
+/** What is left of all dots of a tab: the newest ones. */
+export interface Course {
+  /** The number of the first one that is left, counted from the first that ever was. */
+  readonly from: number
+  readonly dots: readonly Dot[]
+}
+
+export const EMPTY: Course = { from: 0, dots: [] }
+export const endOf = ({ from, dots }: Course) => from + dots.length
+
+export function withDot({ from, dots }: Course, dot: Dot): Course {
+  const surplus = Math.max(0, dots.length + 1 - MOST)
+  return { from: from + surplus, dots: [...dots.slice(surplus), dot] }
+}
+
+/** @returns The same one where nothing is older. */
+export function without(course: Course, olderThan: number): Course {
+  const first = course.dots.findIndex(([at]) => at >= olderThan)
+  const gone = first < 0 ? course.dots.length : first
+  return gone === 0 ? course : { from: course.from + gone, dots: course.dots.slice(gone) }
+}
+
+/** A panel tells the others what it shows, or that it goes. */
+export interface Message {
+  /** At random, for each panel. */
+  readonly tab: string
+  readonly course?: Course | undefined
+}
+
+/** @returns undefined for what no panel of this release has said. */
+export function readMessage(data: unknown): Message | undefined {
+  const { tab, course } = (data ?? {}) as { tab?: unknown; course?: { from?: unknown; dots?: unknown } | null }
+  if (typeof tab !== 'string' || tab === '') return undefined
+  if (course === undefined) return { tab }
+  const { from, dots } = course ?? {}
+  if (!Number.isSafeInteger(from) || !Array.isArray(dots) || dots.length > MOST || !dots.every(isDot)) return undefined
+  return { tab, course: { from: from as number, dots } }
+}
+
+function isDot(dot: unknown): dot is Dot {
+  return Array.isArray(dot) && Number.isFinite(dot[0]) && isKind(dot[1])
+}

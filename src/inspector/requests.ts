@@ -1,0 +1,68 @@
+import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
+import { kindOfEnd, type RequestEnd } from './dots.ts'
+
+type Check = InternalAxiosRequestConfig['validateStatus']
+
+/**
+ * Tells how the requests of an instance end.
+ *
+ * @returns A function that takes the interceptors off again.
+ */
+export function followRequests(
+  { interceptors }: Pick<AxiosInstance, 'interceptors'>,
+  tell: (kind: RequestEnd) => void,
+): () => void {
+  const { request, response } = interceptors
+  /** By what stands in the config meanwhile: others may hand on a copy of it. */
+  const watched = new WeakMap<object, { readonly check: Check; refusals: number }>()
+
+  // axios asks this of each answer, so also of the refusal before a replay, which no interceptor sees.
+  function begin(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
+    const watch = { check: config.validateStatus, refusals: 0 }
+    const watching = (status: number) => {
+      if (status === 401) watch.refusals += 1
+      return watch.check ? watch.check(status) : true
+    }
+    watched.set(watching, watch)
+    // Does nothing to a config that is frozen.
+    Reflect.set(config, 'validateStatus', watching)
+    return config
+  }
+
+  function end({ config, response, code, isError }: Ended): void {
+    const watch = config?.validateStatus && watched.get(config.validateStatus)
+    // Whoever sends this config again begins with what it was given.
+    if (config && watch) Reflect.set(config, 'validateStatus', watch.check)
+    const kind = kindOfEnd({ isError, code, status: response?.status, refusals: watch?.refusals ?? 0 })
+    if (kind) tell(kind)
+  }
+
+  const beginning = request.use(begin, undefined, { synchronous: true })
+  const ending = response.use(
+    (answer) => {
+      end({ isError: false, config: answer.config, response: answer })
+      return answer
+    },
+    (error: unknown) => {
+      end({ ...endOfError(error), isError: true })
+      throw error
+    },
+  )
+  return () => {
+    request.eject(beginning)
+    response.eject(ending)
+  }
+}
+
+interface Ended {
+  readonly isError: boolean
+  readonly config?: InternalAxiosRequestConfig | undefined
+  readonly response?: { readonly status: number } | undefined
+  readonly code?: string | undefined
+}
+
+/** Whatever was thrown. */
+function endOfError(error: unknown): Omit<Ended, 'isError'> {
+  const { config, response, code } = (error ?? {}) as Omit<Ended, 'isError'>
+  return { config, response, code }
+}

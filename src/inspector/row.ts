@@ -1,0 +1,45 @@
+import { AXIS_MS, COLORS, type Course, type Dot, isRequest } from './dots.ts'
+import type { Element, Make } from './elements.ts'
+
+/** The axis of one tab: token calls above, requests below. */
+export interface Row {
+  readonly element: Element
+  draw(course: Course, now: number): void
+}
+
+export function row(make: Make, name: string, bornAt: number): Row {
+  // The dots stay where they are on a strip, and the strip moves: one change of style, however many there are.
+  const strip = make('div', { position: 'absolute', inset: '0' })
+  const label = make('span', { opacity: '0.5' }, name)
+  const element = make(
+    'div',
+    { position: 'relative', height: '1.8em', overflow: 'hidden', borderBottom: '1px solid #8888' },
+    ...[label, strip],
+  )
+  const axes = (ms: number) => `${(ms / AXIS_MS) * 100}%`
+  const shown: Element[] = []
+  let from = 0
+
+  function add([at, kind]: Dot): void {
+    const dot = make('i', {
+      ...(isRequest(kind) ? REQUEST : TOKEN_CALL),
+      ...{ position: 'absolute', left: `calc(100% - 0.6em + ${axes(at - bornAt)})`, background: COLORS[kind] },
+    })
+    dot.title = kind
+    strip.append(dot)
+    shown.push(dot)
+  }
+
+  return {
+    element,
+    draw(course, now) {
+      for (; shown.length > 0 && from < course.from; from += 1) shown.shift()?.remove()
+      if (shown.length === 0) from = course.from
+      for (const dot of course.dots.slice(from + shown.length - course.from)) add(dot)
+      strip.style.transform = `translateX(-${axes(now - bornAt)})`
+    },
+  }
+}
+
+export const TOKEN_CALL = { top: '0.15em', width: '0.7em', height: '0.7em', borderRadius: '0.1em' }
+export const REQUEST = { bottom: '0.15em', width: '0.5em', height: '0.5em', borderRadius: '50%' }

@@ -1,0 +1,77 @@
+import { type Course, endOf, type Message, readMessage } from './dots.ts'
+
+/** A tab that shows a panel says at least this often that it is there, ms. */
+const SIGN_MS = 10_000
+/** Without a sign for so long a tab is gone, ms: browsers let hidden ones act once a minute. */
+const LOST_MS = 90_000
+/** Whatever is said on the channel. */
+const MOST_TABS = 50
+
+/** What of the page is used here. */
+export interface TabsPage {
+  readonly BroadcastChannel?: new (name: string) => Channel
+  addEventListener(type: 'pagehide', listener: () => void): void
+  removeEventListener(type: 'pagehide', listener: () => void): void
+}
+interface Channel {
+  onmessage: ((event: { readonly data: unknown }) => void) | null
+  postMessage(message: Message): void
+  close(): void
+}
+
+/** The panels of this origin. */
+export interface Tabs {
+  /** What the others show, in the order in which they came. */
+  living(now: number): ReadonlyMap<string, Course>
+  /** Tells the others what this one shows, if there is something to tell. */
+  tell(course: Course, now: number): void
+  leave(): void
+}
+
+/** @param course What this one shows. */
+export function joinTabs(page: TabsPage, course: () => Course): Tabs {
+  // Its only use is to tell panels apart.
+  const tab = Math.random().toString(36).slice(2)
+  const others = new Map<string, { readonly course: Course; readonly at: number }>()
+  const channel = channelOf(page)
+  let told: { readonly end: number; readonly at: number } | undefined
+  if (!channel) return { living: () => new Map(), tell: () => undefined, leave: () => undefined }
+
+  channel.onmessage = ({ data }) => {
+    const message = readMessage(data)
+    if (!message) return
+    const isNew = !others.has(message.tab)
+    if (!message.course) others.delete(message.tab)
+    else if (!isNew || others.size < MOST_TABS) {
+      others.set(message.tab, { course: message.course, at: Date.now() })
+      if (isNew) channel.postMessage({ tab, course: course() })
+    }
+  }
+  const goodbye = () => channel.postMessage({ tab })
+  page.addEventListener('pagehide', goodbye)
+  return {
+    living(now) {
+      for (const [other, { at }] of others) if (now - at > LOST_MS) others.delete(other)
+      return new Map(Array.from(others, ([other, { course }]) => [other, course]))
+    },
+    tell(course, now) {
+      if (told?.end === endOf(course) && now - told.at < SIGN_MS) return
+      told = { end: endOf(course), at: now }
+      channel.postMessage({ tab, course })
+    },
+    leave() {
+      page.removeEventListener('pagehide', goodbye)
+      goodbye()
+      channel.close()
+    },
+  }
+}
+
+/** @returns undefined where there is none, or where the user has forbidden storage. */
+function channelOf({ BroadcastChannel }: TabsPage): Channel | undefined {
+  try {
+    return BroadcastChannel && new BroadcastChannel('axios-evergreen.inspector')
+  } catch {
+    return undefined
+  }
+}
