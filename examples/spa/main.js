@@ -17,8 +17,8 @@ const login = new BroadcastChannel('login')
 login.onmessage = () => location.reload()
 
 const [form, inside, events] = ['login', 'inside', 'events'].map((id) => document.getElementById(id))
-// What the manager does, as it does it: for development.
-inspect(tokens, events)
+// What the manager does, and what becomes of requests: for development.
+inspect(tokens, events, { api })
 const show = (isInside) => {
   form.hidden = isInside
   inside.hidden = !isInside
@@ -39,8 +39,11 @@ form.onsubmit = async (event) => {
   event.preventDefault()
   const response = await fetch('/login', { method: 'POST', body: new URLSearchParams(new FormData(form)) })
   if (!response.ok) return alert('Wrong password')
-  const { access_token, expires_in, refresh_token } = await response.json()
-  await tokens.adopt({ accessToken: access_token, accessLifetimeMs: expires_in * 1_000, refreshToken: refresh_token })
+  const { access_token, expires_in, refresh_token, refresh_expires_in } = await response.json()
+  await tokens.adopt({
+    ...{ accessToken: access_token, accessLifetimeMs: expires_in * 1_000 },
+    ...{ refreshToken: refresh_token, refreshLifetimeMs: refresh_expires_in * 1_000 },
+  })
   login.postMessage('in')
   await ask()
 }
@@ -51,9 +54,16 @@ document.getElementById('logout').onclick = async () => {
   login.postMessage('out')
   show(false)
 }
-document.getElementById('ask').onclick = ask
+// The service makes trouble for this login, or for all. What a renewal meets is seen at once.
+for (const button of document.querySelectorAll('#trouble button'))
+  button.onclick = async () => {
+    const headers = { Authorization: `Bearer ${await tokens.getAccessToken()}` }
+    await fetch(`/trouble/${button.name}`, { method: 'POST', headers })
+    if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events tell
+  }
 
 tokens.onAny((name, event) => {
   if (name === 'renewalFailed' && isTokenError(event.error, 'ERR_LOGIN_REQUIRED')) show(false)
 })
 await ask()
+setInterval(() => inside.hidden || ask(), 1_000)

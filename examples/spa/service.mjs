@@ -8,12 +8,19 @@ export function answering({ lifetimeSeconds }) {
   /** By refresh token: the family that it belongs to. A family ends with a logout, or when one of its tokens is presented again. */
   const families = new Map()
 
+  /** What the token service answers meanwhile, if something is wrong with it. */
+  let trouble = { until: 0 }
+  const inTrouble = (status, headers) => {
+    trouble = { until: Date.now() + 10_000, answer: [status, { error: 'temporarily_unavailable' }, headers] }
+    return [204]
+  }
+
   function issue(family) {
     const [access_token, refresh_token] = [0, 1].map(() => randomBytes(24).toString('base64url'))
     sessions.set(access_token, { family, until: Date.now() + lifetimeSeconds * 1_000 })
     families.set(refresh_token, family)
     family.current = refresh_token
-    return { access_token, refresh_token, expires_in: lifetimeSeconds, token_type: 'Bearer' }
+    return { access_token, refresh_token, expires_in: lifetimeSeconds, refresh_expires_in: 3_600, token_type: 'Bearer' }
   }
 
   const routes = {
@@ -22,6 +29,7 @@ export function answering({ lifetimeSeconds }) {
       return [200, issue({ user: 'ada', isOver: false })]
     },
     'POST /token': (form) => {
+      if (trouble.until > Date.now()) return trouble.answer
       const presented = form.get('refresh_token')
       const family = families.get(presented)
       // A token that was used is presented again: whoever has the other copy is logged out, too.
@@ -40,6 +48,18 @@ export function answering({ lifetimeSeconds }) {
         ? [200, { user: family.user }]
         : [401, { error: 'no token' }]
     },
+    'POST /trouble/throttle': () => inTrouble(429, { 'Retry-After': 10 }),
+    'POST /trouble/fail': () => inTrouble(503),
+    'POST /trouble/revoke': (_, bearer) => {
+      sessions.delete(bearer)
+      return [204]
+    },
+    // Somebody else presents the refresh token of the page, and has the new one.
+    'POST /trouble/steal': (_, bearer) => {
+      const { family } = sessions.get(bearer) ?? {}
+      if (family) issue(family)
+      return [204]
+    },
   }
 
   return (request, response) => {
@@ -48,8 +68,9 @@ export function answering({ lifetimeSeconds }) {
     void (async () => {
       let body = ''
       for await (const chunk of request) body += chunk
-      const [status, answer] = route(new URLSearchParams(body), request.headers.authorization?.slice('Bearer '.length))
-      response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+      const bearer = request.headers.authorization?.slice('Bearer '.length)
+      const [status, answer, headers] = route(new URLSearchParams(body), bearer)
+      response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers })
       response.end(answer && JSON.stringify(answer))
     })()
     return true

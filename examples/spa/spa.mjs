@@ -1,10 +1,11 @@
-// A single-page application: Vite, axios, a login form, a rotating refresh token, several tabs, logout. npm run example spa [port]
+// A single-page application: Vite, axios, a login form, a rotating refresh token, several tabs, logout, and
+// buttons that make trouble. npm run example spa [port] [seconds that a token lives]
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { createServer as createVite } from 'vite'
 import { answering } from './service.mjs'
 
-const port = Number(process.argv[2] ?? 5173)
+const [port = 5173, lifetimeSeconds = 30] = process.argv.slice(2).map(Number)
 // In a project of yours Vite finds these by itself.
 const alias = ['axios-evergreen/oauth2', 'axios-evergreen/web/inspector', 'axios-evergreen/web', 'axios-evergreen'].map(
   (name) => ({
@@ -22,7 +23,7 @@ const vite = await createVite({
   server: { middlewareMode: true, hmr: { server }, fs: { strict: false } },
   logLevel: 'warn',
 })
-const answer = answering({ lifetimeSeconds: 30 })
+const answer = answering({ lifetimeSeconds })
 server.on('request', (request, response) => {
   if (!answer(request, response)) vite.middlewares(request, response)
 })

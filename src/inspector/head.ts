@@ -46,7 +46,7 @@ export function headOf(status: TokenStatus, life: Life | undefined, now: number)
 export function lineOf(name: keyof TokenEvents, event: object): string {
   const { error, ...rest } = event as { error?: { code?: string; message?: string } }
   const told = { ...rest, ...(error && { error: `${error.code}: ${error.message}` }) }
-  return `${name} ${JSON.stringify(told)}`
+  return `${name} ${JSON.stringify(told, (_, value: unknown) => (typeof value === 'number' ? Math.round(value) : value))}`
 }
 
 const inSeconds = (ms: number) => `${Math.max(0, ms / 1_000).toFixed(1)} s`

@@ -20,7 +20,7 @@ export function panel(make: Make): Panel {
   const title = make('div', { fontWeight: 'bold' })
   const counts = make('div', { opacity: '0.7' })
   const rows = make('div', {})
-  const lines = make('div', { whiteSpace: 'pre-wrap', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })
+  const lines = make('div', { overflowWrap: 'anywhere', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })
   const element = make(
     'section',
     { font: '12px/1.5 ui-monospace, monospace', padding: '0.8em', border: '1px solid #8888', borderRadius: '0.5em' },
@@ -49,5 +49,5 @@ function legend(make: Make): Element {
     ...['the last minute', sign(TOKEN_CALL, '#888'), 'token calls', sign(REQUEST, '#888'), 'requests'],
     ...[sign(REQUEST, GREEN), 'done', sign(REQUEST, ORANGE), 'done again', sign(REQUEST, RED), 'failed'],
   ]
-  return make('div', { opacity: '0.7' }, ...signs)
+  return make('div', {}, ...signs)
 }

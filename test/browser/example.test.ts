@@ -48,4 +48,24 @@ describeBrowser('given the example of a single-page application', () => {
     expect(complaints).toEqual([])
     await context.close()
   })
+
+  // What throttles and fails goes on for 10 s: these come last.
+  it.each([
+    ['revoke', '#events [title="refused, then answered"]', /renewed .*"because":"refused"/],
+    ['steal', '#login:not([hidden])', /suspicious .*"evidence":"unexplained"/],
+    ['throttle', '#events [title="retry"]', /retry .*answered 429/],
+    ['fail', '#events [title="retry"]', /retry .*answered 503/],
+  ])('when a person lets the service %s, then the panel shows what the page says', async (name, shown, said) => {
+    const context = await browser.newContext()
+    context.setDefaultTimeout(300_000)
+    const page = await context.newPage()
+    await page.goto(address)
+    await page.fill('[name=password]', 'lovelace')
+    await page.click('#login button')
+    await page.waitForSelector('#events [title="answered"]', { state: 'attached' })
+    await page.click(`#trouble [name=${name}]`)
+    await page.waitForSelector(shown, { state: 'attached' })
+    expect(await page.textContent('#events')).toMatch(said)
+    await context.close()
+  })
 })
