@@ -12,7 +12,7 @@ const folder = join(project, '.pack-check')
 const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
-const DOCS = /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png|gif)|operations\/[\w-]+\.(yml|json|png))$/
+const DOCS = /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png|gif|webp)|operations\/[\w-]+\.(yml|json|png))$/
 /** A peer that may be missing, of one entry alone. */
 const TELEMETRY = '@opentelemetry/api'
 const BUILT =

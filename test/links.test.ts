@@ -26,7 +26,10 @@ interface Link {
 function linksOf(page: string): Link[] {
   const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
   const folder = changesets.includes(page) ? '.' : dirname(page)
-  return Array.from(text.matchAll(/\]\(([^)\s]*)\)/g), ([, link = '']) => link)
+  return Array.from(
+    text.matchAll(/(?:\]\(([^)\s]*)\)|\b(?:src|srcset)="([^"]*)")/g),
+    ([, link, picture = '']) => link ?? picture,
+  )
     .filter((link) => !/^[a-z]+:/.test(link))
     .map((link) => {
       const [path = '', anchor = ''] = link.split('#')

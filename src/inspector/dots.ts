@@ -8,7 +8,7 @@ const MOST = 300
 export const GREEN = '#2f9e44'
 export const ORANGE = '#e8890c'
 export const RED = '#e03131'
-const BLUE = '#3b82f6'
+export const BLUE = '#3b82f6'
 
 export type TokenCall = 'renewed' | 'adopted' | 'retry' | 'renewalFailed'
 export type RequestEnd = 'answered' | 'refused, then answered' | 'failed'

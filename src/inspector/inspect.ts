@@ -26,7 +26,7 @@ export interface InspectorParent {
 
 /**
  * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its events as they come, and the last minute
- * as an axis. Squares are token calls: green brought a token, orange is tried again, red failed; blue is a token that another tab got. With `api`,
+ * as an axis. Squares are token calls: green brought a token, orange is tried again, red failed; blue is an adopted token: of a login, or of another tab. With `api`,
  * circles are requests: green was answered, orange was refused with 401 and answered when sent again, red failed.
  *
  * Other panels of the origin, in other tabs, have an axis each. A `BroadcastChannel` tells them when something happened and of what kind it was,

@@ -1,4 +1,4 @@
-import { GREEN, ORANGE, RED } from './dots.ts'
+import { BLUE, GREEN, ORANGE, RED } from './dots.ts'
 import type { Element, Make } from './elements.ts'
 import type { Head } from './head.ts'
 import { REQUEST, TOKEN_CALL } from './row.ts'
@@ -46,8 +46,17 @@ function legend(make: Make): Element {
   const sign = (shape: Readonly<Record<string, string>>, background: string) =>
     make('b', { ...shape, display: 'inline-block', margin: '0 0.4em 0 1em', background })
   const signs = [
-    ...['the last minute', sign(TOKEN_CALL, '#888'), 'token calls', sign(REQUEST, '#888'), 'requests'],
-    ...[sign(REQUEST, GREEN), 'done', sign(REQUEST, ORANGE), 'done again', sign(REQUEST, RED), 'failed'],
+    ...['the last minute', sign(TOKEN_CALL, '#888'), 'token calls', sign(TOKEN_CALL, BLUE), 'adopted'],
+    ...[
+      sign(REQUEST, '#888'),
+      'requests',
+      sign(REQUEST, GREEN),
+      'done',
+      sign(REQUEST, ORANGE),
+      'done again',
+      sign(REQUEST, RED),
+      'failed',
+    ],
   ]
   return make('div', {}, ...signs)
 }
