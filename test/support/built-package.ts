@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -19,6 +19,8 @@ export async function buildPackage(): Promise<BuiltPackage> {
   const dir = await mkdtemp(join('node_modules', '.evergreen-'))
   const built = join(dir, 'node_modules', 'axios-evergreen')
   await cp('package.json', join(built, 'package.json'))
+  // Without one of its own, `axios-evergreen` would mean the project around it to bundlers, and the `dist` that happens to lie there.
+  await writeFile(join(dir, 'package.json'), '{ "private": true }')
   // As a process: rolldown is ESM only, and jest loads CommonJS.
   const { code, printed } = await run([
     '--input-type=module',
