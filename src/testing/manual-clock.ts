@@ -1,3 +1,6 @@
+import { setImmediate as macrotask } from 'node:timers/promises'
+import { cryptoWork } from './crypto-work.ts'
+
 /** As `Clock` of the main entry, moved by hand: time stands still until a test says otherwise. */
 export interface ManualClock {
   wallNow(): number
@@ -8,6 +11,11 @@ export interface ManualClock {
   /** Moves the wall clock alone, ms: a step, or (above 0) the sleep of a machine. */
   stepWall(ms: number): void
   readonly pendingTimers: number
+}
+
+interface Timer {
+  readonly at: number
+  readonly callback: () => void
 }
 
 /**
@@ -25,47 +33,57 @@ export interface ManualClock {
  * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
  */
 export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: number } = {}): ManualClock {
-  const timers = new Set<{ at: number; callback: () => void }>()
-  let wall = wallNow
+  // Operations that begin before the first `advance` count too.
+  cryptoWork()
+  // The next one comes last.
+  const timers: Timer[] = []
   let monotonic = 0
-  const move = (ms: number) => {
-    wall += ms
-    monotonic += ms
-  }
-  const firstUntil = (end: number) => [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
+  let wallAhead = wallNow
   return {
-    wallNow: () => wall,
+    wallNow: () => wallAhead + monotonic,
     monotonicNow: () => monotonic,
     setTimer(callback, delayMs) {
-      const timer = { at: monotonic + Math.max(0, delayMs), callback }
-      timers.add(timer)
-      return () => void timers.delete(timer)
+      const timer: Timer = { at: monotonic + (delayMs > 0 ? delayMs : 0), callback }
+      timers.splice(placeOf(timer.at, timers), 0, timer)
+      return () => {
+        const place = timers.indexOf(timer, placeOf(timer.at, timers))
+        if (place >= 0) timers.splice(place, 1)
+      }
     },
     async advance(ms) {
       if (!(ms >= 0)) throw new RangeError(`ms must be a number from 0, got ${ms}: time does not go back`)
       const end = monotonic + ms
       await settled()
-      for (let timer = firstUntil(end); timer; timer = firstUntil(end)) {
-        move(timer.at - monotonic)
-        timers.delete(timer)
-        timer.callback()
+      for (let next = timers.at(-1); next && next.at <= end; next = timers.at(-1)) {
+        timers.pop()
+        monotonic = Math.max(monotonic, next.at)
+        next.callback()
         await settled()
       }
-      move(end - monotonic)
+      monotonic = Math.max(monotonic, end)
     },
     stepWall(ms) {
-      wall += ms
+      wallAhead += ms
     },
     get pendingTimers() {
-      return timers.size
+      return timers.length
     },
   }
 }
 
-/** Hashes are made on other threads: those that were asked for before ours have ended when ours has, or soon after. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) {
-    await crypto.subtle.digest('SHA-256', new Uint8Array(1))
-    await new Promise((resolve) => setImmediate(resolve))
+/** Where a timer of `at` is to stand: it runs after those of the same instant that were set before it. */
+function placeOf(at: number, timers: readonly Timer[]): number {
+  let [low, high] = [0, timers.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((timers[middle]?.at ?? at) > at) low = middle + 1
+    else high = middle
   }
+  return low
+}
+
+/** Runs every promise reaction that is ready, and what follows from it: the operations of WebCrypto too. */
+export async function settled(): Promise<void> {
+  do for (let turn = 0; turn < 3; turn += 1) await macrotask()
+  while (cryptoWork().underWay > 0)
 }

@@ -41,15 +41,63 @@ describe('given a clock that is moved by hand', () => {
     expect(clock.pendingTimers).toBe(1)
   })
 
+  it('when timers are set for one instant, then they run in the order in which they were set', async () => {
+    const clock = manualClock()
+    const ran: number[] = []
+    const cancels = Array.from({ length: 9 }, (_, n) => clock.setTimer(() => void ran.push(n), n < 3 ? 20 : 10))
+    cancels[4]!()
+    await clock.advance(10)
+    cancels[5]!()
+    await clock.advance(10)
+    expect(ran).toEqual([3, 5, 6, 7, 8, 0, 1, 2])
+  })
+
+  it('when instants are no whole numbers, then a timer runs at its instant to the bit', async () => {
+    const clock = manualClock()
+    const seen: number[] = []
+    await clock.advance(0.1)
+    clock.setTimer(() => seen.push(clock.monotonicNow()), 0.2)
+    clock.setTimer(() => seen.push(clock.monotonicNow()), 0.7)
+    await clock.advance(1)
+    expect(seen).toEqual([0.1 + 0.2, 0.1 + 0.7])
+  })
+
   it('when it is advanced, then what follows from a timer has happened before the next one', async () => {
     const clock = manualClock()
     const seen: string[] = []
-    clock.setTimer(() => {
-      void crypto.subtle.digest('SHA-256', new Uint8Array(1)).then(() => seen.push('hashed'))
-    }, 1)
+    clock.setTimer(() => void hashed(20).then(() => seen.push('hashed')), 1)
     clock.setTimer(() => seen.push('next timer'), 2)
     await clock.advance(2)
     expect(seen).toEqual(['hashed', 'next timer'])
+  })
+
+  it('when an operation of WebCrypto began before it is advanced, then the first timer runs after it', async () => {
+    const clock = manualClock()
+    const seen: string[] = []
+    void hashed(20).then(() => seen.push('hashed'))
+    clock.setTimer(() => seen.push('timer'), 0)
+    await clock.advance(0)
+    expect(seen).toEqual(['hashed', 'timer'])
+  })
+
+  it('when the end of a spy took the count away, then the next clock counts again', async () => {
+    // As a spy does when it is restored that was there before the first clock.
+    Reflect.deleteProperty(crypto.subtle, 'digest')
+    const clock = manualClock()
+    const seen: string[] = []
+    void hashed(20).then(() => seen.push('hashed'))
+    await clock.advance(0)
+    expect(seen).toEqual(['hashed'])
+  })
+
+  it('when an operation of WebCrypto fails, then its caller learns that, and nobody waits for it', async () => {
+    const clock = manualClock()
+    const refused = crypto.subtle.digest('no such hash', new Uint8Array(1))
+    const detached = crypto.subtle.digest.call({} as typeof crypto.subtle, 'SHA-256', new Uint8Array(1))
+    await expect(refused).rejects.toThrow('Unrecognized')
+    await expect(detached).rejects.toThrow('must be of type SubtleCrypto')
+    await clock.advance(1)
+    expect(clock.monotonicNow()).toBe(1)
   })
 
   it('when the wall clock is stepped, then no timer runs', async () => {
@@ -79,3 +127,8 @@ describe('given a clock that is moved by hand', () => {
     await tokens.close()
   })
 })
+
+async function hashed(times: number): Promise<void> {
+  let bytes = new Uint8Array(100_000)
+  for (let time = 0; time < times; time += 1) bytes = new Uint8Array(await crypto.subtle.digest('SHA-512', bytes))
+}
