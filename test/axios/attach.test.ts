@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosError, type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
 import { attachBearer, clientCredentials, isTokenError, TokenError, type TokenManager } from '../../src/index.ts'
 import { startTokenService, type SimulatedService } from '../../src/testing/index.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { refusing, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, mint, startTokens } from './support/tokens.ts'
@@ -462,7 +462,7 @@ describe('given no token to be had', () => {
   })
 
   it('when a renewal fails while the token lives, then no request fails', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi()
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ baseURL: server.baseUrl })
@@ -588,7 +588,7 @@ describe.each(ADAPTERS)(
 
 describe('given an instance whose requests need the token of a source elsewhere', () => {
   it('when the credential provider calls the API through that instance, then it ends, and nothing is sent', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const { source } = mint()

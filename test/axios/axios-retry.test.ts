@@ -3,7 +3,7 @@ import axios, { type AxiosAdapter, type AxiosError, type InternalAxiosRequestCon
 import axiosRetry from 'axios-retry'
 import { attachBearer, clientCredentials } from '../../src/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { refusal, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, startTokens } from './support/tokens.ts'
@@ -25,7 +25,7 @@ const CASES = ADAPTERS.flatMap(([name, adapter]) => ORDERS.map((order) => [name,
 
 describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, adapter) => {
   it('axios-retry on top, three 503s and then 401s: no wrapper nests, no request leaves with a token left over (F104)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi((_request, index) => (index < 3 ? { status: 503 } : refusal))
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter: adapter as 'http', baseURL: server.baseUrl })
@@ -73,7 +73,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
 
 describe.each(['http', 'fetch'] as const)('given axios-retry on an attached instance (%s adapter)', (adapter) => {
   it('when it retries 401s as well, then each of its attempts is replayed once at most, and it ends (F104)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi(() => refusal)
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -123,7 +123,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
 
   it('when such a request is sent again by hand later, then it is retried as any other (F161)', async () => {
     const service = await startTokenService()
-    const clock = new VirtualClock()
+    const clock = manualClock()
     try {
       service.failNext('obtain', { status: 400 })
       const api = axios.create({ adapter, baseURL: service.baseUrl })
@@ -143,7 +143,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     'when no token can be had that may be had later (%s), then it sends the request again (F161)',
     async (order) => {
       const service = await startTokenService()
-      const clock = new VirtualClock()
+      const clock = manualClock()
       try {
         service.failNext('obtain', { status: 503 })
         const api = axios.create({ adapter, baseURL: service.baseUrl })

@@ -14,7 +14,7 @@ import axios, {
 import { attachBearer } from '../../src/index.ts'
 import { refusal, refusing, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf } from './support/turns.ts'
 

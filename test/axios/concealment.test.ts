@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
 import { consoleLogged, expectNoCanary, logged, printed } from '../support/canary.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { refusal, type Script, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
@@ -339,7 +339,7 @@ it('given an adapter whose errors take no new members, when one is printed, then
 describe('given what the library itself gives away', () => {
   it('when attachment, anomaly and TokenError are printed, then no token is seen', async () => {
     const server = await startApi(() => refusal)
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const api = axios.create({ baseURL: server.baseUrl })
     const { tokens, minted, anomalies } = startTokens({ clock, token: (n) => `${MARKED}-${n}` })
     const attachment = attachBearer(api, tokens)

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import axios, { type AxiosRequestConfig } from 'axios'
 import nock from 'nock'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
-import { VirtualClock, settle } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, mint, startTokens } from './support/tokens.ts'
@@ -313,7 +314,7 @@ describe('given a request to an origin that nobody claims', () => {
   })
 
   it('when more than a minute lies between, then each origin is told once, and never again', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const { adapter } = inProcess()
     const { tokens, anomalies } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -329,7 +330,7 @@ describe('given a request to an origin that nobody claims', () => {
   })
 
   it('when two are met within a minute, then the second is told as well, at the latest a minute later', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const { adapter } = inProcess()
     const { tokens, anomalies } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })

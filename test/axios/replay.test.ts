@@ -2,7 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosError } from 'axios'
 import { attachBearer, clientCredentials, TokenError, createTokenManager } from '../../src/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { refusal, refusing, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, startTokens } from './support/tokens.ts'
@@ -140,7 +141,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   })
 
   it('when it refuses token after token, then forced renewals keep their gap, and each 401 surfaces', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi(() => refusal)
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -326,7 +327,7 @@ describe('given requests that were sent with the same old token', () => {
 
 describe.each(ADAPTERS)('given an API that does not know the tokens that are issued (%s adapter)', (adapter) => {
   it('when it refuses a token and the one in its place, then an anomaly says what to check, and the 401 surfaces (F190)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi(() => refusal)
     const { tokens, anomalies } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })

@@ -1,7 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } from 'axios'
 import { attachBearer, type TokenManager } from '../../src/index.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 import { refusing, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, startTokens } from './support/tokens.ts'
@@ -19,7 +20,7 @@ function watch<T>(promise: Promise<T>): { settled: boolean; promise: Promise<T> 
 
 /** An attached instance whose token calls are held, under a clock that stands still. */
 async function waitingWorld(adapter: AxiosRequestConfig['adapter'], script?: Parameters<typeof startApi>[0]) {
-  const clock = new VirtualClock()
+  const clock = watchedClock()
   const server = await startApi(script)
   const { tokens, minted } = startTokens({ clock })
   minted.hold()
@@ -332,7 +333,7 @@ describe.each(ADAPTERS)(
     })
 
     it('when the manager lets it wait for less than its timeout, then that is the budget', async () => {
-      const clock = new VirtualClock()
+      const clock = manualClock()
       const server = await startApi(refusing('token-1'))
       const { minted } = startTokens({ clock })
       const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
@@ -380,7 +381,7 @@ describe('given a timeout and the waiting budget of the manager', () => {
     [999, 'ECONNABORTED'],
     [1_001, 'ERR_WAIT_TIMEOUT'],
   ])('when the timeout is %d ms and the budget 1000, then the shorter one tells: %s (F97)', async (timeout, code) => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const { minted } = startTokens({ clock })
     const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
     minted.hold()
@@ -395,7 +396,7 @@ describe('given a timeout and the waiting budget of the manager', () => {
   })
 
   it('when the token lives within its hard window, then a request makes do with it before its timeout ends', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi()
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ baseURL: server.baseUrl, timeout: 30_000 })

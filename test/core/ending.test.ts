@@ -2,16 +2,18 @@ import { describe, expect, it } from '@jest/globals'
 import type { OpenableStore, StoreReports, TokenRecord } from '../../src/core/token-store.ts'
 import { type Clock, memoryStore } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 
 /** A manager whose first call is on its way. */
 async function renewing(pairs = false, options = {}) {
-  const world = manage(new ScriptedSource({ pairs }), options)
+  const clock = watchedClock()
+  const world = manage(new ScriptedSource({ pairs }), options, clock)
   const { answer, open } = held(() => world.source.grant())
   world.source.script.push(answer)
   const waiting = outcome(world.tokens.getAccessToken())
   await settle()
-  return { ...world, open, waiting }
+  return { ...world, clock, open, waiting }
 }
 
 describe('given a renewal in flight, when the manager is reset', () => {
@@ -64,7 +66,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     const lonely = manage()
     await lonely.tokens.getAccessToken()
     await lonely.tokens.reset()
-    expect([lonely.tokens.peekAccessToken(), lonely.clock.pending, lonely.source.calls.length]).toEqual([
+    expect([lonely.tokens.peekAccessToken(), lonely.clock.pendingTimers, lonely.source.calls.length]).toEqual([
       undefined,
       0,
       1,
@@ -126,7 +128,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
 describe('given a manager, when it is closed', () => {
   it('then waiters and later callers are told so, and an exchange in flight is stored (F116)', async () => {
     const store = memoryStore()
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const world = manage(new ScriptedSource(), { store }, clock)
     const { answer, open } = held(() => world.source.grant())
     world.source.script.push(answer)
@@ -139,7 +141,7 @@ describe('given a manager, when it is closed', () => {
     expect(closed).toBe(false)
     open()
     await closing
-    expect([world.tokens.peekAccessToken(), world.tokens.status().phase, clock.pending]).toEqual([
+    expect([world.tokens.peekAccessToken(), world.tokens.status().phase, clock.pendingTimers]).toEqual([
       undefined,
       'closed',
       0,
@@ -168,7 +170,7 @@ describe('given a manager, when it is closed', () => {
     await tokens.close()
     expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
     await clock.advance(60_000)
-    expect([source.calls.length, clock.pending]).toEqual([1, 0])
+    expect([source.calls.length, clock.pendingTimers]).toEqual([1, 0])
   })
 
   it('then a renewal that is still claiming makes no call', async () => {

@@ -3,7 +3,7 @@ import { Console } from 'node:console'
 import { PassThrough } from 'node:stream'
 import { logEvents, TokenError, type TokenEvents } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const levels = () => {
   const lines: string[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager } from '../../src/index.ts'
 import { ScriptedSource } from '../support/managed.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { watchedClock } from '../support/watched-clock.ts'
 
 const create = (options: object) => () => createTokenManager({ source: new ScriptedSource(), ...options })
 
@@ -59,7 +59,7 @@ describe('given options that cannot be, when a manager is created', () => {
 })
 
 it('given durations that no timer can hold, when they are used, then they count as the longest there is', async () => {
-  const clock = new VirtualClock()
+  const clock = watchedClock()
   const tokens = create({ clock, renewal: { maxWaitMs: 1e15 }, exchangeTimeoutMs: 1e15 })()
   await tokens.getAccessToken()
   expect(Math.max(...clock.delays)).toBe(2 ** 31 - 1)

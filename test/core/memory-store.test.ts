@@ -3,13 +3,14 @@ import { inspect } from 'node:util'
 import { createTokenManager, memoryStore } from '../../src/index.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
 import { tokenStoreContract } from '../support/token-store-contract.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 
 tokenStoreContract('memory', memoryStore)
 
 it('given two managers on one store, when the second needs a token, then it adopts the first one’s', async () => {
   const store = memoryStore()
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const one = manage(new ScriptedSource(), { store }, clock)
   const other = manage(new ScriptedSource(), { store }, clock)
   expect(await one.tokens.getAccessToken()).toBe(await other.tokens.getAccessToken())
@@ -19,7 +20,7 @@ it('given two managers on one store, when the second needs a token, then it adop
 
 it('given two managers on one store, when both need a token at once, then one asks and the other polls for it', async () => {
   const store = memoryStore()
-  const clock = new VirtualClock()
+  const clock = watchedClock()
   const one = manage(new ScriptedSource({ takesMs: 3_000 }), { store }, clock)
   const other = manage(new ScriptedSource(), { store }, clock)
   const both = Promise.all([one.tokens.getAccessToken(), other.tokens.getAccessToken()])
@@ -32,7 +33,7 @@ it('given two managers on one store, when both need a token at once, then one as
 
 it('given two managers on one store, when one cools down, then so does the other, with the same code', async () => {
   const store = memoryStore()
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const one = manage(new ScriptedSource(), { store, retry: { maxAttempts: 1 } }, clock)
   const other = manage(new ScriptedSource(), { store }, clock)
   one.source.script.push(() => {
@@ -48,7 +49,7 @@ it('given two managers on one store, when one cools down, then so does the other
 
 it('given a stored token in its hard window, when another manager starts, then it renews instead of adopting', async () => {
   const store = memoryStore()
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const one = manage(new ScriptedSource(), { store, renewal: { keepWarm: 'never' } }, clock)
   await one.tokens.getAccessToken()
   await clock.advance(57_000)
@@ -77,5 +78,5 @@ it('given a source that does not name its account, when a store is given without
 it('given a manager, when nobody asks for a token, then no call is made and no timer runs', async () => {
   const { clock, source } = manage()
   await settle()
-  expect([source.calls.length, clock.pending]).toEqual([0, 0])
+  expect([source.calls.length, clock.pendingTimers]).toEqual([0, 0])
 })

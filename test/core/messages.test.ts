@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const PAIRS = () => new ScriptedSource({ pairs: true })
 
@@ -106,7 +106,7 @@ describe('given what is odd, when the anomaly is read', () => {
   ])('then a jump of the clock by %i ms has its length and direction', async (byMs, message) => {
     const { clock, tokens, told } = manage()
     await tokens.getAccessToken()
-    clock.jump(byMs)
+    clock.stepWall(byMs)
     tokens.peekAccessToken()
     await settle()
     expect(told.anomaly).toMatchObject([{ kind: 'clock-jumped', message }])

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { seeded } from '../support/seeded.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 
 describe('given tokens of 60 s', () => {
   it('200 calls spread evenly over 40 s, tokens of 60 s', async () => {
@@ -42,7 +43,7 @@ describe('given tokens of 60 s', () => {
     await clock.advance(1)
     expect(source.calls).toHaveLength(2) // the first waiter counted as its use
     await clock.advance(3_600_000)
-    expect([source.calls.length, tokens.status().phase, clock.pending]).toEqual([2, 'expired', 0])
+    expect([source.calls.length, tokens.status().phase, clock.pendingTimers]).toEqual([2, 'expired', 0])
   })
 
   it.each([
@@ -65,7 +66,8 @@ describe('given tokens of 60 s', () => {
 })
 
 it('given windows that are no whole milliseconds, when a token is due, then its timer does not spin', async () => {
-  const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 60_000.1 }), { random: () => 1 / 3 })
+  const clock = watchedClock()
+  const { source, tokens } = manage(new ScriptedSource({ lifetimeMs: 60_000.1 }), { random: () => 1 / 3 }, clock)
   await tokens.getAccessToken()
   for (let n = 0; n < 300; n += 1) {
     tokens.peekAccessToken()
@@ -79,7 +81,8 @@ describe('given a 30-day token', () => {
   const MONTH_MS = 30 * 24 * 3_600_000
 
   it('a 30-day token, one second idle', async () => {
-    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: MONTH_MS }))
+    const clock = watchedClock()
+    const { source, tokens } = manage(new ScriptedSource({ lifetimeMs: MONTH_MS }), {}, clock)
     await tokens.getAccessToken()
     await clock.advance(1_000)
     expect(source.calls).toHaveLength(1)
@@ -122,7 +125,7 @@ describe('given tokens that live less than a request takes', () => {
     const waiting = expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
     await clock.advance(5_000)
     await waiting
-    expect(source.calls.map((call) => call.at - 1_000)).toEqual([0, 1_500, 3_000, 4_500])
+    expect(source.calls.map((call) => call.at)).toEqual([0, 1_500, 3_000, 4_500])
     expect([tokens.peekAccessToken(), tokens.status().phase]).toEqual([undefined, 'cooling-down'])
   })
 })
@@ -143,7 +146,7 @@ describe('given a clock that jumps', () => {
     'when the wall clock steps %s (%i ms), then there are %i calls until it is due (F10, F11)',
     async (_, byMs, calls) => {
       const { clock, source, tokens, told } = await holding()
-      clock.jump(byMs)
+      clock.stepWall(byMs)
       for (let second = 0; second < 34; second += 1) {
         await tokens.getAccessToken()
         await clock.advance(1_000)
@@ -155,7 +158,7 @@ describe('given a clock that jumps', () => {
 
   it('when the wall clock is set back by an hour, then the token ends when it would have ended (F11)', async () => {
     const { clock, tokens } = await holding()
-    clock.jump(-3_600_000)
+    clock.stepWall(-3_600_000)
     await clock.advance(46_999)
     expect(tokens.status().phase).toBe('due')
     await clock.advance(1)
@@ -171,8 +174,8 @@ describe('given a clock that jumps', () => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
     await clock.advance(10_000)
-    clock.jump(ms) // the monotonic clock stood still, and so did the timer of the token
-    expect([tokens.peekAccessToken(), clock.pending]).toEqual([served, 1])
+    clock.stepWall(ms) // the monotonic clock stood still, and so did the timer of the token
+    expect([tokens.peekAccessToken(), clock.pendingTimers]).toEqual([served, 1])
     expect(await tokens.getAccessToken()).toBe(served ?? 'access-2')
     await settle()
     expect(source.calls).toHaveLength(2)
@@ -191,7 +194,7 @@ describe('given a clock that jumps', () => {
       source.script.push(...Array.from({ length: failures }, () => failing(503)))
       await clock.advance(45_000 + (failures === 4 ? 1_750 : 0))
       expect(source.calls).toHaveLength(1 + failures)
-      clock.jump(7_200_000)
+      clock.stepWall(7_200_000)
       const ask = () => Array.from({ length: 100 }, () => outcome(tokens.getAccessToken()))
       const awake = ask()
       await clock.advance(ms - 1)
@@ -210,14 +213,14 @@ describe('given a clock that jumps', () => {
   )
 
   it('when the clock is set back during an exchange, then the token is good all the same', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const source = new ScriptedSource()
     const { tokens } = manage(source, {}, clock)
     const late = held(() => source.grant())
     source.script.push(late.answer)
     const waiting = tokens.getAccessToken()
     await settle()
-    clock.jump(-3_600_000)
+    clock.stepWall(-3_600_000)
     late.open()
     expect(await waiting).toBe('access-1')
     expect(tokens.status()).toMatchObject({ phase: 'fresh', accessExpiresAt: clock.wallNow() + 60_000 })
@@ -226,7 +229,7 @@ describe('given a clock that jumps', () => {
   it('when the process sleeps with an idle token, then waking costs nothing', async () => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
-    clock.jump(3_600_000)
+    clock.stepWall(3_600_000)
     await clock.advance(100_000) // the late timer fires
     expect(source.calls).toHaveLength(1)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 describe('given an API that refuses the token', () => {
   it('when it is replaced, then a different one comes, by one renewal for all who ask', async () => {

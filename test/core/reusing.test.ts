@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenSource } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
 const presented = (source: ScriptedSource) => source.calls.map(({ kind, refreshToken }) => refreshToken ?? kind)

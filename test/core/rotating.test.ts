@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 /** A manager that holds a pair, its access token due. */
 async function holdingPair(settings: Partial<ScriptedSource> = {}) {

@@ -5,7 +5,8 @@ import { type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/c
 import type { GrantedClaim, OpenableStore, RefreshTokenFate, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const LIVE: Refusal = {
   remainingMs: 60_000,
@@ -363,7 +364,7 @@ describe('given a store that others use too', () => {
   })
 
   it('when another owner was granted the token meanwhile, then the alarm is low (D5)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const store = storeWith(async (record) => {
       await clock.advance(20_000) // our claim runs out
       await record.claim('another', Infinity, 15_000)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenEvents } from '../../src/core/events.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 describe('given listeners', () => {
   it('when they throw or reject, then nothing else notices (F102)', async () => {
@@ -81,14 +81,14 @@ describe('given listeners', () => {
   it('when the same anomaly repeats, then it is told once a minute', async () => {
     const { clock, tokens, told } = manage()
     for (let n = 0; n < 3; n += 1) {
-      clock.jump(10_000)
+      clock.stepWall(10_000)
       tokens.peekAccessToken()
       await tokens.getAccessToken()
     }
     await settle()
     expect(told.anomaly).toHaveLength(1)
     await clock.advance(60_000)
-    clock.jump(10_000)
+    clock.stepWall(10_000)
     await tokens.getAccessToken()
     await settle()
     expect(told.anomaly).toHaveLength(2)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../src/core/clock.ts'
 import { TokenClock } from '../../src/core/token-clock.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 function world() {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const jumps: number[] = []
   const tokenClock = new TokenClock(clock, (byMs) => jumps.push(byMs))
   const since = tokenClock.now()
@@ -27,23 +27,23 @@ describe('given a token clock', () => {
     [-3_600_000, 0, [-3_600_000]],
   ])('when the wall clock alone moves by %i ms, then a token ages by %i ms', (byMs, agedMs, told) => {
     const { clock, age, jumps } = world()
-    clock.jump(byMs)
+    clock.stepWall(byMs)
     expect([age(), jumps]).toEqual([agedMs, told])
     expect(age()).toBe(agedMs) // counted once
   })
 
   it('when the clock is set back and the machine then sleeps, then the sleep counts', () => {
     const { clock, age } = world()
-    clock.jump(-7_200_000)
+    clock.stepWall(-7_200_000)
     age()
-    clock.jump(3_600_000)
+    clock.stepWall(3_600_000)
     expect(age()).toBe(3_600_000)
   })
 
   it('when the wall clock drifts, then a new start forgives it', () => {
     const { clock, tokenClock, jumps } = world()
     for (let month = 0; month < 5; month += 1) {
-      clock.jump(1_500)
+      clock.stepWall(1_500)
       tokenClock.start()
     }
     expect(jumps).toEqual([])

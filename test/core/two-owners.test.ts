@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { OpenableStore } from '../../src/core/token-store.ts'
 import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 
 /** Two managers on one store, both with the token that the first has got; it is due, and the first renews it. */
 async function dueForBoth(
@@ -145,7 +145,8 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
       }
     },
   }
-  const { clock, source, tokens } = manage(undefined, { store: slow })
+  const clock = watchedClock()
+  const { source, tokens } = manage(undefined, { store: slow }, clock)
   const waiting = outcome(tokens.getAccessToken())
   await asked
   const closed = tokens.close()

@@ -2,10 +2,10 @@ import { describe, expect, it, jest } from '@jest/globals'
 import { TokenError } from '../../src/core/errors.ts'
 import { WaitingRoom } from '../../src/core/waiting-room.ts'
 import { outcome } from '../support/managed.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { watchedClock } from '../support/watched-clock.ts'
 
 function world(living?: string) {
-  const clock = new VirtualClock()
+  const clock = watchedClock()
   const room = new WaitingRoom(
     clock,
     () => living,
@@ -23,24 +23,24 @@ describe('given callers who wait', () => {
   it('when a token comes, then all get it and no timer is left', async () => {
     const { clock, room, enter } = world()
     const waits = Promise.all([enter(100), enter(50), enter(200)])
-    expect([clock.pending, clock.holding]).toEqual([1, 1])
+    expect([clock.pendingTimers, clock.holding]).toEqual([1, 1])
     room.serve('token')
     expect(await waits).toEqual(['token', 'token', 'token'])
-    expect([room.size, clock.pending]).toEqual([0, 0])
+    expect([room.size, clock.pendingTimers]).toEqual([0, 0])
   })
 
   it('when limits pass, then each leaves at its own, and one timer serves them all', async () => {
     const { clock, room, enter } = world()
     const [long, short, same] = [enter(100), enter(50), enter(50)]
-    expect(clock.pending).toBe(1)
+    expect(clock.pendingTimers).toBe(1)
     await clock.advance(49)
     expect(room.size).toBe(3)
     await clock.advance(1)
     expect([await short, await same]).toMatchObject([late, late])
-    expect([room.size, clock.pending]).toEqual([1, 1])
+    expect([room.size, clock.pendingTimers]).toEqual([1, 1])
     await clock.advance(50)
     expect(await long).toMatchObject(late)
-    expect(clock.pending).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('when the limit of one passes, then another waits on until the old token will do for it', async () => {
@@ -77,7 +77,7 @@ describe('given callers who wait', () => {
     expect(room.size).toBe(2)
     await clock.advance(1)
     expect(await keeps).toBe('old')
-    expect([room.size, clock.pending]).toEqual([1, 1])
+    expect([room.size, clock.pendingTimers]).toEqual([1, 1])
     room.serve('token')
     expect(await insists).toBe('token')
   })
@@ -123,7 +123,7 @@ describe('given callers who share a signal', () => {
     expect([await gone, await goneToo, room.size]).toEqual(['enough', 'enough', 1])
     room.serve('token')
     expect(await stays).toBe('token')
-    expect(clock.pending).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('when one of them has left, then the signal still reaches the other', async () => {
@@ -134,7 +134,7 @@ describe('given callers who share a signal', () => {
     expect(await first).toMatchObject(late)
     controller.abort('enough')
     expect(await second).toBe('enough')
-    expect([room.size, clock.pending]).toEqual([0, 0])
+    expect([room.size, clock.pendingTimers]).toEqual([0, 0])
   })
 })
 

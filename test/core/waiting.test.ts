@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 
 const slow = () => new ScriptedSource({ takesMs: 1_000 })
 
@@ -85,13 +85,14 @@ describe('given no token yet', () => {
   })
 
   it('when a caller waits, then its limit holds the process; when a token lives, nothing does', async () => {
-    const { clock, tokens } = manage(slow())
+    const clock = watchedClock()
+    const { tokens } = manage(slow(), {}, clock)
     const waiting = tokens.getAccessToken()
     await settle()
     expect(clock.holding).toBe(1)
     await clock.advance(1_000)
     await waiting
-    expect([clock.holding, clock.pending]).toEqual([0, 1])
+    expect([clock.holding, clock.pendingTimers]).toEqual([0, 1])
   })
 })
 
@@ -142,7 +143,7 @@ describe('given a token in its hard window', () => {
     const { clock, tokens, open } = await inHardWindow()
     const waiting = tokens.getAccessToken()
     await settle()
-    clock.jump(3_600_000)
+    clock.stepWall(3_600_000)
     await clock.advance(5_000)
     open() // the token that comes was asked for before the sleep, and counts as expired
     await clock.advance(1_000)

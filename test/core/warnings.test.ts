@@ -5,7 +5,7 @@ import { attachBearer, type TokenManager } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
 import { realProcess } from '../support/real-process.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const warnings: (Error & { code?: string; detail?: string })[] = []
 const record = (warning: Error) => void (warning.name === 'AxiosEvergreenWarning' && warnings.push(warning))
@@ -82,7 +82,7 @@ describe('given a mistake that a manager tells of (F191)', () => {
   it('when it is nobody’s mistake, then an event is enough', async () => {
     const { clock, tokens } = manage(new ScriptedSource(), {}, undefined, { unheard: true })
     await tokens.getAccessToken()
-    clock.jump(10_000)
+    clock.stepWall(10_000)
     tokens.peekAccessToken()
     await settle()
     expect(warnings).toEqual([])

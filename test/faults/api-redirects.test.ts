@@ -8,7 +8,7 @@ import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
 import { selfSigned } from '../service/certificate.ts'
 import { ADAPTERS, listening, serve } from '../service/world.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 type BeforeRedirect = NonNullable<AxiosRequestConfig['beforeRedirect']>
 
@@ -148,7 +148,7 @@ describe.each(ADAPTERS)('given an API that sends requests on to another origin (
   it('when they are refused there for want of a token, then none is replaced, and none is seen there (F42)', async () => {
     const other = await serve(refusing)
     const server = await serve(redirecting(307, () => `${other.origin}/there`))
-    const { tokens, minted } = startTokens({ clock: new VirtualClock() })
+    const { tokens, minted } = startTokens({ clock: manualClock() })
     const api = axios.create({ adapter, baseURL: server.origin })
     attachBearer(api, tokens)
     for (let request = 0; request < 3; request += 1)

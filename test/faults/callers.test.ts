@@ -5,7 +5,7 @@ import { type SimulatedService, startTokenService } from '../../src/testing/inde
 import { startApi } from '../axios/support/api-server.ts'
 import { managerOf } from '../axios/support/tokens.ts'
 import { failing, manage, outcome } from '../support/managed.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { settle, watchedClock } from '../support/watched-clock.ts'
 
 const services: SimulatedService[] = []
 async function started(): Promise<SimulatedService> {
@@ -65,7 +65,7 @@ describe.each(['http', 'fetch'] as const)(
 
 describe('given a credential provider that asks the API for the credentials, through the attached instance', () => {
   it('when a request waits for it, then it ends in ERR_WAIT_TIMEOUT when the waiting budget is spent (F100)', async () => {
-    const clock = new VirtualClock()
+    const clock = watchedClock()
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const asked: Promise<unknown>[] = []

@@ -5,7 +5,7 @@ import * as library from '../../src/index.ts'
 import { type ApiServer, refusal, refusing, startApi } from '../axios/support/api-server.ts'
 import { mint, startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 /** Where ours is registered among the interceptors of the user. */
@@ -25,7 +25,7 @@ function authorizations({ received }: ApiServer): (string | undefined)[] {
 describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', (adapter, place, retry) => {
   function arranged(baseURL: string) {
     const api = axios.create({ adapter, baseURL })
-    const { tokens, minted } = startTokens({ clock: new VirtualClock() })
+    const { tokens, minted } = startTokens({ clock: manualClock() })
     const ran: string[] = []
     // It would retry anything, a 401 that was replayed included.
     const addRetry = () => axiosRetry(api, { retries: 2, retryDelay: () => 0, retryCondition: () => true })

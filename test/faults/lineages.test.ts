@@ -18,7 +18,7 @@ import { inProcess } from '../axios/support/in-process.ts'
 import { managerOf } from '../axios/support/tokens.ts'
 import { newPair } from '../testing/world.ts'
 import { listen, outcome } from '../support/managed.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { libraryUrl, run, withChildren } from './support/child.ts'
 
 withChildren()
@@ -109,7 +109,7 @@ describe('given two processes that start from copies of one pair', () => {
 describe('given a machine that is restored from an image with a pair in it', () => {
   /** The image: a pair as it was, and a wall clock that wakes up so much later. */
   async function restored(service: SimulatedService, laterMs: number) {
-    const clock = new VirtualClock(Date.now() - laterMs)
+    const clock = manualClock({ wallNow: Date.now() - laterMs })
     const store: TokenStore = memoryStore()
     const { baseUrl, login } = service
     const source = loginPassword({ baseUrl, ...login })
@@ -118,7 +118,7 @@ describe('given a machine that is restored from an image with a pair in it', () 
     if (claim.kind === 'granted') await record.accept(claim, await issuedPair(service))
     const tokens = createTokenManager({ source, store, clock, random: () => 0 })
     const first = await tokens.getAccessToken()
-    clock.jump(laterMs)
+    clock.stepWall(laterMs)
     await clock.advance(1_000) // renewals that nobody forced are a second apart
     return { tokens, told: listen(tokens), first }
   }
@@ -149,9 +149,9 @@ describe('given a machine that is restored from an image with a pair in it', () 
 /** An account of which only the last pair is good: whoever obtains or refreshes ends all tokens before. */
 class JealousAccount {
   issued = 0
-  readonly #clock: VirtualClock
+  readonly #clock: ManualClock
 
-  constructor(clock: VirtualClock) {
+  constructor(clock: ManualClock) {
     this.#clock = clock
   }
 
@@ -192,7 +192,7 @@ class JealousAccount {
 
 describe('given an account whose next pair ends all pairs before it, and two managers that share no store', () => {
   it('when both work for a minute, then each logs in every 6 s at most, and tells of each refused token (F81)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const account = new JealousAccount(clock)
     const clients = [account.enter(), account.enter()]
     const work = async (who: typeof clients, seconds: number) => {

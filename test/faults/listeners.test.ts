@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenEvents, TokenManager } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 type Name = Exclude<keyof TokenEvents, 'storeUnavailable'>
 const EVENTS: Name[] = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly']
@@ -26,7 +26,7 @@ function eventful(listen: (tokens: TokenManager) => void) {
       source.script.push(() => source.grant(), failing(401), failing(500), failing(500))
       for (let second = 0; second < 120; second += 10) {
         got.push(outcome(tokens.getAccessToken()))
-        if (second === 20) clock.jump(3_000)
+        if (second === 20) clock.stepWall(3_000)
         await clock.advance(10_000)
       }
       await settle()

@@ -4,7 +4,7 @@ import { ADAPTERS, wire } from '../service/world.ts'
 import { answer, commit, FIN, proper, read, readHeaders, RST, send, type Step } from '../support/scripted-server.ts'
 import { outcome } from '../support/managed.ts'
 import { until } from '../axios/support/turns.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { expectNextCallAfter, hurryPauses, startNetwork, startWithToken, toldOf } from './support/network.ts'
 
 const LOST = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }

@@ -16,7 +16,7 @@ import {
   serveScripts,
   type Step,
 } from '../support/scripted-server.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { expectNextCallAfter, startNetwork, startWithToken, toldOf } from './support/network.ts'
 
 const PAGE = '<!doctype html><title>Sign in</title>'

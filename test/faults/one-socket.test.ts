@@ -5,7 +5,8 @@ import { managerOf } from '../axios/support/tokens.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
 import { attachBearer, clientCredentials } from '../../src/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 describe('given an API and a token service that share an agent with a single socket', () => {
   it.each([
@@ -16,7 +17,7 @@ describe('given an API and a token service that share an agent with a single soc
     async (_, options, maxWaitMs) => {
       const service = await startTokenService({ accessLifetimeMs: 600_000 })
       const httpAgent = new Agent({ keepAlive: true, maxSockets: 1 })
-      const clock = new VirtualClock()
+      const clock = manualClock()
       try {
         const { baseUrl, client } = service
         const source = clientCredentials({ baseUrl, ...client, transport: { adapter: 'http', httpAgent } })

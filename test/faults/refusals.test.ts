@@ -7,7 +7,8 @@ import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
 import { FIN, proper, read, send, serveScripts, type Step } from '../support/scripted-server.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { calls, type Network, startNetwork, startWithToken } from './support/network.ts'
 
 const API = 'https://api.example.com'
@@ -30,7 +31,7 @@ describe('given a wrong password', () => {
   ] as const)(
     'when a thousand requests in three minutes ask for a token, by Variant %s and %s, then one call a minute is made (F51)',
     async (variant, adapter) => {
-      const clock = new VirtualClock()
+      const clock = manualClock()
       const service = new TokenServiceModel(clock)
       const server = await serveScripts([proper], service)
       const options = { baseUrl: server.origin, transport: { adapter } }

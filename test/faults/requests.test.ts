@@ -9,7 +9,7 @@ import { attachBearer } from '../../src/index.ts'
 import { type ApiServer, refusal, refusing, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 
@@ -99,7 +99,7 @@ const AGAIN: [string, (config: InternalAxiosRequestConfig) => AxiosRequestConfig
 
 describe.each(ADAPTERS)('given an API that refuses every token (%s adapter)', (adapter) => {
   async function world() {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const server = await startApi(() => refusal)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { tokens, minted } = startTokens({ clock })

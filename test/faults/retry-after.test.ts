@@ -3,7 +3,8 @@ import type { TokenError } from '../../src/index.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
 import { answer, commit, FIN, proper, read, send, type Step } from '../support/scripted-server.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { watchedClock } from '../support/watched-clock.ts'
 import {
   calls,
   expectNextCallAfter,
@@ -71,8 +72,9 @@ const LONG: [string, string][] = [
 
 describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter (P7)', (adapter) => {
   it.each(LONG)('when it is %s, then it counts as five minutes, and that is told (F45)', async (_, text) => {
-    const network = await startNetwork(adapter, [throttled(text), proper])
-    const { tokens, told, service, clock } = network
+    const clock = watchedClock()
+    const network = await startNetwork(adapter, [throttled(text), proper], { clock })
+    const { tokens, told, service } = network
     const retryAt = clock.wallNow() + 300_000
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_THROTTLED', retryAt })
     expect(told.anomaly.map(({ kind }) => kind)).toEqual(['retry-after-clamped'])
@@ -118,7 +120,7 @@ describe.each(ADAPTERS)('given Retry-After that asks for no time, and the %s ada
 
 describe.each(ADAPTERS)('given Retry-After as a date, and the %s adapter', (adapter) => {
   it.each([-HOUR, 0, HOUR])('when our clock is off by %i ms, then the one of the answer counts (F48)', async (off) => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const serviceNow = clock.wallNow() - off
     const headers = { Date: utc(serviceNow), 'Retry-After': utc(serviceNow + 20_000) }
     await expectPause(await startNetwork(adapter, [answering(429, headers), proper], { clock }), 20_000)
@@ -192,7 +194,7 @@ describe.each(ADAPTERS)('given ten thousand callers and a throttled token servic
     await toldOf(network, 'retry')
     const late = ask(network)
     // Theirs, and that of the pause.
-    expect(clock.pending).toBe(2)
+    expect(clock.pendingTimers).toBe(2)
     await expectNextCallAfter(network, 10_000)
     expect(new Set(await Promise.all([...early, ...late]))).toEqual(new Set([service.issued[0]]))
     expect([service.heard, told.retry.length]).toEqual([['obtain', 'obtain'], 1])
@@ -206,7 +208,7 @@ describe.each(ADAPTERS)('given ten thousand callers and a throttled token servic
     const refused = await Promise.all([...early, ...ask(network)])
     const retryAts = refused.map((error) => [(error as TokenError).code, (error as TokenError).retryAt].join())
     expect(new Set(retryAts)).toEqual(new Set([`ERR_THROTTLED,${clock.wallNow() + 60_000}`]))
-    expect([clock.pending, calls(network)]).toEqual([0, 1])
+    expect([clock.pendingTimers, calls(network)]).toEqual([0, 1])
     await clock.advance(60_000)
     expect(new Set(await Promise.all(ask(network)))).toEqual(new Set([service.issued[0]]))
     expect(service.heard).toEqual(['obtain', 'obtain'])

@@ -5,11 +5,12 @@ import { attachBearer, type Clock, memoryStore } from '../../src/index.ts'
 import { inProcess } from '../axios/support/in-process.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { failing, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 /** A clock that goes on while the event loop stands still: timers that fall due meanwhile fire after it, all at once. */
 class StallingClock implements Clock {
-  readonly #calm = new VirtualClock()
+  readonly #calm = manualClock()
   readonly #timers = new Set<{ arm(): void; cancel(): void }>()
   #stalledMs = 0
 

@@ -6,7 +6,8 @@ import { managerOf } from '../axios/support/tokens.ts'
 import { TrueTime } from '../properties/true-time.ts'
 import { adapterTo } from '../support/in-process-service.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const API = 'https://api.example.com'
 const HOUR = 3_600_000
@@ -17,15 +18,11 @@ const SECONDS = 120
 
 /** Requests through axios to an API that goes by true time, as the token service does, whatever the clock here shows. */
 function startTraffic(variant: 'A' | 'B') {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const time = new TrueTime(clock)
   const startedAt = clock.wallNow()
   const trueWall = () => startedAt + time.now()
-  const service = new TokenServiceModel({
-    wallNow: trueWall,
-    monotonicNow: clock.monotonicNow,
-    setTimer: clock.setTimer,
-  })
+  const service = new TokenServiceModel({ ...clock, wallNow: trueWall })
   const ends = new Map<string, number>()
   const adapter = adapterTo(service, trueWall)
   const options = { baseUrl: 'https://tokens.example', transport: { adapter } }

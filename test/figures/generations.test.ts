@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenGrant, TokenManager, TokenSource } from '../../src/index.ts'
 import { createTokenManager, TokenError } from '../../src/index.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 /** An account whose credentials change: grants tell the generation in which their exchange began. */
 function account(takesMs: number) {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   let generation = 1
   let calls = 0
   let answer = (): void => {}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
 import { seeded } from '../support/seeded.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const MAX_WAIT_MS = 30_000
 const DUE_MS = 45_000
@@ -49,7 +49,7 @@ function downFor({ startAt, durationMs, kind }: Outage, now: () => number): Toke
 /** Traffic of four calls a second on tokens of 60 s, from the beginning of an outage to half a minute after its end. */
 async function live(outage: Outage, random: () => number): Promise<Felt> {
   const { startAt, durationMs } = outage
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const begun = clock.monotonicNow()
   const source = downFor(outage, () => clock.monotonicNow() - begun)
   const tokens = createTokenManager({ source, clock, random })
@@ -119,7 +119,7 @@ describe.each(DRAWS)('given a service that is down for long, and callers who kee
     async (kind) => {
       const waits: number[] = []
       for (let durationMs = 60_000; durationMs <= 120_000; durationMs += 1_000) {
-        const clock = new VirtualClock()
+        const clock = manualClock()
         const begun = clock.monotonicNow()
         const source = downFor({ startAt: 0, durationMs, kind }, () => clock.monotonicNow() - begun)
         const manager = createTokenManager({ source, clock, random: draws() })

@@ -4,7 +4,7 @@ import { attachBearer, clientCredentials, createTokenManager, loginPassword, typ
 import { type SimulatedFault, type SimulatedService, startTokenService } from '../../src/testing/index.ts'
 import { startApi } from '../axios/support/api-server.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const FAULTS: [string, SimulatedFault][] = [
   ['refused credentials', { status: 400 }],
@@ -41,7 +41,7 @@ async function world(adapter: 'http' | 'fetch', variant: 'A' | 'B') {
     variant === 'A'
       ? clientCredentials({ baseUrl, transport, ...client })
       : loginPassword({ baseUrl, transport, ...login })
-  const clock = new VirtualClock(Date.now())
+  const clock = manualClock({ wallNow: Date.now() })
   const tokens = createTokenManager({ source, clock, random: () => 0, retry: { maxAttempts: 1 } })
   const server = await startApi()
   const api = axios.create({ adapter, baseURL: server.baseUrl })

@@ -4,13 +4,13 @@ import { attachBearer } from '../../src/index.ts'
 import { inProcess } from '../axios/support/in-process.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 const SECONDS = 30
 const TOKEN_CALLS = 6
 
 /** Makes that many calls, spread evenly over 30 s, each tenth of a second at once. */
-async function spread(clock: VirtualClock, callsPerSecond: number, call: () => Promise<void>): Promise<void> {
+async function spread(clock: ManualClock, callsPerSecond: number, call: () => Promise<void>): Promise<void> {
   for (let tenth = 0; tenth < SECONDS * 10; tenth += 1) {
     await Promise.all(Array.from({ length: callsPerSecond / 10 }, call))
     await clock.advance(100)
@@ -19,7 +19,7 @@ async function spread(clock: VirtualClock, callsPerSecond: number, call: () => P
 
 describe('given an API that refuses every token, of 60 s each', () => {
   it('when 1 000 calls a second ask for another one, then 6 token calls are made in 30 s at most (P10)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const { tokens, minted } = startTokens({ clock })
     let replays = 0
     let surfaced = 0
@@ -32,7 +32,7 @@ describe('given an API that refuses every token, of 60 s each', () => {
   })
 
   it('when requests meet it through axios, then each is sent twice at most, and ends in the 401 (P10)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const { tokens, minted } = startTokens({ clock })
     const { adapter, calls } = inProcess(() => 401)
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })

@@ -5,19 +5,24 @@ import { managerOf } from '../axios/support/tokens.ts'
 import { listen } from '../support/managed.ts'
 import { adapterTo, type Fate } from '../support/in-process-service.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const ROUNDS = 60
 const FATES: Fate[] = ['answered', 'stolen before', 'lost before the act', 'lost after the act', '503 after the act']
 const fingerprintOf = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 
 it('given refresh tokens that are stolen, and answers that are lost, then each theft is told once, and no loss is called one (P22)', async () => {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const service = new TokenServiceModel(clock)
   /** Of the refreshes to come. */
   const fates: Fate[] = []
   const presented: { fate: Fate; token: string }[] = []
-  const adapter = adapterTo(service, clock.wallNow, () => fates.shift() ?? 'answered')
+  const adapter = adapterTo(
+    service,
+    () => clock.wallNow(),
+    () => fates.shift() ?? 'answered',
+  )
   const source = loginPassword({ baseUrl: 'https://tokens.example', ...service.login, transport: { adapter } })
   const tokens = managerOf(source, { clock })
   const told = listen(tokens)

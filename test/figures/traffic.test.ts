@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
 import type { AxiosError } from 'axios'
 import { startWorld } from '../support/service.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 it('an API that answers 401 to everything', async () => {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const { service, api, end } = await startWorld({ manager: { clock } })
   service.failNext('resource', { status: 401, body: 'the API’s own words' }, 2_000)
   for (let second = 0; second < 10; second += 1) {

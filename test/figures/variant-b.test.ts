@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals'
 import { listen, manage, ScriptedSource } from '../support/managed.ts'
 import { startWorld } from '../support/service.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { seeded } from '../support/seeded.ts'
 
 /** Real sockets take as long as they take; the limit is for what never comes. */
@@ -16,7 +17,7 @@ async function until(done: () => boolean): Promise<void> {
 const presented = (log: readonly { kind: string; status: number }[]) =>
   log.filter(({ kind }) => kind !== 'resource').map(({ kind, status }) => `${kind} ${status}`)
 
-async function startB(clock = new VirtualClock(Date.now()), service = {}) {
+async function startB(clock = manualClock({ wallNow: Date.now() }), service = {}) {
   const world = await startWorld({ variant: 'B', service, manager: { clock, renewal: { keepWarm: 'never' } } })
   await world.api.get('/wallet')
   await clock.advance(45_000)
@@ -59,7 +60,7 @@ it('someone else used the refresh token', async () => {
 })
 
 it("refused after its end by the service's clock, our clock an hour slow", async () => {
-  const slow = new VirtualClock(Date.now() - 3_600_000)
+  const slow = manualClock({ wallNow: Date.now() - 3_600_000 })
   const { service, api, told, end } = await startB(slow, { refreshLifetimeMs: 1_000 })
   expect((await api.get('/wallet')).status).toBe(200)
   await until(() => told.renewed.length > 0)
@@ -74,7 +75,7 @@ it.each([
 ])(
   'when %i answers in a row are wrongly signed, then the call ends in %s, and no such token is used',
   async (times, end, calls) => {
-    const clock = new VirtualClock(Date.now())
+    const clock = manualClock({ wallNow: Date.now() })
     const { service, api, tokens, end: close } = await startWorld({ variant: 'B', manager: { clock } })
     service.failNext('obtain', { corrupt: 'signature' }, times)
     const told = listen(tokens)
@@ -132,11 +133,11 @@ it('wall clock +1 h, −2 h, an hour asleep', async () => {
   }
   // In a world where no clock jumps, each 30 s of traffic costs at most one call.
   const calls = [await traffic(30)]
-  clock.jump(HOUR)
+  clock.stepWall(HOUR)
   calls.push(await traffic(30))
-  clock.jump(-2 * HOUR)
+  clock.stepWall(-2 * HOUR)
   calls.push(await traffic(30))
-  clock.jump(HOUR)
+  clock.stepWall(HOUR)
   slept += HOUR
   calls.push(await traffic(30))
   const cost = calls.map((count, n) => count - (calls[n - 1] ?? 0))

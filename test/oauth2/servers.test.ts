@@ -11,7 +11,7 @@ import {
 } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { listen, outcome } from '../support/managed.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { watchedClock, type WatchedClock } from '../support/watched-clock.ts'
 import { serve } from '../service/world.ts'
 import { type Front, startFront } from './support/front.ts'
 import { startNodeOAuthServer } from './support/node-oauth-server.ts'
@@ -40,7 +40,7 @@ const given: RealServerSettings = {
 interface World {
   server: RealServer
   front: Front
-  clock: VirtualClock
+  clock: WatchedClock
   source: TokenSource
   tokens: TokenManager
   told: ReturnType<typeof listen>
@@ -60,7 +60,7 @@ async function startWorld(
   const front = await startFront(server.tokenEndpoint)
   const { clientId, clientSecret } = given
   const source = oauth2({ tokenEndpoint: front.tokenEndpoint, clientId, clientSecret, ...options })
-  const clock = new VirtualClock()
+  const clock = watchedClock()
   const tokens = createTokenManager({ source, clock, random: () => 0, ...manager })
   const pauses: number[] = []
   tokens.on('retry', ({ delayMs }) => pauses.push(delayMs))

@@ -2,7 +2,7 @@ import type { AxiosAdapter, InternalAxiosRequestConfig } from 'axios'
 import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant, type TokenGrant, type TokenSource } from '../../src/core/token-source.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { answering } from '../service/world.ts'
 
 export const ENDPOINT = 'https://login.example/oauth/token'
@@ -25,7 +25,7 @@ export interface Exchanged {
 export async function exchanged(source: TokenSource, refreshToken?: string): Promise<Exchanged> {
   const reports: string[] = []
   const report = (kind: AnomalyKind, message: string) => void reports.push(`${kind}: ${message}`)
-  const context = { signal: new AbortController().signal, clock: new VirtualClock(), report }
+  const context = { signal: new AbortController().signal, clock: manualClock(), report }
   const grant = refreshToken === undefined ? source.obtain(context) : source.refresh!(refreshToken, context)
   return { grant: checkedGrant(await grant), reports }
 }

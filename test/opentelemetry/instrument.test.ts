@@ -5,7 +5,7 @@ import { instrument } from '../../src/opentelemetry/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import axios from 'axios'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { Contexts, startTelemetry } from './world.ts'
 
 let telemetry: Awaited<ReturnType<typeof startTelemetry>>
@@ -81,7 +81,7 @@ describe('given a manager that is instrumented', () => {
     const { clock, tokens } = manage()
     instrument(tokens, { meter: telemetry.meter })
     await tokens.getAccessToken()
-    clock.jump(10_000)
+    clock.stepWall(10_000)
     await tokens.getAccessToken()
     await settle()
     expect(await telemetry.scrape()).toMatchObject({

@@ -4,7 +4,7 @@ import { createTableStatement } from '../../src/postgres/index.ts'
 import { type PostgresClient, postgresRegister } from '../../src/postgres/postgres-register.ts'
 import { onClock } from '../support/postgres-clock.ts'
 import { describeSharedPostgres } from '../support/postgres-server.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { World } from './world.ts'
 
 const KEY = '{evergreen:0123}'
@@ -89,7 +89,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       const { now } = await open().read(KEY)
       expect(now).toBeGreaterThanOrEqual(Math.floor(before))
       expect(now).toBeLessThanOrEqual(Math.ceil(await serverNow()))
-      const clock = new VirtualClock(Date.UTC(2001, 1, 3) + 4)
+      const clock = manualClock({ wallNow: Date.UTC(2001, 1, 3) + 4 })
       expect(await postgresRegister(onClock(world.pool(), clock)).read(KEY)).toEqual({ now: Date.UTC(2001, 1, 3) + 4 })
     })
 
@@ -100,7 +100,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
     ])(
       'when a value is kept for 1000 ms, then %i ms later %s stands there',
       async (ms, value, [replaced, inserted]) => {
-        const clock = new VirtualClock()
+        const clock = manualClock()
         const register = postgresRegister(onClock(world.pool(), clock))
         await register.replace(KEY, undefined, 'a', 1_000)
         await clock.advance(ms)
@@ -111,7 +111,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
     )
 
     it.each(['replaced', 'inserted anew'])('when a value is %s, then it is kept for its own time', async (how) => {
-      const clock = new VirtualClock()
+      const clock = manualClock()
       const register = postgresRegister(onClock(world.pool(), clock))
       await register.replace(KEY, undefined, 'a', 1_000)
       await clock.advance(how === 'replaced' ? 500 : 1_000)
@@ -125,7 +125,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
     it.each([[0.5], [Number.MAX_SAFE_INTEGER], [Number.MAX_VALUE], [Infinity]])(
       'when it is kept for %d ms, then it stands there',
       async (keepMs) => {
-        const clock = new VirtualClock()
+        const clock = manualClock()
         const register = postgresRegister(onClock(world.pool(), clock))
         expect(await register.replace(KEY, undefined, 'a', keepMs)).toBe(true)
         expect(await register.read(KEY)).toMatchObject({ value: 'a' })

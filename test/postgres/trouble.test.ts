@@ -5,7 +5,7 @@ import { reasonOf } from '../../src/postgres/reason.ts'
 import { outcome } from '../support/managed.ts'
 import { describePostgres, startPostgres } from '../support/postgres-server.ts'
 import { startProxy } from '../support/tcp-proxy.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
 const KEY = '{evergreen:0123}'

@@ -7,7 +7,7 @@ import {
   type TokenSource,
 } from '../../src/index.ts'
 import { FATES } from '../support/managed.ts'
-import type { VirtualClock } from '../support/virtual-clock.ts'
+import type { ManualClock } from '../../src/testing/manual-clock.ts'
 
 /** How the service, or the way to it, treats one exchange. */
 export interface Behaviour {
@@ -96,13 +96,13 @@ export class RotatingService implements TokenSource {
   /** Of the service's own. */
   pendingTimers = 0
   readonly #lifetimes: Lifetimes
-  readonly #clock: VirtualClock
+  readonly #clock: ManualClock
   readonly #trueNow: () => number
   readonly #witness: Witness
 
   constructor(
     { pairs, lifetimes, scripts }: { pairs: boolean; lifetimes: Lifetimes; scripts: Scripts },
-    clock: VirtualClock,
+    clock: ManualClock,
     trueNow: () => number,
     witness: Witness,
   ) {

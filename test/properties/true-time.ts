@@ -1,13 +1,13 @@
-import type { VirtualClock } from '../support/virtual-clock.ts'
+import type { ManualClock } from '../../src/testing/manual-clock.ts'
 
 /** Time as the world has it: that of the clock, and the stretches that the machine slept through. */
 export class TrueTime {
-  readonly #clock: VirtualClock
+  readonly #clock: ManualClock
   #sleptMs = 0
   /** By how much the wall clock was set ahead, in all. */
   steppedMs = 0
 
-  constructor(clock: VirtualClock) {
+  constructor(clock: ManualClock) {
     this.#clock = clock
   }
 
@@ -23,12 +23,12 @@ export class TrueTime {
   /** The wall clock goes on, the monotonic one stands still. */
   sleep(ms: number): void {
     this.#sleptMs += ms
-    this.#clock.jump(ms)
+    this.#clock.stepWall(ms)
   }
 
   /** Somebody sets the wall clock. */
   step(ms: number): void {
     this.steppedMs += Math.max(0, ms)
-    this.#clock.jump(ms)
+    this.#clock.stepWall(ms)
   }
 }

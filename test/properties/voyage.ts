@@ -1,5 +1,6 @@
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { CallerWatch } from './caller-watch.ts'
 import { type Act, type Command, type Course, SLOTS } from './course.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
@@ -15,7 +16,7 @@ const LONGEST_PAUSE_MS = 8_000
 /** More than all callers of a course can need in one instant. */
 const MANY_TIMERS = 1_000
 
-type Timer = Parameters<VirtualClock['setTimer']>
+type Timer = Parameters<ManualClock['setTimer']>
 
 /** @throws naming the promises that the manager broke on its course. */
 export async function travel(course: Course, unhandled: unknown[]): Promise<void> {
@@ -25,7 +26,7 @@ export async function travel(course: Course, unhandled: unknown[]): Promise<void
 }
 
 class Voyage {
-  readonly #clock = new VirtualClock()
+  readonly #clock = manualClock()
   readonly #time = new TrueTime(this.#clock)
   readonly #promises = new Promises(this.#time.monotonicNow)
   readonly #exchanges: ExchangeWatch
@@ -47,8 +48,7 @@ class Voyage {
     this.#service = new RotatingService(course, this.#clock, this.#time.now, this.#exchanges)
     let drawn = 0
     const random = () => draws[drawn++ % draws.length]!
-    const { wallNow, monotonicNow } = this.#clock
-    const clock = { wallNow, monotonicNow, setTimer: (...timer: Timer) => this.#setTimer(...timer) }
+    const clock = { ...this.#clock, setTimer: (...timer: Timer) => this.#setTimer(...timer) }
     this.#tokens = createTokenManager({ source: this.#service, clock, random, ...options })
     this.#exchanges.watch(this.#service, this.#tokens)
     this.#callers.watch(this.#service, this.#tokens)
@@ -141,7 +141,7 @@ class Voyage {
     this.#exchanges.closed = true
     void this.#tokens.close().then(() => {
       this.#isClosed = true
-      this.#promises.must(this.#clock.pending === this.#service.pendingTimers, 'close() leaves no timer')
+      this.#promises.must(this.#clock.pendingTimers === this.#service.pendingTimers, 'close() leaves no timer')
       this.#promises.must(!this.#exchanges.inFlight, 'close() waits for the exchange in flight')
     })
   }

@@ -4,7 +4,7 @@ import { createClientPool, createCluster, createSentinel } from 'redis'
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
 import { manage } from '../support/managed.ts'
 import { describeRedis, startRedis, startSentinel } from '../support/redis-server.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
 describeRedis('given a client of any kind', () => {

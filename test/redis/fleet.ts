@@ -4,7 +4,7 @@ import type { RecordState } from '../../src/core/record-shape.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { type Exchange, RotatingService, type Scripts } from '../properties/rotating-service.ts'
 import { onClock } from '../support/redis-clock.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { settle, watchedClock, type WatchedClock } from '../support/watched-clock.ts'
 
 export const PROCESSES = 3
 const LIFETIMES = { accessMs: 60_000, refreshMs: 6 * 3_600_000 }
@@ -46,7 +46,7 @@ class Process {
   readonly #broken: string[]
 
   constructor(
-    fleet: { clock: VirtualClock; service: RotatingService; broken: string[] },
+    fleet: { clock: WatchedClock; service: RotatingService; broken: string[] },
     send: Send,
     prefix: string,
     traffic: Traffic,
@@ -146,7 +146,7 @@ const stateIn = (text: string) => JSON.parse((JSON.parse(text) as { box: string 
 
 /** Processes that share one record and one account, in virtual time; what they break of their promises is collected. */
 export class Fleet {
-  readonly clock = new VirtualClock()
+  readonly clock = watchedClock()
   readonly broken: string[] = []
   readonly service: RotatingService
   readonly #send: Send
@@ -173,7 +173,7 @@ export class Fleet {
     this.service = new RotatingService(
       { pairs: true, lifetimes: LIFETIMES, scripts },
       this.clock,
-      this.clock.monotonicNow,
+      () => this.clock.monotonicNow(),
       witness,
     )
     for (let n = 0; n < PROCESSES; n += 1) this.#start(n)

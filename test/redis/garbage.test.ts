@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { held } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { changedState, World } from './world.ts'
 
 const keysOf = (...ids: string[]) => ids.map((id) => ({ id, key: new Uint8Array(32).fill(id.charCodeAt(1)) }))

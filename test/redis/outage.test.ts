@@ -4,7 +4,7 @@ import { createClient } from 'redis'
 import { failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
 import { startProxy } from '../support/tcp-proxy.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
 const unavailable = { message: expect.stringContaining('The shared token store is unavailable (') as unknown }

@@ -7,7 +7,7 @@ import { redisStore } from '../../src/redis/index.ts'
 import { held, manage, type Managed, outcome } from '../support/managed.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
 const HOUR = 3_600_000
@@ -46,7 +46,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     let setBackMs = 0
     let inFlight = 0
     const client = await world.connect()
-    const ofServer = Object.assign(new VirtualClock(), { wallNow: () => clock.wallNow() - setBackMs })
+    const ofServer = { wallNow: () => clock.wallNow() - setBackMs }
     const issuedAt = new Map<string, number>()
     const dead = new Set<number>()
     let lastCaller = -1

@@ -4,7 +4,8 @@ import { redisStore } from '../../src/redis/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeRedis } from '../support/redis-server.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
 describeRedis('given processes that share', () => {
@@ -14,7 +15,7 @@ describeRedis('given processes that share', () => {
     const client = await world.connect()
     const store = redisStore({ client: onClock((args) => client.sendCommand(args), world.clock) })
     const processes = [0, 5, -7].map((hours) => {
-      const clock = new VirtualClock(Date.UTC(2026, 0, 1) + hours * 3_600_000)
+      const clock = manualClock({ wallNow: Date.UTC(2026, 0, 1) + hours * 3_600_000 })
       return manage(world.source, { store, renewal: { keepWarm: 'never' } }, clock)
     })
     for (let renewal = 1; renewal < 4; renewal += 1) {
@@ -69,7 +70,7 @@ describeRedis('given processes that share', () => {
   it('when the service is down, then a whole fleet makes no more calls than one process (P6, I12)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(...Array.from({ length: 500 }, () => failing(503)))
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const store = memoryStore()
     const fleet = Array.from({ length: 50 }, () => manage(source, { store, random: () => 0.5 }, clock))
     const ask = () => Promise.all(fleet.map(({ tokens }) => outcome(tokens.getAccessToken())))

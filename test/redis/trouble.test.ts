@@ -9,7 +9,7 @@ import { selfSigned } from '../service/certificate.ts'
 import { freePort } from '../support/free-port.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { World } from './world.ts'
 
 const RIGHTS = 'grant +evalsha +eval +time +type +getrange +set +info, and the keys of its prefix, to the user'
@@ -18,7 +18,7 @@ const SECRET = 's3cret'
 
 /** What the event says of a client, once all limits have passed. */
 async function reasonWith(client: RedisClient): Promise<string> {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const store = redisStore({ client, onUnavailable: 'fail' })
   const { tokens, told } = manage(new ScriptedSource(), { store }, clock)
   const errors: unknown[] = []

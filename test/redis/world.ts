@@ -5,7 +5,7 @@ import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { manage, type Managed, ScriptedSource } from '../support/managed.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { watchedClock } from '../support/watched-clock.ts'
 
 const newClient = (url: string) => createClient({ url, socket: { reconnectStrategy: 10 } })
 export type NodeRedis = ReturnType<typeof newClient>
@@ -22,7 +22,7 @@ export const changedState = (change: (state: Record<string, unknown>) => object)
 /** One server for a file, empty before each test; its processes are managers with a connection each, on one clock. */
 export class World {
   server!: RedisServer
-  clock = new VirtualClock()
+  clock = watchedClock()
   source = new ScriptedSource({ pairs: true })
   readonly #ends: (() => Promise<void>)[] = []
 
@@ -32,7 +32,7 @@ export class World {
     })
     beforeEach(async () => {
       await this.server.command('FLUSHALL')
-      this.clock = new VirtualClock()
+      this.clock = watchedClock()
       this.source = new ScriptedSource({ pairs: true })
     })
     afterEach(async () => {

@@ -7,7 +7,7 @@ import { type SimulatedService, type SimulatedServiceOptions, startTokenService 
 import { createTokenManager } from '../../src/create-token-manager.ts'
 import { loginPassword } from '../../src/service/login-password.ts'
 import { logged } from '../support/canary.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import {
   account,
   answer,
@@ -169,7 +169,7 @@ describe('given an obtain answer that is rightly signed', () => {
 
   it('when nobody listens to what is odd about it, then it is used all the same', async () => {
     const desk = obtaining(obtainText().replace('"id":"7",', ''))
-    desk.clock.jump(HOUR)
+    desk.clock.stepWall(HOUR)
     const grant = await desk.source.obtain({ signal: new AbortController().signal, clock: desk.clock })
     expect(grant).toMatchObject({ accessToken: 'access-1' })
   })
@@ -448,7 +448,7 @@ describe('given a service whose clock was an hour ahead', () => {
   })
 
   it('when a manager renews, then that one renewal sees both answers (F165)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     let ahead = HOUR
     const adapter: AxiosAdapter = async (config) => {
       const now = clock.wallNow() + ahead
@@ -502,7 +502,7 @@ describe('given verifySignature: false', () => {
 
   it('when neither meta nor Date is there, then our wall clock must do, and judges no refresh token', async () => {
     const desk = obtaining(unsignedText(), off)
-    desk.clock.jump(10 * SECOND)
+    desk.clock.stepWall(10 * SECOND)
     expect(await desk.obtain()).toEqual({ ...PAIR_OF_UNKNOWN_END, accessLifetimeMs: 50 * SECOND })
   })
 })
@@ -585,7 +585,7 @@ describe('given clocks that differ', () => {
     'when ours is %d ms ahead, then lifetimes are right, and more than a minute is told (F8, F9)',
     async (ms, told) => {
       const desk = obtaining(obtainText(), {}, { Date: httpDate(NOW) })
-      desk.clock.jump(ms)
+      desk.clock.stepWall(ms)
       expect(await desk.obtain()).toEqual(PAIR)
       expect(desk.reports).toEqual(told)
     },
@@ -608,7 +608,7 @@ describe('given clocks that differ', () => {
     'when ours is %d ms ahead and a pair is refreshed later, then the last meta.time is carried forward (F14)',
     async (ms) => {
       const desk = obtaining(obtainText())
-      desk.clock.jump(ms)
+      desk.clock.stepWall(ms)
       await desk.obtain()
       await desk.clock.advance(50 * SECOND)
       answer('refresh', pairText({}, NOW + 50 * SECOND), { Date: httpDate(NOW + 365 * 24 * HOUR) })
@@ -627,7 +627,7 @@ describe('given clocks that differ', () => {
       const desk = obtaining(obtainText())
       await desk.obtain()
       await desk.clock.advance(50 * SECOND)
-      desk.clock.jump(ms)
+      desk.clock.stepWall(ms)
       answer('refresh', pairText({}, NOW + 50 * SECOND), { Date: httpDate(NOW + 80 * SECOND) })
       expect((await desk.refresh()).accessLifetimeMs).toBe(accessLifetimeMs)
     },
@@ -636,7 +636,7 @@ describe('given clocks that differ', () => {
   it('when our wall clock jumps and no Date comes, then the last meta.time still counts (F14)', async () => {
     const desk = obtaining(obtainText())
     await desk.obtain()
-    desk.clock.jump(24 * HOUR)
+    desk.clock.stepWall(24 * HOUR)
     answer('refresh', pairText())
     expect(await desk.refresh()).toEqual(PAIR)
   })
@@ -644,7 +644,7 @@ describe('given clocks that differ', () => {
   it('when a source starts with a refresh, then Date counts; without it our wall clock, for the access token only', async () => {
     answer('refresh', pairText(), { Date: httpDate(NOW - SECOND) })
     const desk = openDesk()
-    desk.clock.jump(HOUR)
+    desk.clock.stepWall(HOUR)
     expect(await desk.refresh()).toEqual(PAIR)
     answer('refresh', pairText({}, NOW + HOUR))
     expect(await desk.refresh()).toEqual(PAIR_OF_UNKNOWN_END)

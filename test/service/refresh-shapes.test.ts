@@ -3,10 +3,10 @@ import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { TokenDocument, VARIANT_B } from '../../src/service/token-document.ts'
 import { TokenEndpoint } from '../../src/service/token-endpoint.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { failureOf, thrownBy, response } from './world.ts'
 
-const context = () => ({ signal: new AbortController().signal, clock: new VirtualClock() })
+const context = () => ({ signal: new AbortController().signal, clock: manualClock() })
 
 describe('given an endpoint and a refresh', () => {
   const refreshAt = (adapter: AxiosAdapter) =>

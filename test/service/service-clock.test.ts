@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { momentOf, ServiceClock } from '../../src/service/service-clock.ts'
 import { parseTimestamp } from '../../src/service/timestamp.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { NOW, SECOND } from './variant-b.ts'
 
 const TIME = '2030-06-01T12:00:00.000500Z'
@@ -11,7 +11,7 @@ const dated = Date.UTC(2030, 5, 1, 13)
 
 /** A service clock, set by a request that was sent when this machine's clocks showed what they show at the start. */
 function started({ isSet = true } = {}) {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const serviceClock = new ServiceClock()
   if (isSet) serviceClock.set(time, momentOf(clock))
   return { clock, serviceClock, at: (date?: unknown) => serviceClock.at(momentOf(clock), date) }
@@ -32,7 +32,7 @@ describe('given a service clock that meta.time has set', () => {
     async (ms) => {
       const { clock, at } = started()
       await clock.advance(10 * SECOND)
-      clock.jump(ms)
+      clock.stepWall(ms)
       expect(at(DATE)).toBe(time.at + 10 * SECOND)
     },
   )
@@ -42,7 +42,7 @@ describe('given a service clock that meta.time has set', () => {
     async (ms) => {
       const { clock, at } = started()
       await clock.advance(10 * SECOND)
-      clock.jump(ms)
+      clock.stepWall(ms)
       expect(at(DATE)).toBe(dated + SECOND)
       expect([at(), at('yesterday'), at('2030-06-01T13:00:00Z'), at(5)]).toEqual(Array(4).fill(time.at + 10 * SECOND))
     },
@@ -50,17 +50,17 @@ describe('given a service clock that meta.time has set', () => {
 
   it('when the wall clock creeps away by steps that add up, then they count as one jump', async () => {
     const { clock, at } = started()
-    clock.jump(1_500)
+    clock.stepWall(1_500)
     expect(at(DATE)).toBe(time.at)
-    clock.jump(501)
+    clock.stepWall(501)
     expect(at(DATE)).toBe(dated + SECOND)
-    clock.jump(-2_001)
+    clock.stepWall(-2_001)
     expect(at(DATE)).toBe(time.at)
   })
 
   it('when it is set again after a jump, then the jump is forgotten', async () => {
     const { clock, serviceClock, at } = started()
-    clock.jump(86_400_000)
+    clock.stepWall(86_400_000)
     await clock.advance(SECOND)
     serviceClock.set(parseTimestamp('2030-06-01T14:00:00Z')!, momentOf(clock))
     await clock.advance(SECOND)
@@ -107,13 +107,13 @@ describe('given two answers whose meta.time lies before the last one (F165)', ()
   it('when the wall clock of this machine jumps between them, then that means nothing', async () => {
     const { clock, serviceClock } = started()
     serviceClock.hasGoneBack(after(0), momentOf(clock))
-    clock.jump(86_400 * SECOND)
+    clock.stepWall(86_400 * SECOND)
     await clock.advance(500)
     expect(serviceClock.hasGoneBack(after(500), momentOf(clock))).toBe(true)
   })
 
   it.each([
-    ['one is accepted', (serviceClock: ServiceClock, clock: VirtualClock) => serviceClock.set(time, momentOf(clock))],
+    ['one is accepted', (serviceClock: ServiceClock, clock: ManualClock) => serviceClock.set(time, momentOf(clock))],
     ['all is forgotten', (serviceClock: ServiceClock) => serviceClock.forget()],
   ])('when %s between them, then they are not two in a row', async (_, act) => {
     const { clock, serviceClock } = started()
@@ -141,9 +141,9 @@ describe('given a service clock that was never set', () => {
 
 describe('given the clocks of this machine', () => {
   it('when a moment is taken, then it holds both', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     await clock.advance(5)
-    clock.jump(7)
-    expect(momentOf(clock)).toEqual({ wall: NOW + 12, monotonic: 1_005 })
+    clock.stepWall(7)
+    expect(momentOf(clock)).toEqual({ wall: NOW + 12, monotonic: 5 })
   })
 })

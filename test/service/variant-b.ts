@@ -5,7 +5,7 @@ import nock from 'nock'
 import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant, type TokenGrant, type TokenSource } from '../../src/core/token-source.ts'
 import { type Login, loginPassword, type LoginPasswordOptions } from '../../src/service/login-password.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { objectText } from './world.ts'
 
 export const HOST = 'https://tokens.example'
@@ -14,7 +14,7 @@ export const PATHS = { obtain: '/api/token/', refresh: '/api/token/refresh/' }
 /** Credentials of nobody. */
 export const account: Login = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
 
-/** Where the wall clock of a `VirtualClock` starts. */
+/** Where the wall clock of a `ManualClock` starts. */
 export const NOW = Date.UTC(2026, 0, 1)
 export const SECOND = 1_000
 export const HOUR = 3_600_000
@@ -90,7 +90,7 @@ export function answer(
 
 export interface Desk {
   readonly source: TokenSource
-  readonly clock: VirtualClock
+  readonly clock: ManualClock
   readonly reports: { kind: AnomalyKind; message: string }[]
   /** One exchange each, its grant checked as a manager checks it. */
   obtain(): Promise<Readonly<TokenGrant>>
@@ -98,7 +98,7 @@ export interface Desk {
 }
 
 /** A source with the context of one manager. */
-export function openDesk(options: object = {}, clock = new VirtualClock()): Desk {
+export function openDesk(options: object = {}, clock = manualClock()): Desk {
   const given = { baseUrl: `${HOST}/api`, ...('credentials' in options ? {} : account), ...options }
   const source = loginPassword(given as LoginPasswordOptions)
   const reports: Desk['reports'] = []

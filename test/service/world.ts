@@ -8,7 +8,7 @@ import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant, type TokenGrant, type TokenSource } from '../../src/core/token-source.ts'
 import { clientCredentials } from '../../src/service/client-credentials.ts'
 import type { TokenServiceOptions } from '../../src/service/token-endpoint.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 
 /** Credentials of nobody. Neither appears in anything else that the tests send or answer. */
 export const client = { clientId: 'api-key-of-nobody', clientSecret: 'api-secret-of-nobody' }
@@ -60,7 +60,7 @@ export interface Obtained {
 export async function obtain(source: TokenSource, signal = new AbortController().signal): Promise<Obtained> {
   const reports: { kind: AnomalyKind; message: string }[] = []
   const report = (kind: AnomalyKind, message: string) => void reports.push({ kind, message })
-  const grant = checkedGrant(await source.obtain({ signal, clock: new VirtualClock(), report }))
+  const grant = checkedGrant(await source.obtain({ signal, clock: manualClock(), report }))
   return { grant, reports }
 }
 

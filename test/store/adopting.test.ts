@@ -3,7 +3,8 @@ import type { TokenGrant } from '../../src/index.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 const GRANT: TokenGrant = {
   accessToken: 'adopted',
@@ -14,7 +15,7 @@ const GRANT: TokenGrant = {
 
 /** Two processes that share a register, which may be out of order. */
 function fleet(options: SharedStoreOptions = {}) {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const inner = new MemoryRegister(clock)
   let isDown = false
   const asked = async <Value>(answer: () => Promise<Value>): Promise<Value> => {

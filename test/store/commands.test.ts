@@ -8,7 +8,8 @@ import { onClock as postgresOnClock } from '../support/postgres-clock.ts'
 import { describeSharedPostgres } from '../support/postgres-server.ts'
 import { onClock as redisOnClock } from '../support/redis-clock.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 /** Counts what goes to the server; time stands still until that has answered. */
 class Traffic {
@@ -30,9 +31,9 @@ class Traffic {
   }
 }
 
-function commandFigures(create: (clock: VirtualClock, traffic: Traffic) => TokenStore): void {
+function commandFigures(create: (clock: ManualClock, traffic: Traffic) => TokenStore): void {
   function start() {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const traffic = new Traffic()
     const source = new ScriptedSource({ pairs: true })
     const process = () => manage(source, { store: create(clock, traffic) }, clock).tokens
@@ -103,7 +104,7 @@ describeSharedRedis('given what a shared token costs Redis', () => {
 
 describeSharedPostgres('given what a shared token costs PostgreSQL', () => {
   const world = new PostgresWorld()
-  const pools = new WeakMap<VirtualClock, ReturnType<typeof world.pool>>()
+  const pools = new WeakMap<ManualClock, ReturnType<typeof world.pool>>()
   commandFigures((clock, traffic) => {
     const pool = pools.get(clock) ?? world.pool()
     pools.set(clock, pool)
@@ -114,4 +115,4 @@ describeSharedPostgres('given what a shared token costs PostgreSQL', () => {
   })
 })
 
-const clocks = new WeakMap<VirtualClock, number>()
+const clocks = new WeakMap<ManualClock, number>()

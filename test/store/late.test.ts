@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { held, manage, ScriptedSource } from '../support/managed.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 describe('given steps of a register that are executed late, or twice', () => {
   /** Two processes on one register, which remembers each step that one of them has ever sent. */
   function start() {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const source = new ScriptedSource({ pairs: true })
     const register = new MemoryRegister(clock)
     const sent: (() => Promise<boolean>)[] = []

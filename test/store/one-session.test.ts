@@ -4,14 +4,14 @@ import { type SharedStoreOptions, sharedStore, type TokenRegister } from '../../
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, type Managed, outcome } from '../support/managed.ts'
 import { seeded } from '../support/seeded.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 const COMMAND_TIMEOUT_MS = 250
 
 /** A service where an obtain ends the earlier session of the account, and where answers take their time. */
 class OneSession implements TokenSource {
   readonly id = 'one-session'
-  readonly #clock: VirtualClock
+  readonly #clock: ManualClock
   readonly #random: () => number
   #issued = 0
   /** The refresh token of the session, which is good for one use. */
@@ -19,7 +19,7 @@ class OneSession implements TokenSource {
   obtains = 0
   refused = 0
 
-  constructor(clock: VirtualClock, random: () => number) {
+  constructor(clock: ManualClock, random: () => number) {
     this.#clock = clock
     this.#random = random
   }
@@ -57,10 +57,10 @@ class OneSession implements TokenSource {
   }
 }
 
-const pause = (clock: VirtualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
+const pause = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
 
 /** One of ten steps takes longer than its limit, one of twenty is executed but never answered, one of twenty is lost before. */
-function troubled(register: TokenRegister, clock: VirtualClock, random: () => number): TokenRegister {
+function troubled(register: TokenRegister, clock: ManualClock, random: () => number): TokenRegister {
   const through = async <Value>(step: () => Promise<Value>): Promise<Value> => {
     const fate = random()
     await pause(clock, fate < 0.1 ? 4 * COMMAND_TIMEOUT_MS * random() : 10 * random())
@@ -88,7 +88,7 @@ class AwayRegister extends MemoryRegister {
 
 /** Two processes with one token, and what ends their sessions. */
 async function twoProcesses() {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const service = new OneSession(clock, () => 0.5)
   const register = new AwayRegister(clock)
   const [first, second] = [1, 2].map(() => manage(service as never, { store: sharedStore(register) }, clock)) as [
@@ -109,7 +109,7 @@ const evidenceOf = ({ told }: Managed) => told.suspicious.map(({ evidence }) => 
 /** Four processes for fifteen minutes. @returns what they told of refusals. */
 async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
   const random = seeded(seed)
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const service = new OneSession(clock, random)
   const register = new MemoryRegister(clock)
   const processes = Array.from({ length: 4 }, () => {

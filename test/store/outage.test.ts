@@ -3,7 +3,8 @@ import type { TokenManagerOptions } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 /** A register that may be away. */
 class Register extends MemoryRegister {
@@ -14,7 +15,7 @@ class Register extends MemoryRegister {
   }
 }
 
-function start(options: Partial<TokenManagerOptions> = {}, clock = new VirtualClock()) {
+function start(options: Partial<TokenManagerOptions> = {}, clock = manualClock()) {
   const register = new Register(clock)
   const source = new ScriptedSource({ pairs: true })
   return { register, ...manage(source, { store: sharedStore(register), random: () => 0.5, ...options }, clock) }
@@ -22,7 +23,7 @@ function start(options: Partial<TokenManagerOptions> = {}, clock = new VirtualCl
 
 describe('given an outage of the shared store, in which every process obtains for itself', () => {
   it('when fifty processes need a token at once, then their token calls are spread over two seconds', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const fleet = Array.from({ length: 50 }, (_, index) => start({ random: () => index / 50 }, clock))
     const served = Promise.all(fleet.map(({ tokens }) => tokens.getAccessToken()))
     await settle()

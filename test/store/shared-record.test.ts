@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 const TOKENS: NewTokens = {
   accessToken: 'access-1',
@@ -15,9 +15,9 @@ const TOKENS: NewTokens = {
 /** A register whose replies take their time. */
 class SlowRegister extends MemoryRegister {
   takesMs = 0
-  readonly #timers: VirtualClock
+  readonly #timers: ManualClock
 
-  constructor(clock: VirtualClock) {
+  constructor(clock: ManualClock) {
     super(clock)
     this.#timers = clock
   }
@@ -30,7 +30,7 @@ class SlowRegister extends MemoryRegister {
 }
 
 async function claimed() {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const register = new SlowRegister(clock)
   const reports = { anomaly: () => undefined, unavailable: () => undefined }
   const store = sharedStore(register, { commandTimeoutMs: 1_000 }) as OpenableStore

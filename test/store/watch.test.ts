@@ -2,7 +2,8 @@ import { expect, describe, it } from '@jest/globals'
 import { sharedStore } from '../../src/store/index.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { settle, VirtualClock } from '../support/virtual-clock.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 /** Tells of changes, as that of browsers does. */
 class WatchedRegister extends MemoryRegister {
@@ -22,7 +23,7 @@ class WatchedRegister extends MemoryRegister {
 
 describe('given a register that tells of changes', () => {
   it('when one owner gets a token, then another who waits has it at once, and watches no longer (F187)', async () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const register = new WatchedRegister(clock)
     const minted = mint()
     minted.hold()

@@ -10,7 +10,7 @@ import {
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 export interface Call {
   readonly kind: 'obtain' | 'refresh'
@@ -102,7 +102,7 @@ export function held(answer: Answer): { answer: Answer; open: () => void } {
 type Told = { [Name in keyof TokenEvents]: TokenEvents[Name][] }
 
 export interface Managed {
-  readonly clock: VirtualClock
+  readonly clock: ManualClock
   readonly source: ScriptedSource
   readonly tokens: TokenManager
   /** Everything the manager told, by event. */
@@ -113,7 +113,7 @@ export interface Managed {
 export function manage(
   source = new ScriptedSource(),
   options: Partial<TokenManagerOptions> = {},
-  clock = new VirtualClock(),
+  clock = manualClock(),
   { unheard = false } = {},
 ): Managed {
   const tokens = createTokenManager({ source, clock, random: () => 0, ...options })

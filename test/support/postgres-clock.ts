@@ -1,10 +1,10 @@
+import type { Clock } from '../../src/index.ts'
 import type { PostgresClient } from '../../src/postgres/postgres-register.ts'
-import type { VirtualClock } from './virtual-clock.ts'
 
 const TIME = 'clock_timestamp()'
 
 /** The real statements in a real server, but for one word: their time is the wall clock of a test. */
-export function onClock(pool: PostgresClient, clock: VirtualClock): PostgresClient {
+export function onClock(pool: PostgresClient, clock: Pick<Clock, 'wallNow'>): PostgresClient {
   return {
     async query(text, values) {
       if (!text.includes(TIME)) throw new Error('The statements take their time from elsewhere')

@@ -1,10 +1,10 @@
+import type { Clock } from '../../src/index.ts'
 import type { RedisClient } from '../../src/redis/index.ts'
-import type { VirtualClock } from './virtual-clock.ts'
 
 const TIME = "redis.call('TIME')"
 
 /** The real scripts in a real server, but for one line: their time is the wall clock of a test. */
-export function onClock(command: (args: string[]) => Promise<unknown>, clock: VirtualClock): RedisClient {
+export function onClock(command: (args: string[]) => Promise<unknown>, clock: Pick<Clock, 'wallNow'>): RedisClient {
   return {
     async command(args) {
       // A digest would name the script as it was before.

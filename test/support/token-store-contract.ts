@@ -7,7 +7,7 @@ import {
   type TokenRecord,
 } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 const PAIR: Omit<StoredTokens, 'version'> = {
   accessToken: 'access-1',
@@ -29,9 +29,9 @@ const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
 const TTL_MS = 15_000
 
 /** What every store promises (design: claim and settle). */
-export function tokenStoreContract(name: string, create: (clock: VirtualClock) => TokenStore): void {
+export function tokenStoreContract(name: string, create: (clock: ManualClock) => TokenStore): void {
   const open = () => {
-    const clock = new VirtualClock()
+    const clock = manualClock()
     const store = create(clock) as OpenableStore
     const openKey = (key: string) => store.open(key, clock, NO_REPORTS)
     return { clock, openKey, record: openKey('account') }

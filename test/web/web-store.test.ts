@@ -3,7 +3,7 @@ import { createTokenManager, isTokenError, type TokenManager, type TokenStore } 
 import { reasonOf } from '../../src/web/reason.ts'
 import { webStore } from '../../src/web/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
-import { settle } from '../support/virtual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
 
 afterEach(() => void Reflect.deleteProperty(globalThis, 'isSecureContext'))
 

@@ -305,7 +305,7 @@ const ODDITIES: FailurePath[] = [
     tells: ['anomaly clock-jumped'],
     async act(stage) {
       await request(stage)
-      stage.clock.jump(3_600_000)
+      stage.clock.stepWall(3_600_000)
       const ended = request(stage)
       // The gap between two renewals.
       await stage.clock.advance(1_000)

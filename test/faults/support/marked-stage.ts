@@ -12,7 +12,7 @@ import {
   type TokenStore,
 } from '../../../src/index.ts'
 import { listen } from '../../support/managed.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type MarkedService, SECRETS, startMarkedService } from './marked-service.ts'
 
 export type Variant = 'A' | 'B'
@@ -33,7 +33,7 @@ export interface Setting {
 
 /** A program with secrets wherever the library lets it have some, its token service and its API. */
 export interface Stage {
-  readonly clock: VirtualClock
+  readonly clock: ManualClock
   readonly service: MarkedService
   readonly tokens: TokenManager
   readonly api: AxiosInstance
@@ -43,7 +43,7 @@ export interface Stage {
 }
 
 export async function startStage(variant: Variant, adapter: AdapterName, setting: Setting = {}): Promise<Stage> {
-  const clock = new VirtualClock()
+  const clock = manualClock()
   const service = await startMarkedService(variant, clock)
   const custom = setting.source?.(service)
   const source = custom ?? markedSource(variant, adapter, service, setting)

@@ -11,19 +11,20 @@ import { managerOf } from '../../axios/support/tokens.ts'
 import { listen } from '../../support/managed.ts'
 import { proper, type ScriptedServer, serveScripts, type Step } from '../../support/scripted-server.ts'
 import { TokenServiceModel } from '../../support/token-service-model.ts'
-import { settle, VirtualClock } from '../../support/virtual-clock.ts'
+import { manualClock, type ManualClock } from '../../../src/testing/manual-clock.ts'
+import { settle } from '../../support/watched-clock.ts'
 
 export interface Setting {
   /** Default B. */
   readonly variant?: 'A' | 'B'
   readonly manager?: Partial<TokenManagerOptions>
   readonly transport?: TokenServiceOptions['transport']
-  readonly clock?: VirtualClock
+  readonly clock?: ManualClock
 }
 
 /** A manager, the network, and the token service behind it. */
 export interface Network {
-  readonly clock: VirtualClock
+  readonly clock: ManualClock
   readonly service: TokenServiceModel
   readonly server: ScriptedServer
   readonly tokens: TokenManager
@@ -34,7 +35,7 @@ export interface Network {
 export async function startNetwork(
   adapter: 'http' | 'fetch',
   scripts: Step[][] = [proper],
-  { variant = 'B', manager = {}, transport = {}, clock = new VirtualClock() }: Setting = {},
+  { variant = 'B', manager = {}, transport = {}, clock = manualClock() }: Setting = {},
 ): Promise<Network> {
   const service = new TokenServiceModel(clock)
   const server = await serveScripts(scripts, service)
