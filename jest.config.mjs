@@ -20,7 +20,7 @@ export default {
   globalSetup: '<rootDir>/test/support/servers-setup.mjs',
   globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',
   transform: {
-    '\\.(ts|js)$': [
+    '\\.(ts|m?js)$': [
       '@swc/jest',
       { module: { type: 'commonjs' }, jsc: { target: 'es2022', parser: { syntax: 'typescript' } } },
     ],

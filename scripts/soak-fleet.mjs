@@ -13,7 +13,7 @@ import { peace } from './fleet/peace.mjs'
 import { startRedis } from './fleet/redis-server.mjs'
 import { rounds } from './fleet/rounds.mjs'
 import { topology } from './fleet/topology.mjs'
-import { dice } from './soak/random.mjs'
+import { dice } from './lib/dice.mjs'
 
 const settings = read()
 // Nobody is left behind, stopped or not.

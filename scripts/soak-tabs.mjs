@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import findChromium from '../test/support/chromium-setup.mjs'
-import { dice } from './soak/random.mjs'
+import { dice } from './lib/dice.mjs'
 import { builtSite } from './tabs/built-site.mjs'
 
 /** What tabs do with a token call that takes longer than this: they give it up. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { seeded } from '../support/seeded.ts'
+import { dice } from '../../scripts/lib/dice.mjs'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
 describe('given tokens of 60 s', () => {
   it('200 calls spread evenly over 40 s, tokens of 60 s', async () => {
-    const { clock, source, tokens } = manage(new ScriptedSource(), { random: seeded(1) })
+    const { clock, source, tokens } = manage(new ScriptedSource(), { random: dice(1).random })
     for (let call = 0; call < 200; call += 1) {
       await tokens.getAccessToken()
       await clock.advance(200)

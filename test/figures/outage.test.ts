@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
-import { seeded } from '../support/seeded.ts'
+import { dice } from '../../scripts/lib/dice.mjs'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const MAX_WAIT_MS = 30_000
@@ -10,7 +10,7 @@ const DUE_MS = 45_000
 const DRAWS: [string, () => () => number][] = [
   ['the lowest draws', () => () => 0],
   ['the highest draws', () => () => 1 - Number.EPSILON],
-  ['mixed draws', () => seeded(7)],
+  ['mixed draws', () => dice(7).random],
 ]
 /** Instants of a token's life, in ms, at which outages begin; later ones belong to the life of the next token. */
 const SPARSE = [1, 10_000, 20_000, 30_000, 41_999, DUE_MS]

@@ -3,7 +3,7 @@ import { listen, manage, ScriptedSource } from '../support/managed.ts'
 import { startWorld } from '../support/service.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
-import { seeded } from '../support/seeded.ts'
+import { dice } from '../../scripts/lib/dice.mjs'
 
 /** Real sockets take as long as they take; the limit is for what never comes. */
 async function until(done: () => boolean): Promise<void> {
@@ -95,7 +95,7 @@ it.each([
 
 it('five minutes of traffic, tokens of 60 s, token calls of 2 s', async () => {
   const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 2_000 }), {
-    random: seeded(1),
+    random: dice(1).random,
   })
   const ends = new Map<string, number>()
   tokens.on('renewed', ({ accessExpiresAt }) => ends.set(tokens.peekAccessToken() ?? '', accessExpiresAt))

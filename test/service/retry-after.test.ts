@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { parseHttpDate, parseRetryAfter } from '../../src/wire/http-date.ts'
 import { readElsewhere } from './zones.ts'
+import { dice } from '../../scripts/lib/dice.mjs'
 
 /** The instant of the examples in RFC 9110, section 5.6.7. */
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37)
@@ -248,32 +249,22 @@ describe('given Retry-After as a date', () => {
 })
 
 describe('given text that is almost right', () => {
-  /** The same numbers in every run: https://en.wikipedia.org/wiki/Linear_congruential_generator */
-  function* numbers(seed: number): Generator<number, never> {
-    for (let state = seed; ;) {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-      yield state / 2 ** 32
-    }
-  }
-
+  const { happens, oneOf, whole } = dice(1)
   const LETTERS = Array.from('0123456789 ,:-+.GMTUCZSunNovFeb\t\n\0e٣é')
 
   /** One letter put in, taken out, exchanged or doubled, somewhere. */
-  function mutated(text: string, random: () => number): string {
-    const at = Math.floor(random() * (text.length + 1))
-    const letter = LETTERS[Math.floor(random() * LETTERS.length)]!
+  function mutated(text: string): string {
+    const at = whole(0, text.length)
+    const letter = oneOf(LETTERS)
     const [head, tail] = [text.slice(0, at), text.slice(at)]
-    const variants = [
+    return oneOf([
       head + letter + tail,
       head + tail.slice(1),
       head + letter + tail.slice(1),
       head + tail.slice(0, 1) + tail,
-    ]
-    return variants[Math.floor(random() * variants.length)]!
+    ])
   }
 
-  const random = numbers(1)
-  const next = () => random.next().value
   const seeds = [
     '120',
     '0',
@@ -282,7 +273,7 @@ describe('given text that is almost right', () => {
     'Sun Nov  6 08:49:37 1994',
   ]
   const texts = seeds.flatMap((seed) =>
-    Array.from({ length: 1_000 }, () => mutated(next() < 0.5 ? seed : mutated(seed, next), next)),
+    Array.from({ length: 1_000 }, () => mutated(happens(0.5) ? seed : mutated(seed))),
   )
 
   it('when it is read as Retry-After, then nothing but a time from now comes out', () => {

@@ -3,7 +3,7 @@ import { TokenError, type ExchangeContext, type TokenGrant, type TokenSource } f
 import { type SharedStoreOptions, sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, type Managed, outcome } from '../support/managed.ts'
-import { seeded } from '../support/seeded.ts'
+import { dice } from '../../scripts/lib/dice.mjs'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 const COMMAND_TIMEOUT_MS = 250
@@ -108,7 +108,7 @@ const evidenceOf = ({ told }: Managed) => told.suspicious.map(({ evidence }) => 
 
 /** Four processes for fifteen minutes. @returns what they told of refusals. */
 async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
-  const random = seeded(seed)
+  const random = dice(seed).random
   const clock = manualClock()
   const service = new OneSession(clock, random)
   const register = new MemoryRegister(clock)

@@ -1,5 +1,5 @@
 import { createTokenManager, memoryStore, TokenError } from '../../evergreen.mjs'
-import { dice } from '../dice.mjs'
+import { dice } from '../../../scripts/lib/dice.mjs'
 import { VirtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 60_000

@@ -1,5 +1,5 @@
 import { createTokenManager, memoryStore, TokenError } from '../../evergreen.mjs'
-import { dice } from '../dice.mjs'
+import { dice } from '../../../scripts/lib/dice.mjs'
 import { VirtualClock } from '../virtual-clock.mjs'
 import { awayForAWhile } from './service.mjs'
 
@@ -15,7 +15,7 @@ const GAP_AFTERWARDS_MS = 500
 /** One random outage; the same one for the same seed. */
 export function drawn(seed) {
   const draw = dice(seed)
-  const durationMs = draw.isTrue(0.5) ? draw.between(0, 20_000) : draw.logBetween(20_000, 300_000)
+  const durationMs = draw.happens(0.5) ? draw.between(0, 20_000) : draw.logBetween(20_000, 300_000)
   const startAt = WARM_MS + draw.between(0, 45_000)
   return {
     draw,
@@ -23,8 +23,8 @@ export function drawn(seed) {
     durationMs,
     startAt,
     endAt: startAt + durationMs,
-    pairs: draw.isTrue(0.5),
-    processes: draw.isTrue(0.5) ? 1 : draw.whole(2, 4),
+    pairs: draw.happens(0.5),
+    processes: draw.happens(0.5) ? 1 : draw.whole(2, 4),
     latencyMs: draw.between(1, 100),
     /** Between two API calls, those of all processes together. */
     gapMs: durationMs < 20_000 ? draw.between(100, 500) : draw.between(1_000, 3_000),

@@ -24,7 +24,7 @@ export function awayForAWhile({ clock, draw, pairs, latencyMs, kind, startAt, en
     const at = clock.monotonicNow()
     calls.push(at)
     const fault = at >= startAt && at < endAt ? FAULTS[kind](draw) : undefined
-    const acts = !fault || (fault.mayAct && draw.isTrue(0.3))
+    const acts = !fault || (fault.mayAct && draw.happens(0.3))
     const isGood = refreshToken === undefined || spendable.has(refreshToken)
     if (acts) spendable.delete(refreshToken)
     if (fault?.isSilent) return new Promise(() => undefined)
