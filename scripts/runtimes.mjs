@@ -2,13 +2,13 @@
 // docs/works-with.md: -- --write.
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { format, resolveConfig } from 'prettier'
+import { freePort } from './lib/server-process.mjs'
 import { nodeOf } from './matrix/downloads.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
@@ -152,15 +152,6 @@ async function answerOf(address, child) {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 function versionOf(name) {

@@ -10,10 +10,10 @@ import { cold } from './fleet/cold.mjs'
 import { outage } from './fleet/outage.mjs'
 import { PLACES } from './fleet/places.mjs'
 import { peace } from './fleet/peace.mjs'
-import { startRedis } from './fleet/redis-server.mjs'
 import { rounds } from './fleet/rounds.mjs'
 import { topology } from './fleet/topology.mjs'
 import { dice } from './lib/dice.mjs'
+import { startRedis } from './lib/redis-server.mjs'
 
 const settings = read()
 // Nobody is left behind, stopped or not.

@@ -6,7 +6,8 @@ import ts from 'typescript'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { codeBlocks, documents, entries, examples, fences, prelude } from './support/document-code.ts'
 import { manage } from './support/managed.ts'
-import { describeRedis, type RedisServer, startRedis } from './support/redis-server.ts'
+import { describeRedis } from './support/redis-server.ts'
+import { type RedisServer, startRedis } from '../scripts/lib/redis-server.mjs'
 
 const readme = readFileSync('README.md', 'utf8')
 const rowsUnder = (heading: string, text: string) => {

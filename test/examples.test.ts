@@ -8,7 +8,7 @@ let built: BuiltPackage
 
 beforeAll(async () => {
   built = await buildPackage()
-  for (const name of ['examples', 'scripts/example.mjs', 'tsconfig.json'])
+  for (const name of ['examples', 'scripts/example.mjs', 'scripts/lib', 'tsconfig.json'])
     await cp(name, join(built.dir, name), { recursive: true })
 })
 

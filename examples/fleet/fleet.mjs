@@ -56,5 +56,5 @@ async function compare() {
   const [alone, shared] = [await run(), await run(redis.url)]
   console.log(`each for itself: ${alone.calls} token calls, ${alone.served} requests served, ${alone.failed} failed`)
   console.log(`sharing:         ${shared.calls} token calls, ${shared.served} requests served, ${shared.failed} failed`)
-  redis.stop()
+  await redis.stop()
 }

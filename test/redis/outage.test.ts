@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { redisStore } from '../../src/redis/index.ts'
 import { createClient } from 'redis'
 import { failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { describeRedis, startRedis } from '../support/redis-server.ts'
+import { describeRedis } from '../support/redis-server.ts'
+import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { startProxy } from '../support/tcp-proxy.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
@@ -48,18 +49,18 @@ describeRedis('given a shared record, and trouble with it', () => {
     const redis = await startRedis()
     const { tokens, told } = await world.start({ url: redis.url })
     await tokens.getAccessToken()
-    await redis.stop()
+    await redis.kill()
     const asked = tokens.renew()
     for (let turn = 0; turn < 10; turn += 1) await world.clock.advance(250)
     await asked
     expect(world.source.kinds).toBe('obtain obtain')
     expect(told.storeUnavailable).toHaveLength(1)
-    const again = await startRedis({ port: redis.port })
-    while (String(await outcome(again.command('CLIENT', 'LIST'))).split('\n').length < 3) await settle()
+    await redis.restart()
+    while (String(await outcome(redis.command('CLIENT', 'LIST'))).split('\n').length < 3) await settle()
     await tokens.renew()
     expect(world.source.kinds).toBe('obtain obtain obtain')
-    expect(await again.command('DBSIZE')).toBe(1)
-    await again.stop()
+    expect(await redis.command('DBSIZE')).toBe(1)
+    await redis.stop()
   })
 
   it('when Redis does not answer, then a live token serves at once and a renewal waits 250 ms a command (F133, P21)', async () => {

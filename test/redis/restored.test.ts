@@ -1,12 +1,10 @@
 import { expect, it } from '@jest/globals'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { ExchangeContext, TokenGrant } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { held, manage, type Managed, outcome } from '../support/managed.ts'
 import { onClock } from '../support/redis-clock.ts'
-import { describeRedis, startRedis } from '../support/redis-server.ts'
+import { describeRedis } from '../support/redis-server.ts'
+import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
@@ -16,18 +14,16 @@ describeRedis('given a Redis that does not keep its promises', () => {
   const world = new World()
 
   it('when it restarts from a snapshot, then each refresh token is presented once, one event says so, and no alarm (F177)', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'evergreen-snapshot-'))
-    const server = await startRedis({ args: ['--dir', folder] })
+    const server = await startRedis()
     const first = await world.start({ url: server.url })
     await first.tokens.getAccessToken()
     await server.command('SAVE')
     // Presents the refresh token that stands in the snapshot.
     await first.tokens.renew()
-    server.process.kill('SIGKILL')
-    await server.stop()
+    await server.kill()
 
-    const again = await startRedis({ port: server.port, args: ['--dir', folder] })
-    const second = await world.start({ url: again.url })
+    await server.restart()
+    const second = await world.start({ url: server.url })
     expect(await second.tokens.getAccessToken()).toBe('access-1')
     await second.tokens.renew()
     await second.tokens.renew()
@@ -37,8 +33,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     expect(world.source.kinds).toBe('obtain refresh obtain refresh')
     expect(second.told.anomaly.filter(({ kind }) => kind === 'store-restored')).toHaveLength(1)
     expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
-    await again.stop()
-    await rm(folder, { recursive: true })
+    await server.stop()
   })
 
   it('when its clock is set back by an hour under load, then nobody gets an expired token or waits longer than a claim (F178)', async () => {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../scripts/lib/server-process.mjs'
 
 /** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
 export const describePostgres = process.env.TEST_POSTGRES === 'own' ? describe : describe.skip

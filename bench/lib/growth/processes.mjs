@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from '../../../scripts/fleet/fleet.mjs'
-import { startRedis } from '../../../scripts/fleet/redis-server.mjs'
+import { startRedis } from '../../../scripts/lib/redis-server.mjs'
 import { startWatchedService } from '../../../scripts/fleet/watched-service.mjs'
 import { median, quantile } from '../rounds.mjs'
 

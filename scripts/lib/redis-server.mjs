@@ -1,0 +1,93 @@
+// @ts-check
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from 'redis'
+import { freePort, startServerProcess } from './server-process.mjs'
+
+const MISSING = 'There is no redis-server on PATH (Debian: apt-get install redis-server).'
+
+/** @typedef {Awaited<ReturnType<typeof startRedis>>} RedisServer */
+
+/**
+ * A private Redis on loopback. Without arguments it stores nothing.
+ *
+ * @param {{ args?: string[] }} settings `args`: of redis-server.
+ * @throws when there is no redis-server on PATH.
+ */
+export async function startRedis({ args = [] } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'evergreen-redis-'))
+  const given = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...args]
+  const start = (/** @type {number} */ port) =>
+    startServerProcess('redis-server', ['--port', String(port), ...given], 'Ready to accept connections')
+  let { port, server } = await onFreePort(start)
+  const url = `redis://127.0.0.1:${port}`
+  const client = createClient({ url, socket: { reconnectStrategy: false } }).on('error', () => undefined)
+  return {
+    port,
+    url,
+    /**
+     * Runs one command, on a connection of its own.
+     *
+     * @param {string[]} words
+     * @returns {Promise<unknown>}
+     */
+    async command(...words) {
+      if (!client.isOpen) await client.connect()
+      return client.sendCommand(words)
+    },
+    freeze: () => server.freeze(),
+    thaw: () => server.thaw(),
+    /** Ends it at once. What it has stored remains, for `restart`. */
+    kill: () => server.end(),
+    /** Starts it again after `kill`: the same port, folder and arguments. */
+    async restart() {
+      server = await start(port)
+    },
+    /** Ends it for good. */
+    async stop() {
+      client.destroy()
+      await server.end()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * A Sentinel that watches the server at `masterPort`, which it calls `main`.
+ *
+ * @param {number} masterPort
+ * @param {{ quorum?: number, settings?: string[] }} options `settings`: lines of its file.
+ */
+export async function startSentinel(masterPort, { quorum = 1, settings = [] } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'evergreen-sentinel-'))
+  const file = join(folder, 'sentinel.conf')
+  const { port, server } = await onFreePort(async (port) => {
+    const watches = `sentinel monitor main 127.0.0.1 ${masterPort} ${quorum}`
+    const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, watches, ...settings]
+    await writeFile(file, `${lines.join('\n')}\n`)
+    return startServerProcess('redis-server', [file, '--sentinel'], '+monitor master main')
+  })
+  return {
+    port,
+    async stop() {
+      await server.end()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** @param {(port: number) => Promise<import('./server-process.mjs').ServerProcess>} start */
+async function onFreePort(start) {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort()
+    try {
+      return { port, server: await start(port) }
+    } catch (error) {
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      if (isMissing) throw new Error(MISSING, { cause: error })
+      // Another process may have taken the port in the meantime.
+      if (attempt >= 5) throw error
+    }
+  }
+}
