@@ -1,6 +1,6 @@
 import { createTokenManager, memoryStore, TokenError } from '../../evergreen.mjs'
 import { dice } from '../../../scripts/lib/dice.mjs'
-import { VirtualClock } from '../virtual-clock.mjs'
+import { virtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 60_000
 export const SECONDS = 600
@@ -14,7 +14,7 @@ const LATENCY_MS = [50, 150]
  * @returns Token calls at the service, and steps at the shared store, second by second.
  */
 export async function live({ processes, isShared, hasJitter }) {
-  const clock = new VirtualClock()
+  const clock = virtualClock()
   const draw = dice(1)
   const count = () => Array.from({ length: SECONDS }, () => 0)
   const [calls, steps] = [count(), count()]

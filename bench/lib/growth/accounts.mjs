@@ -1,7 +1,7 @@
 import { clientCredentials, createTokenManager } from '../../evergreen.mjs'
 import { cpuTime } from '../cpu.mjs'
 import { heap } from '../heap.mjs'
-import { VirtualClock } from '../virtual-clock.mjs'
+import { virtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 60_000
 const ANSWER = JSON.stringify({
@@ -53,7 +53,7 @@ function closed(managers) {
 
 /** The same accounts once nobody has used them for a while: their tokens have lapsed. */
 export async function idleAccounts(count) {
-  const clock = new VirtualClock()
+  const clock = virtualClock()
   const before = heap()
   const managers = Array.from({ length: count }, (_, n) => manager(n, clock))
   const first = managers.map((tokens) => tokens.getAccessToken())
@@ -61,7 +61,7 @@ export async function idleAccounts(count) {
   await clock.runTo(3 * LIFETIME_MS)
   await Promise.all(first.splice(0))
   const bytes = heap() - before
-  return { bytes: bytes / managers.length, timers: clock.pending / managers.length }
+  return { bytes: bytes / managers.length, timers: clock.pendingTimers / managers.length }
 }
 
 function manager(n, clock) {

@@ -2,7 +2,7 @@ import { attachBearer, createTokenManager } from '../../evergreen.mjs'
 import { cpuTime } from '../cpu.mjs'
 import { heap } from '../heap.mjs'
 import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
-import { VirtualClock } from '../virtual-clock.mjs'
+import { virtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 4_000
 const SECONDS = 10
@@ -11,7 +11,7 @@ const BATCH = 100
 
 /** Ten seconds of virtual time with `perSecond` requests a second, on tokens of 4 s. */
 export async function requests(perSecond) {
-  const clock = new VirtualClock()
+  const clock = virtualClock()
   let calls = 0
   const obtain = async () => ({ accessToken: `token-${(calls += 1)}`, accessLifetimeMs: LIFETIME_MS })
   const tokens = createTokenManager({ source: { id: 'one', origin: BASE_URL, obtain }, clock, random: () => 0.5 })
@@ -25,7 +25,7 @@ export async function requests(perSecond) {
     for (let sent = 0; sent < SECONDS * perSecond; sent += batch) {
       await clock.runTo((sent / perSecond) * 1_000)
       await Promise.all(Array.from({ length: batch }, () => api.get('/wallet')))
-      timers = Math.max(timers, clock.pending)
+      timers = Math.max(timers, clock.pendingTimers)
     }
   })
   const bytes = heap() - before

@@ -1,6 +1,6 @@
 import { createTokenManager, memoryStore, TokenError } from '../../evergreen.mjs'
 import { dice } from '../../../scripts/lib/dice.mjs'
-import { VirtualClock } from '../virtual-clock.mjs'
+import { virtualClock } from '../virtual-clock.mjs'
 import { awayForAWhile } from './service.mjs'
 
 const MAX_WAIT_MS = 30_000
@@ -33,7 +33,7 @@ export function drawn(seed) {
 
 /** What API calls felt and what the token service saw, until nobody can feel any more of the outage. */
 export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }) {
-  const clock = new VirtualClock()
+  const clock = virtualClock()
   const { source, calls } = awayForAWhile({ ...outage, clock, draw, startAt, endAt })
   const store = memoryStore()
   const felt = { calls: 0, failed: 0, delayed: 0, longestWaitMs: 0, mute: 0, alarms: 0, recoveryMs: 0 }
