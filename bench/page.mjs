@@ -38,20 +38,20 @@ async function writeScorecard(text) {
 function introduction({ versions, ...machine }) {
   return `# Measured
 
-What a token costs, next to what you would use instead. \`npm run bench\` runs all of it and writes this page, and
-\`npm run bench:page\` draws it anew from what was measured last: no figure here was written by hand.
+What a token costs, beside the alternatives. \`npm run bench\` measures everything and writes this page. \`npm run bench:page\` writes it
+again from the last measurement: no figure is written by hand.
 
 ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}, Node ${machine.node}.
 
 ${table(['package', 'version'], Object.entries(versions))}
 
-Each contestant is used as its README recommends, with the options that suit it best here: one short file each in
-\`bench/contestants\` in the repository. Their versions are the newest that run on all Node versions that this package runs on. All are given the same token
-call, and all on axios the same copy of it.
+Each contestant is used as its README recommends, with its best options for this purpose: one short file each in
+\`bench/contestants\` of the repository. Their versions are the newest that run on all Node versions of this package. All make the same token
+call, and all on axios use the same copy of it.
 
-How to read it: contestants are measured in turn, in a new random order in each round. A ratio compares a contestant with the reference in
-the same round; given is the median of all rounds, and in brackets the middle half of them. The row **A/A** is the
-reference a second time: what it differs from 1 is noise, and so is any difference as small. Where there is a token service over HTTP, it is the simulated one
+How to read it: each round measures all contestants in turn, in a new random order. A ratio compares a contestant with the reference in
+the same round. The figure is the median of all rounds; the brackets hold the middle half. The row **A/A** measures the
+reference a second time: its difference from 1 is noise, and so is any difference as small. A token service over HTTP is the simulated one
 of \`axios-evergreen/testing\`, in a thread of its own.`
 }
 

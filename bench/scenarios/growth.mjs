@@ -62,8 +62,8 @@ export function section({ curves, idle, fleet }) {
   ])
   const { bytes } = curves[2].points.at(-1)
   const slopes = [...curves.flatMap(({ slope, lastSlope }) => [slope, lastSlope]), ...(fleet ? [fleet.slope] : [])]
-  return `Processor time in µs for each one of so many: to wait and be served, to be attached, to be created and get its token, to be sent. The
-slope is that of the line through the cost of all of them, both axes logarithmic: 1 is linear, less is better.
+  return `Processor time in µs for each of them: for a caller to wait and be served, for an instance to be attached, for an account to be created and get its token, for a request
+to be sent. The slope is that of the total cost, both axes logarithmic: 1 is linear, less is better.
 
 ${table(['what grows', '>how many', '>µs for each', '>slope', '>slope of the last step'], rows)}
 
@@ -72,7 +72,7 @@ ${reach(
   `nothing grows worse than linear: the steepest slope is ${figure(Math.max(...slopes), 2)} (up to ${STEEPEST} counts as linear).`,
 )}
 
-${table(['beside that', '>seen'], others(curves, idle))}
+${table(['what else was measured', '>result'], others(curves, idle))}
 
 ${reach(
   bytes <= MOST_BYTES,
@@ -127,14 +127,14 @@ function fleetSection(fleet) {
   const columns = ['processes', '>commands per second', '>of each', '>token calls', '>requests failed']
   const calls = fleet.points.map((point) => point.calls)
   return `Real processes on one account and one Redis, tokens of 3 s, ten requests a second from each, ${fleet.seconds} s at each size. Commands grow with a
-slope of ${figure(fleet.slope, 2)}. What a request takes grows where there are more processes than cores.
+slope of ${figure(fleet.slope, 2)}. With more processes than cores, requests take longer.
 
 ${table([...columns, '>a request: median, 99 %, ms'], rows)}
 
 ${reach(
   Math.max(...calls) <= calls[0] * SOONER + 1,
-  `token calls do not grow with the processes: ${calls.join(', ')}. (A few more are due to jitter, as who drew the earliest renews for all, and to
-processes that know the time only from a \`Date\` header, in whole seconds: much for a token of 3 s.)`,
+  `token calls do not grow with the processes: ${calls.join(', ')}. (There are two reasons for a few more. With jitter, the process with the earliest time renews for all. And processes
+read the time from a \`Date\` header in whole seconds, which is much for a token of 3 s.)`,
 )}`
 }
 

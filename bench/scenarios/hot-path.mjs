@@ -68,13 +68,13 @@ export function section({ settings, growth }) {
   const headings = Object.values(SETTINGS).map(({ heading }) => heading)
   const flat = growth.grownBytes / growth.requests < MOST_BYTES_KEPT
   return `Processor time and memory of a request that finds a fresh token. The reference is a synchronous interceptor that sets a constant
-header. The three that have a transport of their own are asked for their token by an interceptor here.
+header. Three contestants have a transport of their own: here an interceptor asks them for their token.
 
 - In process: an adapter that answers at once. Its answer has a \`request\`, as that of every real adapter.
-- http adapter: the real one of axios, on a connection in memory that answers a turn of the event loop later. A real network differs more from
-  one round to the next than the contestants do from each other.
-- fetch adapter: the real one of axios. A function stands for \`fetch\` and answers with a \`Response\` that has no body: reading one
-  takes long, for all alike, and would hide part of the differences.
+- http adapter: that of axios, on a connection in memory that answers one turn of the event loop later. A real network varies more
+  between rounds than the contestants vary between each other.
+- fetch adapter: that of axios. A function replaces \`fetch\`, and answers with a \`Response\` without a body. Reading a body
+  takes long for all of them, and would hide part of the differences.
 
 ### Processor time
 
@@ -116,10 +116,12 @@ function reached({ time, memory }, { heading, ...most }) {
   return most.bytes === undefined ? lines : [...lines, line('bytes', most.bytes, memory)]
 }
 
-const WHAT_IT_DOES = `What axios-evergreen does beyond the reference, on each request: it looks up the token; it compares the origin of the request with
-those that may have the token; the header is assigned below all interceptors, and taken off again after the answer, so that no error and no log shows
-it; the request in the answer, where the header still stands, is told to print without it; redirects are watched, so that a token follows none to another
-origin; and it awaits the answer, to see whether the API refuses the token.`
+const WHAT_IT_DOES = `What axios-evergreen does beyond the reference, on each request:
+
+- It looks up the token, and compares the origin of the request with the allowed origins.
+- It sets the header below all interceptors. After the answer it removes the header, and makes the request in the answer print without it.
+- It watches redirects, so that no token follows one to another origin.
+- It awaits the answer, to see whether the API refuses the token.`
 
 export function charts(results) {
   const { settings } = results

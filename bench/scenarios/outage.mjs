@@ -39,10 +39,10 @@ export function ratios({ classes }) {
 export function section({ count, classes }) {
   const columns = ['the service', '>outages', '>of them felt', '>calls failed', '>calls delayed', '>longest wait']
   const more = ['>token calls, 1st minute: mean, most', '>most in a later minute', '>recovery: median, 99 %, worst']
-  return `${figure(count)} random outages in virtual time, on tokens of 60 s. One to four processes share a store, with or without refresh tokens, and make two to ten
-calls a second (one in one to three seconds where the outage is longer than 20 s). From any moment in the life of a token on the service refuses,
-breaks off or answers 503 (*${FAST}*), does not answer at all, or answers 503 after 1 s to 9 s (*slow*). An outage is felt if a call failed
-or had to wait. Recovery is the time from the return of the service to the end of the last call that failed or had to wait, where there was one.
+  return `${figure(count)} random outages in virtual time, with tokens of 60 s. One to four processes share a store, with or without refresh tokens, and make two to ten
+calls a second (one in one to three seconds if the outage is longer than 20 s). An outage begins at any moment in the life of a token. The service refuses or
+breaks off connections, or answers 503 (*${FAST}*); or it does not answer; or it answers 503 after 1 s to 9 s (*slow*). An outage is felt if a call failed
+or had to wait. Recovery is the time from the return of the service to the end of the last such call.
 
 ${table([...columns, ...more], classes.map(row))}
 
@@ -74,12 +74,12 @@ function reaches(classes) {
   return [
     reach(
       fast7.failed + fast7.delayed === 0,
-      `an outage of up to 7 s that fails at once is felt by nobody (P4): ${felt(fast7)}.`,
+      `no call notices an outage of up to 7 s that fails at once (P4): ${felt(fast7)}.`,
     ),
-    reach(silent10.failed === 0, `of an outage of up to 10 s without an answer no call fails (P4): ${felt(silent10)}.`),
+    reach(silent10.failed === 0, `no call fails in an outage of up to 10 s without an answer (P4): ${felt(silent10)}.`),
     reach(
       longestWaitMs <= 30_000 && all.mute === 0,
-      `whoever fails is told so within 30 s, and when to come again (P4): the longest wait was ${seconds(longestWaitMs)}, and
+      `a call that fails does so within 30 s, and its error says when to try again (P4): the longest wait was ${seconds(longestWaitMs)}, and
 ${all.mute} of ${figure(all.failed)} errors were without \`retryAt\`.`,
     ),
     reach(
@@ -92,14 +92,11 @@ ${all.mute} of ${figure(all.failed)} errors were without \`retryAt\`.`,
     ),
     reach(
       otherRecoveryMs <= RECOVERED_MS,
-      `so they do after any other (P6): at the latest after ${seconds(otherRecoveryMs)}.`,
+      `the same after any other outage (P6): at the latest after ${seconds(otherRecoveryMs)}.`,
     ),
-    reach(
-      all.alarms === 0,
-      `nobody is suspected of theft because an answer was lost: ${all.alarms} suspicions without an explanation.`,
-    ),
-    `Between 7 s and 18 s of failing at once ${figure(fast18.outagesFailed)} of ${figure(fast18.outages)} outages had calls that failed: when the old token ends meanwhile,
-callers are told at once instead of being kept waiting ([decided otherwise](faults.md#decided-otherwise)).`,
+    reach(all.alarms === 0, `no lost answer leads to an unexplained suspicion: ${all.alarms} suspicions.`),
+    `Between 7 s and 18 s of failing at once ${figure(fast18.outagesFailed)} of ${figure(fast18.outages)} outages had calls that failed. When the old token ends,
+callers get an error at once, and do not wait ([decided otherwise](faults.md#decided-otherwise)).`,
   ]
 }
 

@@ -98,8 +98,8 @@ export function section({ seconds, peerSeconds, contestants: all, tail }) {
   )
   const ours = all[EVERGREEN]
   const transports = Object.values(contestants).filter(({ transport }) => transport !== 'axios')
-  return `${PER_SECOND} requests a second over HTTP, for each contestant, by the clock, for ${seconds} s; a token lives ${LIFETIME_MS / 1_000} s, a token call
-takes ${TOKEN_LATENCY_MS} ms. Static header, A/A and axios-evergreen run side by side in one process, the others after them, for
+  return `Each contestant sends ${PER_SECOND} requests a second over HTTP for ${seconds} s. A token lives ${LIFETIME_MS / 1_000} s, a token call
+takes ${TOKEN_LATENCY_MS} ms. Static header, A/A and axios-evergreen run side by side in one process. The others run after them, for
 ${peerSeconds} s, two or three at a time.
 ${transports.map((each) => each.name).join(', ')} have transports of their own: compare 401s and waits rather than times.
 

@@ -81,8 +81,8 @@ export function section({ rows: outcomes }) {
     return `### ${upperFirst(rows[row].title)}\n\nRight: ${rows[row].wanted}.\n\n${table(columns, cells)}`
   })
   const wrong = Object.keys(outcomes).filter((row) => !outcomes[row][EVERGREEN].right)
-  return `Each row is played with each contestant in a thread of its own, over real HTTP. Leaked are the places where the token or the secret was
-found; crashes are rejections that nobody handles, which end a Node process.
+  return `Each row runs with each contestant in a thread of its own, over real HTTP. \`leaked\` counts the places that showed the token or the secret.
+\`crashes\` counts unhandled rejections, which end a Node process.
 
 ${summary({ rows: outcomes })}
 

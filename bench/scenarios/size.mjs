@@ -66,13 +66,13 @@ export function section({ ours, ownCode, others }) {
     return reach(gzipped <= limit, `at most ${limit} KiB for ${what}, gzipped: ${gzipped.toFixed(1)} KiB.`)
   })
   return `Bundled and minified by esbuild, with all dependencies but axios. Variant A is \`attachBearer\`, \`createTokenManager\` and \`clientCredentials\`. The others
-are bundled whole. The last three bring a transport of their own, and ways to log in that nobody else here has. \`npm run check:size\` holds the first
-three sizes at every change: its limits stand in \`.size-limit.json\`.
+are bundled whole. The last three include a transport of their own, and ways to log in that no other package here has. \`npm run check:size\` holds the first
+three sizes at every change: its limits are in \`.size-limit.json\`.
 
 ${table(['package', '>minified, KiB', '>and gzipped, KiB'], rows)}
 
 ${lines.join('\n\n')}
 
-Most of it is its own code: beside the renewal and the answers of the service, the checks of options and of answers, each with a message that says what
+Most of it is own code: the renewal, the answers of the service, and the checks of options and answers, each with a message that says what
 to do.`
 }

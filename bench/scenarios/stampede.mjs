@@ -137,19 +137,18 @@ export function section({ callers, storms, cost, heap }) {
   const most = callers.at(-1)
   const ours = Object.values(storms).flatMap((state) => callers.map((count) => ({ count, ...state[count][EVERGREEN] })))
   const bytes = heap.beyondPlain[EVERGREEN].median
-  return `All callers start in one turn of the event loop; the API answers in process, the token service over HTTP, ${TOKEN_LATENCY_MS} ms after it has
-acted. Token calls are the most of any round, served the fewest. The three that have a transport of their own are asked for their token by an
-interceptor.
+  return `All callers start in one turn of the event loop. The API answers in process, the token service over HTTP, ${TOKEN_LATENCY_MS} ms after it acts. \`calls\` is
+the most of any round, \`served\` the fewest. Three contestants have a transport of their own: an interceptor asks them for their token.
 
 ${Object.keys(storms)
   .map((state) => `### ${headings[state]}\n\n${stormTable(storms[state], callers)}`)
   .join('\n\n')}
 
-### What ${figure(cost.callers)} callers cost who wait
+### Cost of ${figure(cost.callers)} waiting callers
 
-Here the token service answers in process, one turn of the event loop after it was asked: all callers wait by then, and no round trip is part of
-any figure. The times are multiples of what the static header takes for as many requests in the same round: of its processor time, and of its time by
-the clock. For the signals, each caller has one of its own, those with the static header too.
+Here the token service answers in process, one turn of the event loop later: all callers wait by then, and no figure includes a
+round trip. The times are multiples of those of the static header, for as many requests in the same round: processor time, and time by
+the clock. With signals, each caller has a signal of its own, also with the static header.
 
 ${table(
   ['contestant', ...Object.values(ways).flatMap((heading) => [`>processor, ${heading}`, '>clock'])],
@@ -161,7 +160,7 @@ ${table(
 
 ### Heap of ${figure(heap.count)} waiters
 
-A request that waits for its answer takes ${figure(heap.plain.median)} bytes in plain axios; one that waits for its token takes this much more:
+In plain axios a request that waits for its answer takes ${figure(heap.plain.median)} bytes. A request that waits for its token takes more by:
 
 ${table(
   ['contestant', '>bytes per waiter, beyond plain axios', '>middle half'],
@@ -197,8 +196,8 @@ ${Object.entries(ways)
 
 ${reach(bytes <= MOST_BYTES, `at most ${figure(MOST_BYTES)} bytes per waiter: ${figure(bytes)}.`)}
 
-What a caller who waits costs beyond the static header: its place in the queue, its limit, what continues it when the token comes and, if it has one, a
-listener on its signal. All of that lives until the token comes: with so many callers, much of the time goes into copying and collecting it.`
+Beyond the static header, a waiting caller costs its place in the queue, its limit, its continuation and, if it has one, a
+listener on its signal. All of these live until the token comes. With so many callers, much of the time goes into copying and collecting them.`
 }
 
 const headings = { cold: 'No token yet', expired: 'The token has expired' }

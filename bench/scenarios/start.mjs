@@ -47,8 +47,8 @@ export function section({ rounds, imports }) {
     ratio(ms, 1),
     ratio(ofAxios, 2),
   ])
-  return `ESM, in ${figure(rounds)} fresh processes for each, in turn. axios is there already; beside the time stands what part of the import of axios it is, in the
-same process. A/A is the import of axios-evergreen once more.
+  return `ESM, in ${figure(rounds)} fresh processes for each, in turn. axios is imported before. The second column is the part of the import of axios in the
+same process. A/A imports axios-evergreen again.
 
 ${table(['package', '>ms beyond axios', '>part of axios'], rows)}
 

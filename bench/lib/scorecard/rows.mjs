@@ -66,7 +66,7 @@ export const rows = {
     right: ({ tokenCalls, apiRequests, failed }) => tokenCalls <= 2 && apiRequests <= 40 && failed === 20,
   },
   'first-aborts': {
-    title: 'the first of ten callers aborts while the token is got',
+    title: 'the first of ten callers aborts while a token call runs',
     wanted: '9 served, 1 token call',
     options: { latencyMs: 300 },
     async play({ call }) {
