@@ -168,7 +168,7 @@ describe('given what is no such service', () => {
 
   it.each([
     ['a wrong path', 404, '{}', {}, 6, /check baseUrl/],
-    ['a web page', 200, '<!doctype html><p>Welcome', { 'Content-Type': 'text/html' }, 6, /A web page was answered/],
+    ['a web page', 200, '<!doctype html><p>Welcome', { 'Content-Type': 'text/html' }, 6, /The answer is a web page/],
     ['a redirect', 302, '', { Location: 'https://login.example.com/' }, 6, /redirect to https:\/\/login\.example\.com/],
     ['an OAuth 2.0 server', 200, `{"access_token":"${SECRET}","expires_in":60}`, {}, 6, /^speaks +OAuth 2\.0/m],
     ['OAuth 2.0 that refuses', 400, '{"error":"invalid_request"}', {}, 6, /use oauth2\(\{ tokenEndpoint/],
@@ -222,9 +222,9 @@ describe('given what is no such service', () => {
 describe('given a wrong call of the doctor', () => {
   const BASE = ['--base-url', 'https://payments.example.com/api']
   it.each([
-    [['doctor', ...BASE, '--client-secret', SECRET], CLIENT, /Credentials are not taken as arguments/],
-    [['doctor', ...BASE, `--password=${SECRET}`], LOGIN, /Credentials are not taken as arguments/],
-    [['doctor', ...BASE, '-u', SECRET], LOGIN, /Credentials are not taken as arguments/],
+    [['doctor', ...BASE, '--client-secret', SECRET], CLIENT, /Do not pass credentials as arguments/],
+    [['doctor', ...BASE, `--password=${SECRET}`], LOGIN, /Do not pass credentials as arguments/],
+    [['doctor', ...BASE, '-u', SECRET], LOGIN, /Do not pass credentials as arguments/],
     [['doctor', ...BASE, SECRET], LOGIN, /argument without an option/],
     [['doctor', ...BASE, '--verbose'], LOGIN, /There is no option --verbose/],
     [['doctor'], CLIENT, /--base-url must be given/],
@@ -241,7 +241,7 @@ describe('given a wrong call of the doctor', () => {
     [['doctor', ...BASE], { EVERGREEN_LOGIN: 'me' }, /EVERGREEN_PASSWORD must be set, too/],
     [['doctor', ...BASE], { ...CLIENT, ...LOGIN }, /not both/],
     [['doctor', ...BASE], { ...CLIENT, EVERGREEN_CLIENT_SECRET: `${SECRET}\n` }, /no line break/],
-    [['doctors', ...BASE], CLIENT, /The one command is doctor/],
+    [['doctors', ...BASE], CLIENT, /The only command is doctor/],
   ])('when it is called with %j, then it says what to do, and calls nothing', async (args, env, message) => {
     expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(message) })
   })

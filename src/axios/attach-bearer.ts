@@ -94,7 +94,9 @@ class Attachments {
     const origins = claimedOrigins(this.#instance, access.origin, settings)
     const taken = origins.find((origin) => this.#claims.has(origin))
     if (taken !== undefined)
-      throw new TypeError(`${taken} already gets the token of another manager on this instance: give origins to both`)
+      throw new TypeError(
+        `${taken} already gets the token of another manager on this instance: set the option origins of both attachments`,
+      )
     const claim: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
     this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
     if (this.#attached.size === 0) this.#install()
@@ -192,7 +194,7 @@ class Attachments {
     else if (this.#isDefault(claim.header))
       claim.access.anomaly(
         'header-in-defaults',
-        `${claim.header} is among the instance's defaults: requests do not get the fresh token`,
+        `${claim.header} is among the instance's defaults: delete it there, or requests do not get the fresh token`,
       )
     return undefined
   }
@@ -222,8 +224,8 @@ class Attachments {
 }
 
 const REPLACED =
-  'A request went out without a token: an interceptor handed on a copy of its config with another adapter. Register that interceptor after ' +
-  'attachBearer, or let it change the config that it is given'
+  'A request went out without a token: an interceptor returned a copy of its config with another adapter. Register that interceptor after ' +
+  'attachBearer, or let it change the config that it receives'
 
 type Chosen = Pick<InternalAxiosRequestConfig, 'adapter'>
 type Wrapper = AxiosAdapter & { readonly [WRAPPED]?: Adapter }

@@ -64,7 +64,7 @@ function givenOrigins(origins: AttachOptions['origins'], allowInsecureHttp: bool
   return origins.map((given) => {
     const { origin, hostname, href } = checkedSecureUrl('origins', given, allowInsecureHttp)
     // It would be compared as it is, and no request goes there.
-    if (hostname.includes('*')) throw new TypeError(`origins has no wildcards, got '${origin}': list each origin`)
+    if (hostname.includes('*')) throw new TypeError(`origins takes no wildcards, got '${origin}': list each origin`)
     if (href !== `${origin}/`)
       throw new TypeError(`origins takes no path, query or fragment: the token goes to all paths, write '${origin}'`)
     return origin

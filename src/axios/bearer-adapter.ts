@@ -140,5 +140,5 @@ async function replay(
 }
 
 const REFUSED =
-  'The API refused an access token, and the one that was issued in its place too: check that the token service is that of the same ' +
-  'environment as the API, that its tokens have the audience and the scope that the API asks for, and the clock of the API'
+  'The API refused an access token and its successor: check that the API and the token service belong to the same environment, that the ' +
+  'tokens have the audience and the scope that the API requires, and that the clock of the API is right'

@@ -13,7 +13,7 @@ export async function sendUnfollowed(
   const response = await adapter(config)
   // A browser shows nothing of a redirect that it does not follow. Axios would take that for a success.
   if ((response as AxiosResponse | undefined)?.status !== 0) return response
-  const message = `The API answered with a redirect, which is not followed because the token goes under ${header}`
+  const message = `The API answered with a redirect, which is not followed because the token is in the header ${header}`
   throw new AxiosError(message, 'ERR_FR_TOO_MANY_REDIRECTS', config, response.request, response)
 }
 
@@ -21,7 +21,7 @@ export async function sendUnfollowed(
 export function checkStays(adapter: AxiosAdapter, header: string): void {
   if (Reflect.get(adapter, 'adapterName') !== 'xhr') return
   throw new TypeError(
-    `The token cannot go under ${header} with the xhr adapter, which follows redirects and takes it along: set adapter: 'fetch' on the instance, ` +
-      'or send it as Authorization',
+    `The token cannot be in the header ${header} with the xhr adapter, because redirects take it along: set adapter: 'fetch' on the instance, ` +
+      'or send the token as Authorization',
   )
 }

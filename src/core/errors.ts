@@ -10,7 +10,7 @@ export type TokenErrorCode =
   | 'ERR_TOKEN_RESPONSE' // 2xx that cannot be used
   | 'ERR_SIGNATURE' // meta.sign missing or wrong
   | 'ERR_WAIT_TIMEOUT' // a caller waited maxWaitMs
-  | 'ERR_REPLACED_TOO_SOON' // the API refuses tokens faster than they may be replaced
+  | 'ERR_REPLACED_TOO_SOON' // the API refuses tokens faster than the manager may replace them
   | 'ERR_STORE_UNAVAILABLE' // shared store gone and policy says fail
   | 'ERR_CLOSED'
   | 'ERR_LOGIN_REQUIRED' // the source cannot obtain without a person; waits for adopt()

@@ -21,7 +21,7 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   // Of a class: it would be dropped unheard.
   const inherited = names.find((name) => name in given && !(name in options) && !(name in Object.prototype))
   if (inherited === undefined) return options
-  throw new TypeError(`${what} must have ${inherited} as a member of their own, not by a class: pass a plain object`)
+  throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
 }
 
 /** @returns An option of one call, undefined where the given object has none of its own. */

@@ -4,7 +4,7 @@ import type { RenewalCause } from './events.ts'
 /** Between two renewals that nobody forced, however short a token lives. */
 const LEAST_GAP_MS = 1_000
 const LEAST_FORCED_GAP_MS = 2_000
-const TOO_SOON = 'The API refuses access tokens faster than they may be replaced'
+const TOO_SOON = 'The API refuses access tokens faster than the manager may replace them'
 
 /** Keeps renewals apart: a service that issues tokens which are refused, or have ended, must not be called all the time. Instants are monotonic. */
 export class RenewalGaps {

@@ -245,7 +245,10 @@ export class Renewal {
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     const askedMs = askedMsOf(error)
     if (askedMs > retry.maxRetryAfterMs)
-      events.anomaly('retry-after-clamped', `Retry-After of ${askedMs} ms is taken as ${retry.maxRetryAfterMs} ms`)
+      events.anomaly(
+        'retry-after-clamped',
+        `Retry-After of ${askedMs} ms counts as ${retry.maxRetryAfterMs} ms (retry.maxRetryAfterMs)`,
+      )
     return planAfter(error, this.#facts(call), { retry, graceMs, maxWaitMs: renewal.maxWaitMs })
   }
 

@@ -32,6 +32,6 @@ export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp
   if (!isHttp) throw new TypeError(`${name} must be an absolute http or https URL, got ${given}`)
   if (url.username || url.password) throw new TypeError(`${name} must not carry a user or password, got ${given}`)
   if (!mayCarrySecrets(url, allowInsecureHttp))
-    throw new TypeError(`${name} must be https, got ${given}; set allowInsecureHttp to send secrets in the clear`)
+    throw new TypeError(`${name} must be https, got ${given}; set allowInsecureHttp to send secrets unencrypted`)
   return url
 }

@@ -164,7 +164,8 @@ export class Manager implements TokenManager {
       hasEnded: (token) => this.#machine.hasEnded(token),
       replaceBehind: (token) => this.#machine.replaceBehind(token),
       watch(watcher) {
-        if (events.watcher) throw new TypeError('The token manager is instrumented already: end that first')
+        if (events.watcher)
+          throw new TypeError('The token manager is instrumented already: call the function that instrument() returned')
         events.watcher = watcher
         return () => {
           if (events.watcher === watcher) events.watcher = undefined

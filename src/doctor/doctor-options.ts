@@ -36,7 +36,7 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
     given.set(token.name, token.value ?? true)
   }
   if (given.has('help') || args.length === 0) return 'help'
-  if (commands[0] !== 'doctor') throw new Misuse('The one command is doctor')
+  if (commands[0] !== 'doctor') throw new Misuse('The only command is doctor')
   if (commands.length > 1)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
   const baseUrl = given.get('base-url')
@@ -57,7 +57,7 @@ function checkOption(name: string, rawName: string): void {
   if (Object.hasOwn(OPTIONS, name)) return
   if (/id$|secret|login|pass|user|token|key|credential|auth|^[up]$/i.test(name))
     throw new Misuse(
-      'Credentials are not taken as arguments: every user of this machine can read those, and shells keep them. Set them in the environment',
+      'Do not pass credentials as arguments: every user of this machine can read arguments, and shells keep them. Set them in the environment',
     )
   throw new Misuse(
     /^-[a-z]$|^--[a-z-]{1,30}$/.test(rawName) ? `There is no option ${rawName}` : 'There is no such option',

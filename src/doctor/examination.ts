@@ -145,7 +145,7 @@ function adviceOn(code: TokenErrorCode, retryAfterMs: number | undefined, answer
   const advice: string[] = []
   if (answer && isPage(answer))
     advice.push(
-      'A web page was answered. The address may be that of a web site, or a proxy or a login page stands between.',
+      'The answer is a web page. The address may belong to a web site, or a proxy or a login page answers instead.',
     )
   if (answer && protocolOf(answer) === 'oauth2')
     return ['The service speaks OAuth 2.0: use oauth2({ tokenEndpoint, … }) of axios-evergreen/oauth2.']
@@ -156,11 +156,11 @@ function adviceOn(code: TokenErrorCode, retryAfterMs: number | undefined, answer
   if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
     advice.push(
       answer
-        ? 'Something answers at this address, and has trouble: try again later.'
-        : 'Nothing answered. Check host and port, and what stands between: firewall, VPN, HTTPS_PROXY and NO_PROXY.',
+        ? 'The service at this address fails: try again later.'
+        : 'Nothing answered. Check host and port, and what is between: firewall, VPN, HTTPS_PROXY and NO_PROXY.',
     )
   if (code === 'ERR_CREDENTIALS_REJECTED')
-    advice.push('Compare the environment variables with what the service gave you: a line break, or another account?')
+    advice.push('Compare the environment variables with your credentials: is there a line break, or another account?')
   return advice
 }
 
@@ -197,7 +197,7 @@ function apiCall(address: string, tokens: TokenManager, allowInsecureHttp: boole
         problem(
           'API_UNCLEAR',
           `${shown} answered ${status}: that says nothing of the token`,
-          status >= 500 ? 'Try again later.' : 'Redirects are not followed: name the address behind it.',
+          status >= 500 ? 'Try again later.' : 'The doctor follows no redirect: give the address of its target.',
         )
     } catch (error) {
       if (isTokenError(error)) problem(error.code, error.message)

@@ -86,6 +86,6 @@ class OAuth2 implements TokenSource {
 const HEADERS = { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' }
 
 function loginRequired(): TokenError {
-  const message = 'Somebody must log in: pass the tokens of a login to adopt() of the token manager'
+  const message = 'A person must log in: pass the tokens of that login to adopt() of the token manager'
   return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
 }

@@ -56,7 +56,7 @@ const REFUSED = 'the refresh token was refused'
 
 const ADVICE: Partial<Record<string, string>> = {
   invalid_grant: REFUSED,
-  invalid_client: 'check clientId, clientSecret and clientAuthentication; some servers know only post',
+  invalid_client: 'check clientId, clientSecret and clientAuthentication; some servers accept only post',
   unauthorized_client: 'the server does not allow this grant to this client',
   unsupported_grant_type: 'the server does not know this grant; check tokenEndpoint',
   invalid_scope: 'check scope',

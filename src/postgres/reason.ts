@@ -6,7 +6,7 @@ const ADVICE = {
   '28P01': 'the server refused the password',
   '42501': 'not permitted, grant SELECT, INSERT and UPDATE on the table, and USAGE on its schema',
   '42703': 'the table has other columns than createTableStatement() makes',
-  '42P01': 'the table does not exist, run what createTableStatement() returns',
+  '42P01': 'the table does not exist, run the statement that createTableStatement() returns',
 }
 
 /** What the client `pg` reports without a code. */

@@ -18,7 +18,7 @@ type Command = (args: [string, string, string, string, ...string[]]) => Promise<
 export function commandOf(client: RedisClient): Command {
   checkObject('client', client)
   const [call, sendCommand, command] = ['call', 'sendCommand', 'command'].map((name) => member(client, name))
-  if (isMethod(member(client, 'then'))) throw new TypeError('client is a promise: await it, and pass what it brings')
+  if (isMethod(member(client, 'then'))) throw new TypeError('client is a promise: await it, and pass its result')
   // The order tells them apart: ioredis has a sendCommand too, which takes something else, and both have a method for the
   // Redis command COMMAND.
   if (isMethod(call)) return async (args) => call.apply(client, args)

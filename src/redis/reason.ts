@@ -2,12 +2,12 @@ import { builtinModule } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
 import { reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
 
-const RIGHTS = 'grant +evalsha +eval +time +type +getrange +set +info, and the keys of its prefix, to the user'
+const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'
 const CA = 'give the client the CA of the server (option ca of its tls)'
 
 /** What to do about a code, or about the word with which Redis begins an error. */
 const ADVICE = {
-  BUSY: 'a script of somebody else blocks the server',
+  BUSY: 'another script blocks the server',
   CLUSTERDOWN: 'the cluster serves no keys of this slot, look at its nodes',
   DEPTH_ZERO_SELF_SIGNED_CERT: CA,
   LOADING: 'the server has just started and reads its data',
@@ -53,7 +53,7 @@ function nameIn(message: string): string | undefined {
 function stateOf(client: object): string | undefined {
   const status = member(client, 'status') ?? 'ready'
   if (member(client, 'isOpen') === false || status === 'end')
-    return 'the client is not connected, call its connect() and close it after the manager'
+    return 'the client is not connected, call its connect(), and close the client after the manager'
   if (member(client, 'isReady') !== false && status === 'ready') return undefined
   const why = troubles.get(client) ?? UNKNOWN_REASON
   return why === UNKNOWN_REASON ? 'the client has no connection' : `the client has no connection (${why})`

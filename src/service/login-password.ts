@@ -116,7 +116,7 @@ class LoginPassword implements TokenSource {
     { report }: ExchangeContext,
   ): Promise<void> {
     const refused = (why: string) =>
-      new TokenError('ERR_SIGNATURE', `The answer of ${address} is not to be trusted: ${why}`, {
+      new TokenError('ERR_SIGNATURE', `The answer of ${address} cannot be trusted: ${why}`, {
         outcome: 'unknown',
         status,
       })
@@ -135,9 +135,8 @@ class LoginPassword implements TokenSource {
       const isNewer = !lastTime || isAfter(timestamp, lastTime)
       const isTwin = !isNewer && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
       if (!isNewer && !isTwin) {
-        if (!this.#serviceClock.hasGoneBack(timestamp, sent))
-          throw refused('it is an old one: meta.time does not advance')
-        report?.('clock-off', 'The service has put its clock back: meta.time lies before one of an earlier answer')
+        if (!this.#serviceClock.hasGoneBack(timestamp, sent)) throw refused('it is old: meta.time does not advance')
+        report?.('clock-off', 'The service has set its clock back: meta.time is before that of an earlier answer')
       }
     }
     if (!timestamp?.hasZone) return
@@ -158,15 +157,14 @@ class LoginPassword implements TokenSource {
     const accessEnd = parseTimestamp(document.attribute('access_expired_at'))
     if (!accessEnd) throw document.unusable('data.attributes.access_expired_at must be a timestamp')
     const accessLifetimeMs = accessEnd.at - (serviceNow ?? sent.wall)
-    if (accessLifetimeMs <= 0)
-      throw document.unusable('the access token has expired already, by the service’s own clock')
+    if (accessLifetimeMs <= 0) throw document.unusable('the access token has expired by the service’s own clock')
     const grant: TokenGrant = { accessToken: document.text('access'), accessLifetimeMs }
     if (!document.hasId) odd('has no id')
     // Its absence is reported by the manager, which knows whether one was due.
     if ((document.attribute('refresh') ?? undefined) === undefined) return grant
     const refreshToken = document.text('refresh')
     const refreshEnd = parseTimestamp(document.attribute('refresh_expired_at'))
-    if (!refreshEnd) odd('has no refresh_expired_at that can be read')
+    if (!refreshEnd) odd('has no readable refresh_expired_at')
     // An expiry that only this machine's clock could judge is none.
     if (!refreshEnd || serviceNow === undefined) return { ...grant, refreshToken }
     const refreshLifetimeMs = refreshEnd.at - serviceNow

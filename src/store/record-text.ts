@@ -51,24 +51,24 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const envelope = text.length <= MAX_LENGTH ? parsed(text) : undefined
   const schema = member(envelope, 'schema')
   if (typeof schema !== 'number') return UNKNOWN
-  if (schema > SCHEMA) throw new ForeignRecord('it is of a newer release')
+  if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
   // One of an older release is absent: its tokens are obtained anew, once.
   if (schema < SCHEMA) return {}
   if (!isEnvelope(envelope)) return UNKNOWN
   if (!keyRing.ids.includes(envelope.kid)) {
-    if (envelope.kid !== '') throw new ForeignRecord('it is sealed with a key that is not known here')
+    if (envelope.kid !== '') throw new ForeignRecord('it is sealed with a key that is not among encryptionKeys')
     // Anybody could have written it.
-    return { flaw: 'what stood there is not sealed' }
+    return { flaw: 'it was not sealed' }
   }
   try {
     const state = parsed(await keyRing.open(envelope, contextOf(key, envelope)))
     return isRecordState(state) ? { state } : UNKNOWN
   } catch {
-    return { flaw: 'what stood there cannot be opened' }
+    return { flaw: 'it could not be opened' }
   }
 }
 
-const UNKNOWN: Stored = { flaw: 'what stood there is no token record' }
+const UNKNOWN: Stored = { flaw: 'it was no token record' }
 
 function contextOf(key: string, { schema, nonce, shown }: Omit<Envelope, 'box' | 'kid'>): string[] {
   return [key, String(schema), nonce, JSON.stringify(shown)]

@@ -134,7 +134,7 @@ export class SharedRecord implements TokenRecord {
       }
       known = undefined
     }
-    throw new NoAnswer(`${MAX_ATTEMPTS} owners in a row were faster`)
+    throw new NoAnswer(`something else replaced the record ${MAX_ATTEMPTS} times in a row`)
   }
 
   async #read(patience: number): Promise<Known> {

@@ -269,7 +269,10 @@ class SharedOrPrivateRecord implements TokenRecord {
 
   #unavailable(thrown: unknown): TokenError {
     if (thrown instanceof ForeignRecord) {
-      this.#reports.anomaly('stored-tokens-unusable', `The shared token record is left alone: ${thrown.message}`)
+      this.#reports.anomaly(
+        'stored-tokens-unusable',
+        `The manager does not change the shared token record: ${thrown.message}`,
+      )
       return new TokenError('ERR_STORE_UNAVAILABLE', `The shared token record cannot be used: ${thrown.message}`)
     }
     const message = `The shared token store is unavailable (${this.#settings.reasonOf(thrown)})`

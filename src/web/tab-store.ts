@@ -12,7 +12,7 @@ export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnav
       const record = memory.open(key, clock, reports)
       return {
         async claim(...claimed) {
-          const message = `This tab keeps its tokens to itself: ${lack}`
+          const message = `This tab does not share its tokens: ${lack}`
           // Not earlier: nobody could listen.
           reports.unavailable(message)
           if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)

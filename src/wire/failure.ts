@@ -79,9 +79,9 @@ export function failureOfNetwork(thrown: unknown): NetworkFailure {
 function adviceOn(code: string): string | undefined {
   if (NOT_TRUSTED.has(code))
     return 'this machine does not trust the certificate: name its authority in NODE_EXTRA_CA_CERTS, or in the agent of the token calls'
-  if (NO_TLS.has(code)) return 'does the port speak plain http?'
+  if (NO_TLS.has(code)) return 'the port does not speak TLS: check the address'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'unknown host: check the address, that of the proxy, and the DNS of this machine'
+    return 'unknown host: check the address, the proxy, and the DNS of this machine'
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return 'check the dates of the certificate, and the clock of this machine'
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'the certificate is for another host: check the address'

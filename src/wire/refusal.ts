@@ -23,18 +23,18 @@ export function refused(
 export function generalAdvice({ code, outcome }: Failure, answer: Answered, option: string): string | undefined {
   if (code === 'ERR_THROTTLED') return 'too many token calls'
   if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
-    return outcome === 'unknown-5xx' ? 'the token service failed' : 'the token service gave up'
-  if (code === 'ERR_TOKEN_RESPONSE') return 'no status that HTTP knows'
+    return outcome === 'unknown-5xx' ? 'the token service failed' : 'the token service did not finish the call'
+  if (code === 'ERR_TOKEN_RESPONSE') return 'this is no HTTP status'
   if (answer.status < 400) return adviceOnRedirect(answer, option)
-  if (answer.status === 407) return 'a proxy wants to know who calls; check transport.proxy, or HTTPS_PROXY'
+  if (answer.status === 407) return 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY'
   return undefined
 }
 
 function adviceOnRedirect({ url, headers }: Answered, option: string): string {
   const location = headers.get('location')
   const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined
-  if (!target) return `a redirect to nowhere; check ${option}`
+  if (!target) return `a redirect without a valid target; check ${option}`
   if (target.origin === url.origin && target.pathname.replace(/\/$/, '') === url.pathname.replace(/\/$/, ''))
-    return `a redirect that changes only the trailing slash; token calls follow none, check ${option}`
-  return `a redirect to ${target.origin}; token calls follow none, check ${option}`
+    return `a redirect that changes only the trailing slash; token calls follow no redirect, check ${option}`
+  return `a redirect to ${target.origin}; token calls follow no redirect, check ${option}`
 }

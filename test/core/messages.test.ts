@@ -11,7 +11,7 @@ describe('given callers who get no token, when they read the message', () => {
     source.script.push(failing(503))
     const waiting = outcome(tokens.getAccessToken({ maxWaitMs: 200 }))
     await clock.advance(200)
-    const message = 'No access token could be had within the time that this caller can wait'
+    const message = 'No access token can come within the time that this caller can wait'
     expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'answered 503' } })
   })
 
@@ -61,7 +61,7 @@ describe('given callers who get no token, when they read the message', () => {
     await tokens.getAccessToken()
     const again = 'The service issued the refused access token again'
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: again })
-    const tooSoon = 'The API refuses access tokens faster than they may be replaced; next attempt in 6.0 s'
+    const tooSoon = 'The API refuses access tokens faster than the manager may replace them; next attempt in 6.0 s'
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: tooSoon })
   })
 
@@ -92,7 +92,7 @@ describe('given callers who get no token, when they read the message', () => {
     await clock.advance(45_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
-      message: 'A refresh token was refused before its time: no token until reset()',
+      message: 'A refresh token was refused before its time: the manager has stopped until reset()',
       status: 401,
       serviceCode: '2007',
     })
@@ -142,7 +142,9 @@ describe('given what is odd, when the anomaly is read', () => {
     const { source, tokens, told } = manage()
     source.script.push(failing(429, { retryAfterMs: 1_000_000 }))
     await outcome(tokens.getAccessToken())
-    expect(told.anomaly).toMatchObject([{ message: 'Retry-After of 1000000 ms is taken as 300000 ms' }])
+    expect(told.anomaly).toMatchObject([
+      { message: 'Retry-After of 1000000 ms counts as 300000 ms (retry.maxRetryAfterMs)' },
+    ])
   })
 })
 

@@ -74,9 +74,9 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [403, '<html>', credentials, `${refresh} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
   [404, '', request, request, request, 'check tokenEndpoint'],
   [405, '', request, request, request, 'check tokenEndpoint'],
-  [407, '', request, request, request, 'a proxy wants to know who calls'],
-  [302, '', request, request, request, 'a redirect to nowhere; check tokenEndpoint'],
-  [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service gave up'],
+  [407, '', request, request, request, 'a proxy requires credentials'],
+  [302, '', request, request, request, 'a redirect without a valid target; check tokenEndpoint'],
+  [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service did not finish the call'],
   [429, word('invalid_grant'), throttled, throttled, throttled, 'too many token calls'],
   [500, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service failed'],
   [503, { errors: [{}] }, unavailable, unavailable, unavailable, 'the token service failed'],
@@ -144,7 +144,7 @@ describe('given a login', () => {
     const source = sourceBehind((config) => answering(String((calls += 1)))(config), { grant: 'login' })
     const error = await failureOf(exchanged(source))
     expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', retryable: false, outcome: 'not-sent' })
-    expect(error.message).toContain('pass the tokens of a login to adopt()')
+    expect(error.message).toContain('pass the tokens of that login to adopt()')
     expect(calls).toBe(0)
   })
 })

@@ -115,8 +115,8 @@ describe('given a way to authenticate the client', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('hidden-value')), 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed'],
     ['is broken', () => (undefined as never as string[]).join(), 'ERR_TOKEN_SOURCE', 'failed'],
-    ['gives nothing', () => '', 'ERR_TOKEN_SOURCE', 'gave what cannot be used: clientSecret must be given'],
-    ['gives a line break', () => 'hidden-value\n', 'ERR_TOKEN_SOURCE', 'gave what cannot be used: clientSecret must'],
+    ['gives nothing', () => '', 'ERR_TOKEN_SOURCE', 'returned an unusable value: clientSecret must be given'],
+    ['gives a line break', () => 'hidden-value\n', 'ERR_TOKEN_SOURCE', 'returned an unusable value: clientSecret must'],
   ])(
     'when the function of the secret %s, then no call is made, and none is shown',
     async (_, clientSecret, code, message) => {
@@ -158,7 +158,7 @@ describe.each(ADAPTERS)('given a real server, and the %s adapter', (adapter) => 
     const error = await failureOf(exchanged(source))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status: 307 })
     expect(error.message).toBe(
-      `${server.origin}/token answered 307: a redirect to ${elsewhere.origin}; token calls follow none, check tokenEndpoint`,
+      `${server.origin}/token answered 307: a redirect to ${elsewhere.origin}; token calls follow no redirect, check tokenEndpoint`,
     )
     expect(elsewhere.seen).toEqual([])
   })

@@ -31,7 +31,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   const as = (user: string, password = '') => world.url.replace('evergreen@', `${user}${password && ':'}${password}@`)
 
   it('when the table does not exist, then the reason says how to make it', async () => {
-    const reason = '42P01: the table does not exist, run what createTableStatement() returns'
+    const reason = '42P01: the table does not exist, run the statement that createTableStatement() returns'
     expect(await reasons(world.pool(), 'nowhere')).toEqual(three(reason))
     expect(await reasons(world.pool(), 'nowhere.nothing')).toEqual(three(reason))
   })

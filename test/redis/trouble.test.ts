@@ -13,8 +13,8 @@ import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { World } from './world.ts'
 
-const RIGHTS = 'grant +evalsha +eval +time +type +getrange +set +info, and the keys of its prefix, to the user'
-const CLOSED = 'the client is not connected, call its connect() and close it after the manager'
+const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'
+const CLOSED = 'the client is not connected, call its connect(), and close the client after the manager'
 const SECRET = 's3cret'
 
 /** What the event says of a client, once all limits have passed. */

@@ -121,8 +121,8 @@ const TABLE: Row[] = [
   ...rows('refresh', throttled, /too many token calls$/, [429]),
   ...both(misdirected, retired, [404, 410]),
   ...both(misdirected, variant, [405, 415, 422]),
-  ...both(misdirected, /a redirect to nowhere; check baseUrl$/, [307]),
-  ...both(gaveUp, /the token service gave up$/, [408, 425]),
+  ...both(misdirected, /a redirect without a valid target; check baseUrl$/, [307]),
+  ...both(gaveUp, /the token service did not finish the call$/, [408, 425]),
 ]
 
 describe('given the tables of sections 7.2 and 7.3', () => {

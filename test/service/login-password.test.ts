@@ -130,7 +130,7 @@ describe('given an obtain answer that is rightly signed', () => {
   it('when access_expired_at is not after meta.time, then it has expired by the service’s own clock (F7)', async () => {
     for (const ms of [0, -1, -365 * 24 * HOUR]) {
       const attributes = { access_expired_at: JSON.stringify(stamp(NOW + ms)) }
-      await expectUnusable(obtaining(obtainText({ attributes })).obtain(), /has expired already, by the service’s/)
+      await expectUnusable(obtaining(obtainText({ attributes })).obtain(), /has expired by the service’s/)
     }
   })
 
@@ -420,7 +420,7 @@ describe('given a service whose clock was an hour ahead', () => {
       await desk.clock.advance(ms)
       answerAt(desk.clock.wallNow())
       expect(await desk.obtain()).toEqual(PAIR)
-      expect(desk.reports).toEqual([{ kind: 'clock-off', message: expect.stringMatching(/has put its clock back/) }])
+      expect(desk.reports).toEqual([{ kind: 'clock-off', message: expect.stringMatching(/has set its clock back/) }])
       await desk.clock.advance(1)
       answerAt(desk.clock.wallNow())
       expect(await desk.obtain()).toEqual(PAIR)

@@ -80,12 +80,12 @@ describe.each(ADAPTERS)('given an address that is wrong, and the %s adapter', (a
     const host = await listening(createServer((_, reply) => reply.end(grantText())))
     const failure = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(failure).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'unknown', retryable: false })
-    expect(failure.message).toMatch(/ gave no answer \(\w+\): does the port speak plain http\?$/)
+    expect(failure.message).toMatch(/ gave no answer \(\w+\): the port does not speak TLS: check the address$/)
   })
 })
 
 describe('given a host that nobody knows', () => {
-  const unknown = 'unknown host: check the address, that of the proxy, and the DNS of this machine'
+  const unknown = 'unknown host: check the address, the proxy, and the DNS of this machine'
 
   it.each(['ENOTFOUND', 'EAI_AGAIN'])(
     'when that is told by %s, then the message says what to check (F195)',

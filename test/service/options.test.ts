@@ -46,7 +46,7 @@ describe('given an option that there is not', () => {
         return { timeout: 1 }
       }
     }
-    const message = 'The options of clientCredentials must have transport as a member of their own'
+    const message = 'The options of clientCredentials must be a plain object: transport comes from a class'
     expect(() => clientCredentials(new Settings() as never)).toThrow(message)
   })
 })

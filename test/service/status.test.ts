@@ -66,10 +66,10 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
     {
       status: 407,
       ...misdirected,
-      advice: /: a proxy wants to know who calls; check transport\.proxy, or HTTPS_PROXY$/,
+      advice: /: a proxy requires credentials; check transport\.proxy, or HTTPS_PROXY$/,
     },
-    { status: 408, ...gaveUp, advice: /: the token service gave up$/ },
-    { status: 425, ...gaveUp, advice: /: the token service gave up$/ },
+    { status: 408, ...gaveUp, advice: /: the token service did not finish the call$/ },
+    { status: 425, ...gaveUp, advice: /: the token service did not finish the call$/ },
     { status: 429, ...throttled, advice: /: too many token calls$/ },
     ...[500, 501, 502, 503, 504, 511, 599].map((status) => ({ status, ...failed, advice: service })),
   ])('when the service answers $status, then the error is $code, $outcome', async ({ advice, ...expected }) => {
@@ -89,7 +89,7 @@ describe('given a redirect', () => {
       const error = await failureOf(obtain(sourceAt(`${HOST}/api/`)))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status, retryable: false })
       expect(error.message).toBe(
-        `${ADDRESS} answered ${status}: a redirect to https://elsewhere.example:8443; token calls follow none, check baseUrl`,
+        `${ADDRESS} answered ${status}: a redirect to https://elsewhere.example:8443; token calls follow no redirect, check baseUrl`,
       )
     },
   )
@@ -103,8 +103,8 @@ describe('given a redirect', () => {
       `${HOST}/api/token?x=1`,
       / a redirect that changes only the trailing slash;/,
     ],
-    ['no address', undefined, / a redirect to nowhere; check baseUrl$/],
-    ['an address that is none', 'https://', / a redirect to nowhere; check baseUrl$/],
+    ['no address', undefined, / a redirect without a valid target; check baseUrl$/],
+    ['an address that is none', 'https://', / a redirect without a valid target; check baseUrl$/],
   ])('when it points to %s, then the error says so', async (_, location, advice) => {
     answered(307, '', location === undefined ? {} : { Location: location })
     expect((await failureOf(obtain(sourceAt(`${HOST}/api/`)))).message).toMatch(advice)
@@ -120,7 +120,7 @@ describe('given a status that HTTP does not know', () => {
   it.each([0, 99, 199, 600, 999])('when the adapter says %i, then nothing is known', async (status) => {
     const error = await failureOf(obtain(sourceBehind(answering(grantText(), status))))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status })
-    expect(error.message).toMatch(/: no status that HTTP knows$/)
+    expect(error.message).toMatch(/: this is no HTTP status$/)
   })
 })
 
