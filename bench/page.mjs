@@ -46,8 +46,8 @@ ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.plat
 ${table(['package', 'version'], Object.entries(versions))}
 
 Each contestant is used as its README recommends, with its best options for this purpose: one short file each in
-\`bench/contestants\` of the repository. Their versions are the newest that run on all Node versions of this package. All make the same token
-call, and all on axios use the same copy of it.
+\`bench/contestants\` of the repository. Their versions are the newest that run on all Node versions of this package. All make the same [token
+call](glossary.md#exchange), and all on axios use the same copy of it.
 
 How to read it: each round measures all contestants in turn, in a new random order. A ratio compares a contestant with the reference in
 the same round. The figure is the median of all rounds; the brackets hold the middle half. The row **A/A** measures the
