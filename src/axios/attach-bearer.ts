@@ -95,7 +95,7 @@ class Attachments {
     const taken = origins.find((origin) => this.#claims.has(origin))
     if (taken !== undefined)
       throw new TypeError(
-        `${taken} already gets the token of another manager on this instance: set the option origins of both attachments`,
+        `${taken} already gets the token of another manager on this instance: give origins to both attachments`,
       )
     const claim: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
     this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
@@ -194,7 +194,7 @@ class Attachments {
     else if (this.#isDefault(claim.header))
       claim.access.anomaly(
         'header-in-defaults',
-        `${claim.header} is among the instance's defaults: delete it there, or requests do not get the fresh token`,
+        `Delete the default header ${claim.header} of the instance: requests do not get the fresh token`,
       )
     return undefined
   }

@@ -140,5 +140,5 @@ async function replay(
 }
 
 const REFUSED =
-  'The API refused an access token and its successor: check that the API and the token service belong to the same environment, that the ' +
-  'tokens have the audience and the scope that the API requires, and that the clock of the API is right'
+  'The API refused an access token and its successor: check that the API and the token service belong to the same environment, the ' +
+  'audience and scope of the tokens, and the clock of the API'

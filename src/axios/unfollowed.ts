@@ -22,6 +22,6 @@ export function checkStays(adapter: AxiosAdapter, header: string): void {
   if (Reflect.get(adapter, 'adapterName') !== 'xhr') return
   throw new TypeError(
     `The token cannot be in the header ${header} with the xhr adapter, because redirects take it along: set adapter: 'fetch' on the instance, ` +
-      'or send the token as Authorization',
+      'or send it as Authorization',
   )
 }

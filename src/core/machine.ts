@@ -45,7 +45,7 @@ export class Machine {
   constructor(settings: RenewalSettings) {
     this.#settings = settings
     const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', 'No access token can come within the time that this caller can wait', {
+      new TokenError('ERR_WAIT_TIMEOUT', 'No access token can come while this caller can wait', {
         cause: renewalIn(this.#phase)?.lastError,
       })
     this.#room = new WaitingRoom(settings.clock, () => livingIn(this.#current), atLimit)

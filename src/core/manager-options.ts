@@ -94,11 +94,11 @@ export function managerSettings(options: TokenManagerOptions) {
   const { storeKey = source.id } = own
   if (store && storeKey === '')
     throw new TypeError(
-      'storeKey must be given with a store (or account with credentials): two accounts must not share a record',
+      'storeKey must be given with a store (or account with credentials): two accounts must not share it',
     )
   if (storeKey !== '') checkText('storeKey', storeKey)
   if (store !== undefined && !isOpenable(store))
-    throw new TypeError('store must be made by memoryStore(), redisStore() or another store of axios-evergreen')
+    throw new TypeError('store must be made by memoryStore() or another store function')
   checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
   checkObject('clock', clock)
   for (const method of ['wallNow', 'monotonicNow', 'setTimer'])

@@ -85,7 +85,7 @@ export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Pl
 /** For a suspicious refresh token, where the user wants everything to stop. */
 export function planToStop(plan: Plan, failures: number): Plan {
   const { status, serviceCode } = plan.error
-  const message = 'A refresh token was refused before its time: the manager has stopped until reset()'
+  const message = 'A refresh token was refused before its time: the manager stops until reset()'
   const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
   return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
 }

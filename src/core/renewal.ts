@@ -247,7 +247,7 @@ export class Renewal {
     if (askedMs > retry.maxRetryAfterMs)
       events.anomaly(
         'retry-after-clamped',
-        `Retry-After of ${askedMs} ms counts as ${retry.maxRetryAfterMs} ms (retry.maxRetryAfterMs)`,
+        `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`,
       )
     return planAfter(error, this.#facts(call), { retry, graceMs, maxWaitMs: renewal.maxWaitMs })
   }

@@ -165,7 +165,7 @@ export class Manager implements TokenManager {
       replaceBehind: (token) => this.#machine.replaceBehind(token),
       watch(watcher) {
         if (events.watcher)
-          throw new TypeError('The token manager is instrumented already: call the function that instrument() returned')
+          throw new TypeError('The token manager is instrumented already: call what instrument() returned')
         events.watcher = watcher
         return () => {
           if (events.watcher === watcher) events.watcher = undefined

@@ -79,7 +79,7 @@ export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant
     if (!(flaw instanceof GrantFlaw)) throw flaw
     const [code, what] = flaw.isBroken
       ? (['ERR_TOKEN_SOURCE', 'is broken'] as const)
-      : (['ERR_TOKEN_RESPONSE', 'returned unusable tokens'] as const)
+      : (['ERR_TOKEN_RESPONSE', 'gave unusable tokens'] as const)
     throw new TokenError(code, `The token source ${what}: ${flaw.message}`, { outcome: 'unknown' })
   }
 }

@@ -134,7 +134,7 @@ export class SharedRecord implements TokenRecord {
       }
       known = undefined
     }
-    throw new NoAnswer(`something else replaced the record ${MAX_ATTEMPTS} times in a row`)
+    throw new NoAnswer(`the record changed ${MAX_ATTEMPTS} times in a row`)
   }
 
   async #read(patience: number): Promise<Known> {

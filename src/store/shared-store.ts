@@ -269,11 +269,9 @@ class SharedOrPrivateRecord implements TokenRecord {
 
   #unavailable(thrown: unknown): TokenError {
     if (thrown instanceof ForeignRecord) {
-      this.#reports.anomaly(
-        'stored-tokens-unusable',
-        `The manager does not change the shared token record: ${thrown.message}`,
-      )
-      return new TokenError('ERR_STORE_UNAVAILABLE', `The shared token record cannot be used: ${thrown.message}`)
+      const unusable = `The shared token record cannot be used: ${thrown.message}`
+      this.#reports.anomaly('stored-tokens-unusable', unusable)
+      return new TokenError('ERR_STORE_UNAVAILABLE', unusable)
     }
     const message = `The shared token store is unavailable (${this.#settings.reasonOf(thrown)})`
     this.#reports.unavailable(message)

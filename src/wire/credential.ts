@@ -42,7 +42,7 @@ export async function asked<Given>(name: string, ask: () => unknown, check: (giv
   try {
     return check(given)
   } catch (error) {
-    const message = `The ${name} function returned an unusable value: ${(error as TypeError).message}`
+    const message = `The ${name} function gave an unusable value: ${(error as TypeError).message}`
     throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
   }
 }

@@ -11,7 +11,7 @@ describe('given callers who get no token, when they read the message', () => {
     source.script.push(failing(503))
     const waiting = outcome(tokens.getAccessToken({ maxWaitMs: 200 }))
     await clock.advance(200)
-    const message = 'No access token can come within the time that this caller can wait'
+    const message = 'No access token can come while this caller can wait'
     expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'answered 503' } })
   })
 
@@ -92,7 +92,7 @@ describe('given callers who get no token, when they read the message', () => {
     await clock.advance(45_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
-      message: 'A refresh token was refused before its time: the manager has stopped until reset()',
+      message: 'A refresh token was refused before its time: the manager stops until reset()',
       status: 401,
       serviceCode: '2007',
     })
@@ -143,7 +143,7 @@ describe('given what is odd, when the anomaly is read', () => {
     source.script.push(failing(429, { retryAfterMs: 1_000_000 }))
     await outcome(tokens.getAccessToken())
     expect(told.anomaly).toMatchObject([
-      { message: 'Retry-After of 1000000 ms counts as 300000 ms (retry.maxRetryAfterMs)' },
+      { message: 'Retry-After of 1000000 ms counts as retry.maxRetryAfterMs, 300000 ms' },
     ])
   })
 })

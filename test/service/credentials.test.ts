@@ -121,7 +121,7 @@ describe('given credentials that something has damaged on their way', () => {
       const { source, sent } = recording({ credentials: () => ({ ...client, clientSecret }) })
       const error = await failureOf(obtain(source))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', retryable: false })
-      expect(error.message).toMatch(/^The credentials function returned an unusable value: clientSecret must /)
+      expect(error.message).toMatch(/^The credentials function gave an unusable value: clientSecret must /)
       expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
       expect(sent).toEqual([])
     },
