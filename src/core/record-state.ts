@@ -175,7 +175,7 @@ export function clear(
   { now, epoch }: Reading,
 ): Change<undefined> {
   const { version, fence, overlaps, claim } = stored ?? EMPTY
-  const clearedFence = Math.max(fence, Math.floor(now))
+  const clearedFence = Math.max(fence + 1, Math.floor(now))
   const state = {
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,

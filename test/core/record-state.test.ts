@@ -183,6 +183,12 @@ describe('given two claims, the first of which ran out (R3)', () => {
     expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-5' })
   })
 
+  it('when the record is cleared within the millisecond of a claim, then the owner of that claim is told', () => {
+    const { world, second } = two()
+    world.clear()
+    expect(world.release(second, 'keep').contested).toBe(true)
+  })
+
   it('when a lost record is cleared, then what was granted before is dropped', () => {
     const { world, second } = two()
     world.state = undefined
