@@ -22,7 +22,7 @@ export const REMOVALS = {
   R4: [
     ['core/record-state.ts', 'overlapped || state.overlaps || isContested', 'false'],
     ['core/record-state.ts', 'overlapped: state.pair.overlapped || isNews', 'overlapped: false'],
-    ['core/record-state.ts', 'pair, overlaps: true }', '}'],
+    ['core/record-state.ts', 'overlapped: true }, overlaps: true }', 'overlapped: false } }'],
     ['core/suspicion.ts', ', answer?.overlapped]', ']'],
   ],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],

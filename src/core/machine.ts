@@ -102,8 +102,7 @@ export class Machine {
     if (this.#phase.is === 'closed') throw this.#refusal('closed')
     this.#forget()
     this.#settings.memory.spent = undefined
-    const held = { ...tokens, version: this.#seenVersion }
-    this.#hold({ tokens: held, by: 'adopted', attempts: 0 }, 'forced', this.#now)
+    this.#hold({ tokens: { ...tokens, version: this.#seenVersion }, by: 'adopted', attempts: 0 }, 'forced', this.#now)
     const { version } = await this.#settings.record.adopt(this.#seenVersion, tokens)
     this.#seenVersion = Math.max(version, this.#seenVersion)
   }
@@ -135,6 +134,7 @@ export class Machine {
     this.#current = undefined
     this.#cancelTimer()
     this.#room.turnAway(this.#refusal('closed'))
+    this.#settings.record.close?.()
     // The exchange in flight may keep no process alive by itself.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(letGo)

@@ -27,7 +27,7 @@ interface Asked extends ClaimTerms {
 
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
-  const { owner, seenVersion, breaksRest } = asked
+  const { owner, seenVersion, breaksRest, overlaps } = asked
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (state.pair && state.version > seenVersion)
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
@@ -36,7 +36,7 @@ export function claim(stored: RecordState | undefined, asked: Asked, { now, epoc
     return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
-  return granted(state, asked, now)
+  return granted(overlaps ? overlapped(state) : state, asked, now)
 }
 
 function granted(
@@ -203,8 +203,13 @@ export function adopt(
 /** An exchange is made without the record: at some services it ends the session of the pair, and of the pair that comes next. */
 export function overlap(stored: RecordState | undefined, { epoch }: Reading): Change<undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)
-  const pair = state.pair && { ...state.pair, overlapped: true }
-  return { state: { ...state, pair, overlaps: true }, answer: undefined }
+  // A fleet that went without the record would write it again and again.
+  const isKnown = state.overlaps && state.pair?.overlapped !== false
+  return isKnown ? { answer: undefined } : { state: overlapped(state), answer: undefined }
+}
+
+function overlapped(state: RecordState): RecordState {
+  return { ...state, pair: state.pair && { ...state.pair, overlapped: true }, overlaps: true }
 }
 
 /** Until when the record is of use to anybody, ms from `now`. */

@@ -56,6 +56,8 @@ export interface TokenRecord {
    * @param seenVersion The highest version this owner has seen.
    */
   clear(seenVersion: number): Promise<void>
+  /** Nobody uses it any more. */
+  close?(): void
   /** Calls back when the record may have changed, so that an owner who waits need not wait for its next poll. @returns stop */
   watch?(onChange: () => void): () => void
 }
@@ -79,6 +81,8 @@ export interface ClaimTerms {
   readonly graceMs?: number
   /** Whether a rest that is not firm gives way. */
   readonly breaksRest?: boolean
+  /** Whether the owner has made exchanges without the record, which may still be in flight. */
+  readonly overlaps?: boolean
 }
 
 export type ClaimAnswer =

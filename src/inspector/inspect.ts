@@ -91,8 +91,8 @@ export function inspect(tokens: TokenManager, parent: InspectorParent, options: 
     page.clearInterval(timer)
     stopListening()
     stopFollowing?.()
-    tabs.leave()
     view.element.remove()
+    tabs.leave()
   }
 }
 
@@ -100,10 +100,11 @@ export function inspect(tokens: TokenManager, parent: InspectorParent, options: 
 function checked(tokens: unknown, parent: unknown, options: InspectOptions): InspectOptions {
   checkObject('tokens', tokens)
   for (const method of ['status', 'onAny']) checkFunction(`tokens.${method}`, Reflect.get(tokens as object, method))
-  checkFunction('element.append', (parent as Partial<InspectorParent> | undefined | null)?.append)
+  checkFunction('parent.append', (parent as Partial<InspectorParent> | undefined | null)?.append)
   const { api } = ownOptions('The options of inspect', options, ['api'])
   const { request, response } = (api as Partial<AxiosInstance> | undefined)?.interceptors ?? {}
-  if (api !== undefined && !(request && response)) throw new TypeError('api must be an axios instance')
+  const isInstance = [request, response].every((interceptors) => typeof interceptors?.use === 'function')
+  if (api !== undefined && !isInstance) throw new TypeError('api must be an axios instance')
   return { api }
 }
 

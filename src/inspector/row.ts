@@ -36,7 +36,7 @@ export function row(make: Make, name: string, bornAt: number): Row {
       for (; shown.length > 0 && from < course.from; from += 1) shown.shift()?.remove()
       if (shown.length === 0) from = course.from
       for (const dot of course.dots.slice(from + shown.length - course.from)) add(dot)
-      strip.style.transform = `translateX(-${axes(now - bornAt)})`
+      strip.style.transform = `translateX(${axes(bornAt - now)})`
     },
   }
 }

@@ -47,6 +47,7 @@ export function joinTabs(page: TabsPage, course: () => Course): Tabs {
       if (isNew) channel.postMessage({ tab, course: course() })
     }
   }
+  let isGone = false
   const goodbye = () => channel.postMessage({ tab })
   page.addEventListener('pagehide', goodbye)
   return {
@@ -60,6 +61,8 @@ export function joinTabs(page: TabsPage, course: () => Course): Tabs {
       channel.postMessage({ tab, course })
     },
     leave() {
+      if (isGone) return
+      isGone = true
       page.removeEventListener('pagehide', goodbye)
       goodbye()
       channel.close()

@@ -110,7 +110,7 @@ export class SharedRecord implements TokenRecord {
 
   /** Tells of an exchange that is made without the record. */
   overlap(): Promise<void> {
-    return this.#change((state, reading) => overlap(state, reading))
+    return this.#change((state, reading) => overlap(state, reading), { keeps: false })
   }
 
   async #change<Answer>(
@@ -118,8 +118,9 @@ export class SharedRecord implements TokenRecord {
     {
       from,
       patience = 1,
+      keeps = true,
       onLate = () => undefined,
-    }: { from?: Known | undefined; patience?: number; onLate?: (answer: Answer) => void } = {},
+    }: { from?: Known | undefined; patience?: number; keeps?: boolean; onLate?: (answer: Answer) => void } = {},
   ): Promise<Answer> {
     let known = from && this.#carried(from)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -127,9 +128,14 @@ export class SharedRecord implements TokenRecord {
       const { state, answer } = step(known.state, known.reading)
       if (!state) return answer
       const written = { ...known, state, text: await textOf(state, await this.#key, this.#settings.keyRing) }
-      const replaced = await this.#replace(known, written, patience, () => onLate(answer))
+      const keep = () => void (keeps && (this.#known = written))
+      const replaced = await this.#replace(known, written, patience, () => {
+        // Late, but it stands there now.
+        keep()
+        onLate(answer)
+      })
       if (replaced) {
-        this.#known = written
+        keep()
         return answer
       }
       known = undefined
@@ -166,8 +172,6 @@ export class SharedRecord implements TokenRecord {
     const keepMs = state ? keptMs(state, reading.now) + DAY_MS : DAY_MS
     const replacing = register.replace(await this.#key, before.text, text, keepMs)
     return this.#limited(replacing, patience, (replaced) => {
-      // Late, but it stands there now.
-      if (replaced) this.#known = after
       if (replaced) onLate()
     })
   }

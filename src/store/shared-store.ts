@@ -31,6 +31,7 @@ import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
 import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
 import type { TokenRegister } from './token-register.ts'
+import { Untold } from './untold.ts'
 
 export interface SharedStoreOptions {
   /** First part of every key. Default `evergreen`. */
@@ -109,9 +110,6 @@ interface StoreSettings extends SharedSettings {
   readonly reasonOf: (thrown: unknown) => string
 }
 
-/** Between two attempts to tell the record of private exchanges. */
-const TELL_MS = 1_000
-
 /**
  * The shared record, and what happens without it: `private` tokens, which this process gets for itself and keeps to itself. The shared refresh
  * token is not presented meanwhile, because nobody can say who else presents it.
@@ -125,9 +123,9 @@ class SharedOrPrivateRecord implements TokenRecord {
   /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
   #seenVersion = 0
   #privateVersion = 0
-  /** Until when the record has to be told of private exchanges, monotonic ms; 0: it knows. */
-  #untoldUntil = 0
-  #isTelling = false
+  readonly #untold: Untold
+  /** The record of another is left alone: it is not told of private exchanges. */
+  #isForeign = false
   /** The last `clear` or `adopt`, when it has ended. What is asked for later must not overtake it. */
   #settled: Promise<unknown> = Promise.resolve()
   #isReadable: boolean
@@ -138,6 +136,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     this.#settings = settings
     this.#shared = new SharedRecord(settings, key, clock, reports)
     this.#private = new MemoryRecord(clock)
+    this.#untold = new Untold(() => this.#shared.overlap(), clock)
     this.#clock = clock
     this.#reports = reports
     this.#isReadable = settings.keyRing.ids.includes('')
@@ -151,17 +150,19 @@ class SharedOrPrivateRecord implements TokenRecord {
     await this.#settled
     try {
       await this.#share(seenVersion)
-      await this.#tell()
-      return await this.#shared.claim(owner, seenVersion, ttlMs, terms)
+      const { made, isOwed } = this.#untold
+      const answer = await this.#shared.claim(owner, seenVersion, ttlMs, { ...terms, overlaps: isOwed })
+      if (answer.kind === 'granted') this.#untold.know(made)
+      return answer
     } catch (thrown) {
       const error = this.#unavailable(thrown)
-      const isForeign = thrown instanceof ForeignRecord
-      if (this.#settings.onUnavailable === 'fail' && !isForeign) throw error
-      if (!isForeign) this.#owesWord(ttlMs)
+      this.#isForeign = thrown instanceof ForeignRecord
+      if (this.#settings.onUnavailable === 'fail' && !this.#isForeign) throw error
     }
     this.#seenVersion = seenVersion
     const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)
     if (answer.kind !== 'granted') return answer
+    if (!this.#isForeign) this.#untold.owe()
     // Every other process may obtain for itself meanwhile, which at some services ends the session of these tokens.
     return {
       ...answer,
@@ -173,7 +174,8 @@ class SharedOrPrivateRecord implements TokenRecord {
 
   async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     if (claim.isPrivate) {
-      if (this.#untoldUntil > 0) this.#owesWord(tokens.accessRemainingMs)
+      // Others may have renewed twice while it was in flight.
+      if (!this.#isForeign) this.#untold.owe()
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version
       if (this.#unshared) this.#unshare(tokens)
@@ -241,26 +243,8 @@ class SharedOrPrivateRecord implements TokenRecord {
     if (this.#unshared === unshared) this.#unshared = undefined
   }
 
-  /** From now on the record is told, at once and each second: who has not noticed the outage may renew as soon as the store is back. */
-  #owesWord(forMs: number): void {
-    this.#untoldUntil = Math.max(this.#untoldUntil, this.#clock.monotonicNow() + forMs)
-    if (!this.#isTelling) void this.#keepTelling()
-  }
-
-  async #keepTelling(): Promise<void> {
-    this.#isTelling = true
-    const isOver = await this.#tell().then(
-      () => true,
-      () => this.#clock.monotonicNow() > this.#untoldUntil,
-    )
-    if (isOver) this.#isTelling = false
-    else this.#clock.setTimer(() => void this.#keepTelling(), TELL_MS)
-  }
-
-  async #tell(): Promise<void> {
-    if (this.#untoldUntil === 0) return
-    await this.#shared.overlap()
-    this.#untoldUntil = 0
+  close(): void {
+    this.#untold.close()
   }
 
   watch(onChange: () => void): () => void {

@@ -19,7 +19,8 @@ interface Timer {
 }
 
 /**
- * A `Clock` moved by hand. Pass it to `createTokenManager`.
+ * A `Clock` moved by hand. Pass it to `createTokenManager`. It counts the operations of `crypto.subtle` from now on, by methods that it puts in the place of
+ * those, because `advance` waits for them.
  *
  * @example
  * ```ts

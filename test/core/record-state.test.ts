@@ -281,6 +281,14 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect([claim.overlapped, world.release(claim, 'dead').overlapped]).toEqual([false, true])
   })
 
+  it('when that is told twice, then the record is written once', () => {
+    const world = World.withPair()
+    world.overlap()
+    const marked = world.state
+    world.overlap()
+    expect(world.state).toBe(marked)
+  })
+
   it('when it is made without the record, and there is none, then the first pair is marked', () => {
     const world = new World()
     world.overlap()

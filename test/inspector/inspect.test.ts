@@ -62,7 +62,7 @@ describe('given a panel that shows a manager', () => {
   it('when an argument is wrong, then it is named', () => {
     expect(() => inspect(undefined as unknown as TokenManager, parent())).toThrow(/^tokens must be an object/)
     const tokens = { status: () => ({}), onAny: () => undefined } as unknown as TokenManager
-    expect(() => inspect(tokens, null as unknown as Panel)).toThrow(/^element\.append must be a function/)
+    expect(() => inspect(tokens, null as unknown as Panel)).toThrow(/^parent\.append must be a function/)
     const withOptions = (options: unknown) => () => inspect(tokens, parent(), options as InspectOptions)
     expect(withOptions(null)).toThrow(/^The options of inspect must be an object, got null/)
     expect(withOptions({ instance: axios })).toThrow(

@@ -153,7 +153,7 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     register.isAway = true
     await renewed(first)
     register.isAway = false
-    await clock.advance(1_000)
+    await clock.advance(5_000)
     // The obtain of the first has ended the session of the shared tokens.
     await renewed(second)
     expect(evidenceOf(second)).toEqual(['concurrent-use'])
@@ -165,18 +165,19 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     expect(evidenceOf(second)).toEqual(['concurrent-use', 'unexplained'])
   })
 
-  it('when the store stays away, then it is asked once a second until the private token has ended', async () => {
+  it('when the store stays away, then it is told again and again, and not any more once the manager is closed', async () => {
     const { clock, register, first, renewed } = await twoProcesses()
     register.isAway = true
+    // At once, and after 1 and 3 s.
     await renewed(first)
     const { reads } = register
-    await clock.advance(5_000)
-    expect(register.reads - reads).toBe(5)
+    // After 7 and 12 s.
+    await clock.advance(8_000)
+    expect(register.reads - reads).toBe(2)
     await first.tokens.close()
-    await clock.advance(20_000)
-    const { reads: atEnd } = register
-    await clock.advance(60_000)
-    expect(register.reads).toBe(atEnd)
+    await clock.advance(600_000)
+    expect(register.reads - reads).toBe(2)
+    expect(clock.pendingTimers).toBe(0)
   })
 })
 

@@ -9,9 +9,14 @@ import { settle } from '../support/watched-clock.ts'
 /** A register that may be away. */
 class Register extends MemoryRegister {
   isAway = true
+  isReadOnly = false
 
   override read(key: string) {
     return this.isAway ? Promise.reject(new Error('away')) : super.read(key)
+  }
+
+  override replace(...given: Parameters<MemoryRegister['replace']>) {
+    return this.isReadOnly ? Promise.reject(new Error('READONLY')) : super.replace(...given)
   }
 }
 
@@ -72,6 +77,24 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(source.calls).toHaveLength(1)
     await clock.advance(100)
     expect(source.kinds).toBe('obtain obtain')
+  })
+
+  it('when the process can read only, then it still adopts what others have stored', async () => {
+    const { tokens, source, register, clock } = start()
+    register.isAway = false
+    register.isReadOnly = true
+    const asked = tokens.getAccessToken()
+    await clock.advance(2_000)
+    await asked
+    // Another process, with a connection of its own.
+    register.isReadOnly = false
+    const other = manage(new ScriptedSource({ lifetimeMs: 600_000 }), { store: sharedStore(register) }, clock)
+    await other.tokens.renew()
+    register.isReadOnly = true
+    await clock.advance(60_000)
+    const { accessTokens } = { accessTokens: [await tokens.getAccessToken(), await other.tokens.getAccessToken()] }
+    expect(accessTokens[0]).toBe(accessTokens[1])
+    expect([source.kinds, tokens.status().counts.adoptions]).toEqual(['obtain', 1])
   })
 
   it('when the process has a private refresh token, then it presents it at once', async () => {
