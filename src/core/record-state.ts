@@ -36,7 +36,7 @@ export function claim(stored: RecordState | undefined, asked: Asked, { now, epoc
     return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
-  return granted(overlaps ? overlapped(state) : state, asked, now)
+  return granted(overlaps ? marked(state) : state, asked, now)
 }
 
 function granted(
@@ -142,8 +142,8 @@ export function release(
   const isMine = state.claim?.fence === fence
   const after = isMine ? released(state, fate, next, now) : state
   const newer = after.pair && after.version > version ? { newer: tokensIn(after, after.pair, now) } : {}
-  const overlapped = state.pair?.overlapped ? { overlapped: true } : {}
-  const answer = { contested: state.fence !== fence, ...overlapped, ...newer }
+  const mark = state.pair?.overlapped ? { overlapped: true } : {}
+  const answer = { contested: state.fence !== fence, ...mark, ...newer }
   return isMine ? { state: after, answer } : { answer }
 }
 
@@ -205,10 +205,10 @@ export function overlap(stored: RecordState | undefined, { epoch }: Reading): Ch
   const state = inEpoch(stored ?? EMPTY, epoch)
   // A fleet that went without the record would write it again and again.
   const isKnown = state.overlaps && state.pair?.overlapped !== false
-  return isKnown ? { answer: undefined } : { state: overlapped(state), answer: undefined }
+  return isKnown ? { answer: undefined } : { state: marked(state), answer: undefined }
 }
 
-function overlapped(state: RecordState): RecordState {
+function marked(state: RecordState): RecordState {
   return { ...state, pair: state.pair && { ...state.pair, overlapped: true }, overlaps: true }
 }
 

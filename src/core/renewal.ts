@@ -244,11 +244,8 @@ export class Renewal {
     const { events, retry, renewal, graceMs } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     const askedMs = askedMsOf(error)
-    if (askedMs > retry.maxRetryAfterMs)
-      events.anomaly(
-        'retry-after-clamped',
-        `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`,
-      )
+    const message = `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
+    if (askedMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
     return planAfter(error, this.#facts(call), { retry, graceMs, maxWaitMs: renewal.maxWaitMs })
   }
 

@@ -15,9 +15,12 @@ export function followRequests(
   const { request, response } = interceptors
   /** By what stands in the config meanwhile: others may hand on a copy of it. */
   const watched = new WeakMap<object, { readonly check: Check; refusals: number }>()
+  /** A library that sends a request again hands on what the second one ended with. */
+  const told = new WeakSet<object>()
 
   // axios asks this of each answer, so also of the refusal before a replay, which no interceptor sees.
   function begin(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
+    if (config.validateStatus && watched.has(config.validateStatus)) return config
     const watch = { check: config.validateStatus, refusals: 0 }
     const watching = (status: number) => {
       if (status === 401) watch.refusals += 1
@@ -29,7 +32,9 @@ export function followRequests(
     return config
   }
 
-  function end({ config, response, code, isError }: Ended): void {
+  function end(ended: unknown, { config, response, code, isError }: Ended): void {
+    if (told.has(Object(ended) as object)) return
+    told.add(Object(ended) as object)
     const watch = config?.validateStatus && watched.get(config.validateStatus)
     // Whoever sends this config again begins with what it was given.
     if (config && watch) Reflect.set(config, 'validateStatus', watch.check)
@@ -40,11 +45,11 @@ export function followRequests(
   const beginning = request.use(begin, undefined, { synchronous: true })
   const ending = response.use(
     (answer) => {
-      end({ isError: false, config: answer.config, response: answer })
+      end(answer, { isError: false, config: answer.config, response: answer })
       return answer
     },
     (error: unknown) => {
-      end({ ...endOfError(error), isError: true })
+      end(error, { ...endOfError(error), isError: true })
       throw error
     },
   )
