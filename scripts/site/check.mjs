@@ -14,7 +14,7 @@ const dead = []
 let followed = 0
 for (const page of files) {
   if (!page.endsWith('.html')) continue
-  const links = textOf(page).matchAll(/<[a-z][^>]*?\s(?:href|src|srcset)="([^" ]*)[^"]*"/g)
+  const links = textOf(page).matchAll(/\s(?:href|src|srcset)="([^" ]*)[^"]*"/g)
   for (const [, link] of links) {
     if (isElsewhere(link)) continue
     followed += 1

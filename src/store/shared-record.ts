@@ -110,17 +110,18 @@ export class SharedRecord implements TokenRecord {
 
   /** Tells of an exchange that is made without the record. */
   overlap(): Promise<void> {
-    return this.#change((state, reading) => overlap(state, reading), { keeps: false })
+    return this.#change((state, reading) => overlap(state, reading), { isOfClaim: false })
   }
 
+  /** @param options.isOfClaim False for a step beside the claims of this owner, which must not take the place of what a claim has left. */
   async #change<Answer>(
     step: Step<Answer>,
     {
       from,
       patience = 1,
-      keeps = true,
+      isOfClaim = true,
       onLate = () => undefined,
-    }: { from?: Known | undefined; patience?: number; keeps?: boolean; onLate?: (answer: Answer) => void } = {},
+    }: { from?: Known | undefined; patience?: number; isOfClaim?: boolean; onLate?: (answer: Answer) => void } = {},
   ): Promise<Answer> {
     let known = from && this.#carried(from)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -128,14 +129,13 @@ export class SharedRecord implements TokenRecord {
       const { state, answer } = step(known.state, known.reading)
       if (!state) return answer
       const written = { ...known, state, text: await textOf(state, await this.#key, this.#settings.keyRing) }
-      const keep = () => void (keeps && (this.#known = written))
       const replaced = await this.#replace(known, written, patience, () => {
         // Late, but it stands there now.
-        keep()
+        if (isOfClaim) this.#known = written
         onLate(answer)
       })
       if (replaced) {
-        keep()
+        if (isOfClaim) this.#known = written
         return answer
       }
       known = undefined
