@@ -3,7 +3,7 @@ import { Manager, type TokenManager } from './core/token-manager.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 
 /**
- * Creates the manager of one account. The manager makes no token call until somebody asks for a token.
+ * Creates the manager of one account. The manager makes no token call until a caller asks for a token.
  *
  * @example
  * ```ts
@@ -18,7 +18,7 @@ import { toTokenError } from './wire/to-token-error.ts'
  * })
  * const token = await tokens.getAccessToken()
  * ```
- * @throws {TypeError | RangeError} naming the option and its value.
+ * @throws {TypeError | RangeError} naming the option, and its value unless that may be a secret.
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   return new Manager(options, toTokenError)

@@ -1,20 +1,20 @@
-/** Two clocks and a timer; replace them in tests. */
+/** Two clocks and a timer. Tests can replace them. */
 export interface Clock {
-  /** Epoch ms; may jump. */
+  /** The wall clock, epoch ms. It may jump. */
   wallNow(): number
-  /** Ms from any origin; never goes back. */
+  /** The monotonic clock, ms from any origin. It never goes back. */
   monotonicNow(): number
   /**
-   * Runs `callback` once. Keeps the process alive only if `holdsProcess`: the limit of a waiting caller does, everything
-   * in the background does not. @returns cancel.
+   * Runs `callback` once, after `delayMs`. The timer keeps the process alive only if `holdsProcess` is true: timers of
+   * waiting callers do, background timers do not. @returns a function that cancels the timer.
    */
   setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void
 }
 
-/** setTimeout wraps beyond this and then fires at once: a long pause would become a tight loop. */
+/** The longest delay of setTimeout, ms. A longer one wraps and fires at once: a long pause would become a tight loop. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Missing in browsers. */
+/** Browsers have no setImmediate. */
 const turns = globalThis as { setImmediate?: typeof setImmediate; clearImmediate: typeof clearImmediate }
 
 /** This machine's clocks, in any runtime. */
@@ -22,15 +22,15 @@ export const systemClock: Clock = /* @__PURE__ */ Object.freeze({
   wallNow: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimer(callback: () => void, delayMs: number, holdsProcess = false) {
-    // The next turn of the event loop, after it has read its sockets: a timer of 0 ms may come before.
+    // setImmediate runs after the event loop has read its sockets. A timer of 0 ms may run before that.
     if (delayMs <= 0 && turns.setImmediate) {
       const turn = turns.setImmediate(callback)
-      // Libraries that add it to a browser hand out numbers, too.
+      // Polyfills for browsers return a number, which has no unref.
       if (!holdsProcess) (turn as { unref?: () => void }).unref?.()
       return () => turns.clearImmediate(turn)
     }
     const timer: unknown = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))
-    // Browsers and workers hand out numbers, which hold nothing.
+    // Browsers and workers return a number, and no timer keeps them alive.
     if (!holdsProcess) (timer as { unref?: () => void }).unref?.()
     return () => clearTimeout(timer as never)
   },

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts'
 
 /**
- * Runs `onPassed` once `delayMs` have passed, but not before the event loop has read what had come by then. Node runs timers
- * before it reads sockets: a loop that was busy for long fires the timer of a call whose answer arrived in time. A timer that
- * comes late therefore grants two more turns of the loop.
+ * Runs `onPassed` after `delayMs`, but lets the event loop first read the data that arrived before. Node runs timers before
+ * it reads sockets: after a long busy stretch it fires the timer of a call whose answer arrived in time. A timer that fires
+ * late therefore waits for two more turns of the loop.
  *
- * @returns cancel
+ * @returns a function that cancels the deadline.
  */
 export function setDeadline(clock: Clock, delayMs: number, onPassed: () => void, holdsProcess = false): () => void {
   const dueAt = clock.monotonicNow() + delayMs
@@ -24,15 +24,15 @@ export function setDeadline(clock: Clock, delayMs: number, onPassed: () => void,
 export interface Limit {
   readonly clock: Clock
   readonly ms: number
-  /** Whether the limit keeps the process alive: that of a waiting caller does. */
+  /** Whether the timer keeps the process alive: it does for a waiting caller. */
   readonly holdsProcess?: boolean
-  /** Ends the wait at once, with its reason. */
+  /** An abort ends the wait at once. */
   readonly signal?: AbortSignal | undefined
   /** Called when the limit has passed. @returns what the wait rejects with */
   readonly atLimit: () => unknown
 }
 
-/** Waits for `work`, which goes on whatever becomes of the wait. @throws what `work` throws; `atLimit()`; `signal.reason`. */
+/** Waits for `work`. The end of the wait does not stop `work`. @throws what `work` throws; `atLimit()`; `signal.reason`. */
 export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<Value> {
   const { clock, ms, holdsProcess, signal, atLimit } = limit
   return new Promise((resolve, reject) => {

@@ -1,25 +1,25 @@
 import { member } from './thrown.ts'
 
 export type TokenErrorCode =
-  | 'ERR_CREDENTIALS_REJECTED' // obtain refused: 400 (2006), 401, 403
-  | 'ERR_REFRESH_REJECTED' // refresh refused: 401 (2007)
-  | 'ERR_SUSPICIOUS_REFRESH_TOKEN' // stopped by onSuspicious: 'stop'
+  | 'ERR_CREDENTIALS_REJECTED' // the service refused the credentials: 400 (2006), 401, 403
+  | 'ERR_REFRESH_REJECTED' // the service refused a refresh: 400, 401 (2007), 403
+  | 'ERR_SUSPICIOUS_REFRESH_TOKEN' // a suspicious refresh token has stopped the manager (onSuspicious: 'stop')
   | 'ERR_THROTTLED' // 429
   | 'ERR_TOKEN_SERVICE_UNAVAILABLE' // 5xx, 408, 425, network, deadline
-  | 'ERR_TOKEN_REQUEST' // any other 4xx, and redirects: wrong address or parameters
+  | 'ERR_TOKEN_REQUEST' // any other 4xx, redirects, untrusted certificates: wrong address or parameters
   | 'ERR_TOKEN_RESPONSE' // 2xx that cannot be used
-  | 'ERR_SIGNATURE' // meta.sign missing or wrong
+  | 'ERR_SIGNATURE' // meta.sign or meta.time is missing, wrong or old
   | 'ERR_WAIT_TIMEOUT' // a caller waited maxWaitMs
   | 'ERR_REPLACED_TOO_SOON' // the API refuses tokens faster than the manager may replace them
-  | 'ERR_STORE_UNAVAILABLE' // shared store gone and policy says fail
+  | 'ERR_STORE_UNAVAILABLE' // the shared store cannot be reached, for reset() or with onUnavailable 'fail'
   | 'ERR_CLOSED'
-  | 'ERR_LOGIN_REQUIRED' // the source cannot obtain without a person; waits for adopt()
-  | 'ERR_TOKEN_SOURCE' // an own source, credentials function or random is broken (a TypeError in it, a grant of the wrong shape)
+  | 'ERR_LOGIN_REQUIRED' // the source cannot obtain without a person: the manager waits for adopt()
+  | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or gave a wrong shape
 
 /**
- * What is known of one exchange. accepted: complete, valid 2xx · rejected: complete 4xx but 408, 425, 429, and complete
- * 3xx · deferred: complete 429 · not-sent: no request byte left · unknown-5xx: complete 5xx · unknown: all else (408 and
- * 425 among it); the service may have acted.
+ * What is known of one exchange. `accepted`: a complete, valid 2xx. `rejected`: a complete 3xx, or a complete 4xx except 408,
+ * 425 and 429. `deferred`: a complete 429. `not-sent`: no byte of the request left this machine. `unknown-5xx`: a complete
+ * 5xx. `unknown`: everything else, 408 and 425 included. The service may have acted.
  */
 export type ExchangeOutcome = 'accepted' | 'rejected' | 'deferred' | 'not-sent' | 'unknown-5xx' | 'unknown'
 
@@ -27,26 +27,26 @@ export interface TokenErrorDetails {
   outcome?: ExchangeOutcome | undefined
   status?: number | undefined
   serviceCode?: string | undefined
-  /** What the service asked for, ms. Finite and not negative, else ignored. */
+  /** The pause that the service asked for, ms. Ignored unless it is finite and not negative. */
   retryAfterMs?: number | undefined
   /** Earliest instant of another attempt, epoch ms. */
   retryAt?: number | undefined
   /**
-   * Kept as its name, its code and the frames of its stack: an axios error carries its whole request, token and credentials
-   * included.
+   * Unless it is a `TokenError`, only its name, its code and its stack frames are kept: an axios error carries its whole
+   * request, with token and credentials.
    */
   cause?: unknown
   /**
-   * What became of the refresh token that was presented: `refused` (it is judged: suspicious unless explained), `unusable`
-   * (never presented again, not judged), `kept` (still good). Default: `refused` with `ERR_REFRESH_REJECTED`, else by the
-   * outcome. The HTTP status decides nothing.
+   * What became of the presented refresh token. `refused`: never presented again, and suspicious unless something explains
+   * the refusal. `unusable`: never presented again, not suspicious. `kept`: still good. Default: `refused` with
+   * `ERR_REFRESH_REJECTED`, else by the outcome. The HTTP status decides nothing.
    */
   refreshToken?: 'refused' | 'unusable' | 'kept' | undefined
 }
 
 const BRAND = Symbol.for('axios-evergreen.TokenError')
 
-/** The same call may work later without anyone changing anything. */
+/** With these codes the same call may work later without anyone changing anything. */
 const RETRYABLE: ReadonlySet<TokenErrorCode> = new Set<TokenErrorCode>([
   'ERR_REFRESH_REJECTED', // the next attempt obtains
   'ERR_THROTTLED',
@@ -66,7 +66,8 @@ const OUTCOME_OF: Partial<Record<TokenErrorCode, ExchangeOutcome>> = {
 }
 
 /**
- * One class for every failure to get a token; `code` tells them apart, across module formats and copies.
+ * The error of every failure to get a token. `code` tells the failures apart. `instanceof` works across module formats and
+ * copies of this package.
  *
  * @example
  * ```ts
@@ -81,7 +82,7 @@ export class TokenError extends Error {
   readonly retryable: boolean
   /** Earliest instant at which another attempt is allowed, epoch ms. */
   declare readonly retryAt?: number
-  /** What the service's `Retry-After` asked for, ms. */
+  /** The pause that the service's `Retry-After` asked for, ms. */
   declare readonly retryAfterMs?: number
   /** HTTP status of the token call, when there was one. */
   declare readonly status?: number
@@ -100,13 +101,13 @@ export class TokenError extends Error {
       if (value !== undefined && name !== 'cause') Object.assign(this, { [name]: value })
   }
 
-  /** For logs and error trackers, which print an error's own members only: the message is none of them. */
+  /** For logs and error trackers: JSON leaves out `name` and `message`, because they are not own enumerable members. */
   toJSON(): object {
     const { name, code, message } = this
     return Object.assign({ name, code, message }, this)
   }
 
-  /** The ESM and the CommonJS copy of this class in one process know each other's errors. */
+  /** The ESM and the CommonJS copy of this class in one process recognise each other's errors. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === TokenError ? isTokenError(value) : Function.prototype[Symbol.hasInstance].call(this, value)
   }
@@ -115,7 +116,7 @@ Object.defineProperty(TokenError.prototype, 'name', { value: 'TokenError', writa
 Object.defineProperty(TokenError.prototype, BRAND, { value: true })
 
 /**
- * Whether `value` is a `TokenError`, of any copy of this package, and has `code` if one is given.
+ * Whether `value` is a `TokenError` of any copy of this package, with this `code` if one is given.
  *
  * @example
  * ```ts
@@ -131,12 +132,12 @@ export function isTokenError(value: unknown, code?: TokenErrorCode): value is To
   return member(value, BRAND) === true && (code === undefined || member(value, 'code') === code)
 }
 
-/** An outcome that is not stated follows from the code; where nothing is known, the service may have acted. */
+/** @returns The outcome that the error states, else the one that its code implies, else `unknown`. */
 export function outcomeOf(error: TokenError): ExchangeOutcome {
   return detailsOf(error).outcome ?? OUTCOME_OF[error.code] ?? 'unknown'
 }
 
-/** The same failure told once more, with what has changed. */
+/** @returns A copy of the error, with another message or another `retryAt`. */
 export function toldAgain(
   error: TokenError,
   { message = error.message, retryAt = error.retryAt }: { message?: string; retryAt?: number | undefined } = {},
@@ -144,7 +145,7 @@ export function toldAgain(
   return new TokenError(error.code, message, { ...detailsOf(error), retryAt })
 }
 
-/** What a TokenError is made of, beside its code and message. One of another copy of the package may hold anything. */
+/** @returns The members beside code and message. An error of another copy of the package may hold anything in them. */
 export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetails {
   const read = <Name extends keyof TokenErrorDetails>(name: Name) => member(from, name) as TokenErrorDetails[Name]
   const retryAfterMs: unknown = read('retryAfterMs')
@@ -152,7 +153,7 @@ export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetai
     outcome: read('outcome'),
     status: read('status'),
     serviceCode: read('serviceCode'),
-    // NaN would be longer and shorter than any pause.
+    // Every comparison with NaN is false, so NaN would limit nothing.
     retryAfterMs: Number.isFinite(retryAfterMs) && (retryAfterMs as number) >= 0 ? (retryAfterMs as number) : undefined,
     retryAt: read('retryAt'),
     refreshToken: read('refreshToken'),
@@ -160,10 +161,10 @@ export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetai
   }
 }
 
-/** As `toldAgain`, for one caller: its stack begins where `asked`, the function that this caller called, was called. */
+/** @returns A copy of the error for one caller. Its stack begins where this caller called the function `asked`. */
 export function toldTo(asked: (...given: never[]) => unknown, error: TokenError): TokenError {
   const told = toldAgain(error)
-  // Missing outside V8.
+  // Some engines lack it.
   ;(Error as Partial<typeof Error>).captureStackTrace?.(told, asked)
   return told
 }
@@ -173,10 +174,10 @@ function causeIn(details: TokenErrorDetails): ErrorOptions | undefined {
   return cause === undefined ? undefined : { cause: reduced(cause) }
 }
 
-/** Causes that hold no secret any more. */
+/** The results of `reduced`: they hold no secret. */
 const REDUCED = new WeakSet<Error>()
 
-/** Without its message: that of a parser may quote the secret that it could not parse. */
+/** @returns A copy without the message: the message of a parser may quote the secret that it could not parse. */
 function reduced(cause: unknown): Error {
   if (isTokenError(cause) || REDUCED.has(cause as Error)) return cause as Error
   const message = member(cause, 'message')

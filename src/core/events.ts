@@ -3,9 +3,9 @@ import type { TokenError } from './errors.ts'
 import { checkChoice, checkFunction } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
 
-/** Instants are epoch ms of this machine's wall clock, durations ms. No event carries a token or a credential. */
+/** The events by name. Instants are epoch ms of this machine's wall clock, durations ms. No event carries a secret. */
 export interface TokenEvents {
-  /** A new token is in use. `adopted`: another process got it. */
+  /** A new token is in use. `adopted`: it came from another owner of the store, or through `adopt()`. */
   renewed: {
     by: 'obtain' | 'refresh' | 'adopted'
     because: RenewalCause
@@ -14,41 +14,43 @@ export interface TokenEvents {
     accessExpiresAt: number
     refreshExpiresAt?: number
   }
-  /** One token call failed and will be tried again. */
+  /** One token call failed. The manager makes the next one after `delayMs`. */
   retry: { attempt: number; delayMs: number; error: TokenError }
-  /** A renewal gave up. `nextAttemptAt` is Infinity where only `reset()` helps. */
+  /** A renewal gave up. `nextAttemptAt` is Infinity if the manager waits for `reset()` or `adopt()`. */
   renewalFailed: { error: TokenError; nextAttemptAt: number }
   suspicious: SuspicionEvent
-  /** What the obtain that followed a suspicion showed. */
+  /** What the obtain after a suspicion showed. `superseded`: another owner had a newer pair. */
   suspicionSettled: {
     fingerprint: string
     verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
   }
-  /** Something odd but survivable; each kind at most once a minute. */
+  /** Something is odd, but the manager goes on. Each kind is told at most once a minute. */
   anomaly: { kind: AnomalyKind; message: string }
+  /** The shared store failed. Told at most once a minute. */
   storeUnavailable: { message: string }
 }
 
+/** `cold`: there was no token. `refused`: the API refused the token. `forced`: by `renew()` or `adopt()`. */
 export type RenewalCause = 'cold' | 'due' | 'expired' | 'refused' | 'forced'
 
 export type AnomalyKind =
-  | 'clock-off' // this machine's clock differs from the service's by more than a minute
-  | 'clock-jumped' // sleep, or a step of the wall clock
-  | 'retry-after-clamped'
+  | 'clock-off' // this machine's clock differs from the service's by more than a minute, or the service set its clock back
+  | 'clock-jumped' // this machine slept, or its wall clock was set
+  | 'retry-after-clamped' // the service asked for a longer pause than retry.maxRetryAfterMs
   | 'response-odd' // usable, but not as specified: missing id, same or no refresh token, …
-  | 'origin-not-allowed' // a request went out bare because nobody claims its origin
-  | 'header-in-defaults' // the instance's own default header silently switches the attachment off
-  | 'stored-tokens-unusable' // garbage, newer schema, unknown key
-  | 'stored-tokens-readable' // no encryption keys
-  | 'store-restored' // the store may have lost writes: its refresh token is not presented again
-  | 'adapter-replaced' // another interceptor put an adapter in the place of ours: the request went out bare
+  | 'origin-not-allowed' // a request went out without a token: no attachment has its origin
+  | 'header-in-defaults' // a default header of the instance switches the attachment off
+  | 'stored-tokens-unusable' // the stored record is damaged, of a newer release, or sealed with an unknown key
+  | 'stored-tokens-readable' // the store has no encryption keys
+  | 'store-restored' // the store may have lost writes: the manager does not present its refresh token
+  | 'adapter-replaced' // another interceptor replaced our adapter: the request went out without a token
   | 'new-tokens-refused' // the API refuses tokens that were just issued
-  | 'lifetime-odd' // a lifetime below 5 s: seconds given for milliseconds?
+  | 'lifetime-odd' // a token lives less than 5 s: a source may have given seconds for milliseconds
 
-/** A refresh token was refused although it was not known to have expired (specification, section 3). */
+/** The service refused a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
 export interface SuspicionEvent {
   suspicious: true
-  /** Why it may be innocent, or `unexplained`. */
+  /** What may explain the refusal, or `unexplained`. */
   evidence:
     | 'unexplained'
     | 'own-unknown-outcome'
@@ -61,18 +63,18 @@ export interface SuspicionEvent {
   fingerprint: string
   refreshExpiresAt?: number
   rejectedAt: number
-  /** Absent where the source told none. */
+  /** HTTP status of the refusal. Absent if the source gave none. */
   status?: number
   serviceCode?: string
   action: 'obtain' | 'stop'
 }
 
-/** Hears every event, with its name. */
+/** Receives every event, with its name. */
 export type AnyListener = <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void
 
-/** Looks on where no event is told, for measurements. Its methods must not throw. */
+/** Measures token calls and waits, for which there are no events. Its methods must not throw. */
 export interface Watcher {
-  /** Makes one token call by `run`. */
+  /** Makes one token call by calling `run`. */
   call<Result>(exchange: 'obtain' | 'refresh', attempt: number, run: () => Promise<Result>): Promise<Result>
   /** A caller begins to wait for `token`, in the caller's own asynchronous context. */
   wait(token: Promise<string>): void
@@ -89,7 +91,7 @@ const NAMES: readonly (keyof TokenEvents)[] = [
   'anomaly',
   'storeUnavailable',
 ]
-/** What somebody has to change. These are told as a warning of the process where nobody listens. */
+/** The kinds that a person must fix. If nobody listens, they become a warning of the process. */
 const MISTAKES: ReadonlySet<AnomalyKind> = new Set<AnomalyKind>([
   'origin-not-allowed',
   'header-in-defaults',
@@ -98,14 +100,14 @@ const MISTAKES: ReadonlySet<AnomalyKind> = new Set<AnomalyKind>([
   'stored-tokens-unusable',
   'stored-tokens-readable',
 ])
-/** Between two events of the same kind. */
+/** The least time between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
-/** Tells listeners, and lets nothing they do come back. */
+/** Calls the listeners. What a listener throws reaches nobody. */
 export class Events {
   readonly #clock: Clock
   watcher: Watcher | undefined
-  // Made when needed: most managers tell nothing odd, and there may be thousands of managers.
+  // Made when needed: many managers never use them, and a process may have thousands of managers.
   #listeners: Map<keyof TokenEvents, Set<Listener>> | undefined
   #toldAt: Map<AnomalyKind | 'store', number> | undefined
 
@@ -131,11 +133,11 @@ export class Events {
     }
   }
 
-  /** Listeners hear of it once the change that it tells of is complete, so they may call anything. */
+  /** Calls the listeners after the change behind the event is complete, so a listener may call any method. */
   emit<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
     Object.freeze(event)
     for (const listener of this.#listeners?.get(name) ?? []) {
-      // One that throws or rejects must not cost anybody a token.
+      // A listener that throws or rejects must not cost a caller its token.
       void Promise.resolve(event as never)
         .then(listener)
         .catch(() => undefined)

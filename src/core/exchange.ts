@@ -7,7 +7,7 @@ import type { TokenClock } from './token-clock.ts'
 import { checkedGrant, type TokenGrant } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 
-/** No service issues such tokens on purpose: seconds were given for milliseconds. */
+/** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
 const ODD_LIFETIME_MS = 5_000
 
 export interface ExchangeSettings extends ManagerSettings {
@@ -16,8 +16,8 @@ export interface ExchangeSettings extends ManagerSettings {
 }
 
 /**
- * One exchange: a refresh where a refresh token is given, else an obtain. Ended by our own deadline, because a source may
- * ignore its signal, and axios' timeout lets a body drip.
+ * Makes one exchange: a refresh if a refresh token is given, else an obtain. Our own deadline ends it, because a source may
+ * ignore its signal, and the timeout of axios does not end a body that drips.
  *
  * @throws whatever the source throws; {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline, `ERR_TOKEN_RESPONSE` or
  * `ERR_TOKEN_SOURCE` for a grant that cannot be used.
@@ -40,7 +40,7 @@ export async function exchange(
     deadline.abort(error)
     return error
   }
-  // Lifetimes count from here: from the answer on they would be too long by the journey.
+  // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
   const call = async () =>
     source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)

@@ -2,10 +2,10 @@ import { type Freshness, freshnessOf, type RenewalWindow, renewalWindow, type Wi
 import type { TokenClock } from './token-clock.ts'
 import type { StoredTokens } from './token-store.ts'
 
-/** The token that a manager holds, aged by its own clock from the moment it was handed over. */
+/** The tokens that a manager holds. They age by the manager's token clock from the moment it received them. */
 export class HeldToken {
   readonly stored: StoredTokens
-  /** Asked for since it was got. */
+  /** Whether a caller has asked for the token since it arrived. */
   used = false
   readonly #clock: TokenClock
   readonly #heldAt: number
@@ -18,7 +18,7 @@ export class HeldToken {
     this.#window = renewalWindow(stored.accessLifetimeMs, windows, random)
   }
 
-  /** Until expiry; below zero afterwards. */
+  /** Ms until expiry; negative afterwards. */
   get remainingMs(): number {
     return this.stored.accessRemainingMs - this.#age
   }
@@ -32,17 +32,17 @@ export class HeldToken {
     return freshnessOf(this.remainingMs, this.#window)
   }
 
-  /** Until renewal is due. */
+  /** Ms until renewal is due. */
   get freshMs(): number {
     return this.remainingMs - this.#window.skewMs
   }
 
-  /** Until callers wait for a newer one. */
+  /** Ms until callers must wait for a newer token. */
   get servedMs(): number {
     return this.remainingMs - this.#window.hardSkewMs
   }
 
-  /** Until callers make do with a token that they would rather see renewed. */
+  /** Ms until callers stop waiting for a newer token and take this one. */
   get patienceMs(): number {
     return this.remainingMs - this.#window.hardSkewMs / 3
   }
@@ -52,7 +52,7 @@ export class HeldToken {
   }
 }
 
-/** The token while it strictly lives: nobody fails for the want of a newer one. */
+/** @returns The token until it expires. A caller takes it if no newer token comes in time. */
 export function livingIn(held: HeldToken | undefined): string | undefined {
   return held && held.remainingMs > 0 ? held.stored.accessToken : undefined
 }

@@ -2,7 +2,7 @@ import type { TokenEvents } from './events.ts'
 import { checkFunction, checkObject } from './option-checks.ts'
 import type { TokenManager } from './token-manager.ts'
 
-/** What takes the lines: `console`, or a logger such as pino's. */
+/** Receives the lines: `console`, or a logger such as pino's. */
 export interface EventLog {
   info(line: string): void
   warn(line: string): void
@@ -10,7 +10,7 @@ export interface EventLog {
 }
 
 /**
- * Writes one readable line for each event of a manager: `info` for what went well, `warn` for what somebody should look at,
+ * Writes one readable line for each event of a manager: `info` for what went well, `warn` for what a person should look at,
  * `error` for a refresh token that may have been stolen. No line holds a token or a credential.
  *
  * @example
@@ -19,7 +19,7 @@ export interface EventLog {
  *
  * const stop = logEvents(tokens, console)
  * ```
- * @returns a function that ends it.
+ * @returns a function that ends the log.
  * @throws {TypeError} when `log` lacks one of the three methods.
  */
 export function logEvents(tokens: Pick<TokenManager, 'onAny'>, log: EventLog): () => void {
@@ -27,7 +27,7 @@ export function logEvents(tokens: Pick<TokenManager, 'onAny'>, log: EventLog): (
   for (const level of ['info', 'warn', 'error'] as const) checkFunction(`log.${level}`, Reflect.get(log, level))
   return tokens.onAny((name, event) => {
     const [level, text] = LINES[name](event)
-    // A message of an own source may have line breaks.
+    // The message of a custom source may have line breaks.
     log[level](`axios-evergreen: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`)
   })
 }

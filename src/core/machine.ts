@@ -28,13 +28,13 @@ import { readGrant, type TokenGrant } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 import { type Wait, waitMsOf, WaitingRoom, type WaitOptions } from './waiting-room.ts'
 
-/** Performs what a phase and an event call for. `phase.ts` decides. */
+/** Performs the actions of a manager. `phase.ts` decides what each event makes of the phase. */
 export class Machine {
   readonly #settings: RenewalSettings
-  /** Of the manager's creation. A renewal that a request starts must not run in the context of that request. */
+  /** The context of the manager's creation. A renewal must not run in the context of the request that starts it. */
   readonly #inContext: Context = currentContext()
   readonly #room: WaitingRoom
-  /** Guards the renewals themselves: after a reset the next one waits for the exchange in flight. */
+  /** Runs one renewal at a time: after a reset the next renewal waits for the exchange in flight. */
   readonly #mutex = new Mutex()
   #phase: Phase = IDLE
   #current: HeldToken | undefined
@@ -51,7 +51,7 @@ export class Machine {
     this.#room = new WaitingRoom(settings.clock, () => livingIn(this.#current), atLimit)
   }
 
-  /** The token if it may be sent right now. Starts the background renewal when it is due. */
+  /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
   peek(): string | undefined {
     const current = this.#current
     if (!current) return undefined
@@ -68,7 +68,7 @@ export class Machine {
     return this.peek() ?? this.#wait(this.#current ? 'expired' : 'cold', options, true)
   }
 
-  /** Another token than `refused`. The late refusal of a token that has been replaced since costs no token call. */
+  /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
     ownOption(options, 'signal')?.throwIfAborted()
     if (!this.#isCurrent(refused)) return this.get(options)
@@ -80,7 +80,7 @@ export class Machine {
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
 
-  /** Replaces `refused` for later callers. Nobody waits, and no process is held. */
+  /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
   replaceBehind(refused: string): void {
     if (!this.#isCurrent(refused) || admission(this.#phase, this.#now) !== 'start') return
     if (!this.#takeForcedTurn()) this.#renew('refused', false)
@@ -91,7 +91,7 @@ export class Machine {
     return this.#wait('forced', options, false)
   }
 
-  /** Whether `token` is the current one and has ended. */
+  /** Whether `token` is the current one and has expired. */
   hasEnded(token: string): boolean {
     return this.#isCurrent(token) && livingIn(this.#current) === undefined
   }
@@ -109,13 +109,13 @@ export class Machine {
 
   async reset(): Promise<void> {
     const { memory, record, source } = this.#settings
-    // Where the store cannot be told, the refresh token that it holds is not presented again all the same.
+    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
     memory.spent = this.#current?.stored.refreshToken ?? memory.spent
     this.#forget()
     const cleared = record.clear(this.#seenVersion)
     if (this.#room.size > 0) this.#renew('cold')
     try {
-      // Last, but before any exchange: what a source throws must not keep waiters from their token.
+      // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
       source.reset?.()
     } finally {
       await cleared
@@ -135,7 +135,7 @@ export class Machine {
     this.#cancelTimer()
     this.#room.turnAway(this.#refusal('closed'))
     this.#settings.record.close?.()
-    // The exchange in flight may keep no process alive by itself.
+    // The exchange in flight may be one that does not keep the process alive. This timer does.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(letGo)
   }
@@ -149,7 +149,7 @@ export class Machine {
     return restIn(this.#phase)?.failures ?? 0
   }
 
-  /** @returns Whether the event changed the phase: that of an outdated renewal does not. */
+  /** @returns Whether the event changed the phase. An event of an outdated renewal does not. */
   #enter(event: PhaseEvent): boolean {
     const before = this.#phase
     this.#phase = phaseAfter(before, event)
@@ -160,7 +160,7 @@ export class Machine {
     return this.#current?.stored.accessToken === token
   }
 
-  /** Outdates a renewal in flight, too. */
+  /** Forgets the token and the failures, and outdates the renewal in flight. */
   #forget(): void {
     const { memory, suspicions } = this.#settings
     renewalIn(this.#phase)?.halt('outdated')
@@ -177,7 +177,7 @@ export class Machine {
   }
 
   /**
-   * Not asynchronous: each of ten thousand waiters would hold one more promise.
+   * Not an async function: each of ten thousand waiters would hold one more promise.
    *
    * @param mayKeep Whether the caller takes the old token if no new one comes in time.
    */
@@ -192,7 +192,7 @@ export class Machine {
     if (admitted === 'start') this.#renew(because)
     renewalIn(this.#phase)?.hurry(limit)
     if (living === undefined || !this.#current) return this.#waitIn({ limit, signal })
-    // The token lives, within its hard window. The caller waits until a third of that is left, then takes the old token.
+    // The token is in its hard window. The caller waits until a third of the window is left, then takes the old token.
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
     return this.#waitIn({ limit, keepAt: now + patienceMs, signal })
@@ -240,9 +240,9 @@ export class Machine {
     }
   }
 
-  /** From now on these tokens serve. */
+  /** Puts the tokens to use: callers get them from now on. */
   #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
-    // First, because the user's `random` is called here: if it throws, the renewal has failed.
+    // First, because this calls the user's `random`: if it throws, the renewal has failed.
     const current = this.#held(tokens, this.#settings.random())
     const renewal = renewalIn(this.#phase)
     if (renewal) this.#enter({ type: 'renewed', renewal })
@@ -267,12 +267,12 @@ export class Machine {
     const wasToldOf = restIn(this.#phase)?.error.code
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.#now) })) return
     const nextAttemptAt = Math.round(clock.wallNow() + ms)
-    // A stop is final: the token that lives is dropped too.
+    // A stop also drops the access token, even if it still lives.
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#current = undefined
     const failure = ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     this.#armTimer(ms)
     this.#room.turnAway(failure)
-    // Who looks each second whether another owner has logged in would tell the same each second.
+    // A manager that waits for a login may ask the store each second. It tells its listeners once.
     if (ms < Infinity || wasToldOf !== error.code) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
@@ -283,7 +283,7 @@ export class Machine {
   #armTimer(delayMs: number): void {
     this.#cancelTimer()
     if (this.#settings.renewal.keepWarm === 'never' || !this.#current) return
-    // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
+    // Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, without end.
     this.#cancelTimer = this.#settings.clock.setTimer(
       () => this.#onTimer(),
       Math.ceil(Math.max(0, Math.min(delayMs, LONGEST_TIMER_MS))),

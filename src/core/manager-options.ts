@@ -17,57 +17,57 @@ import type { OpenableStore, TokenStore } from './token-store.ts'
 
 export interface TokenManagerOptions {
   source: TokenSource
-  /** Where tokens live. Default: this manager's memory. `redisStore` shares them among processes. */
+  /** Where tokens live. Default: this manager's memory. `redisStore` and `postgresStore` share them among processes. */
   store?: TokenStore | undefined
-  /** Default `source.id`. */
+  /** Names the account in the store. Default `source.id`. */
   storeKey?: string | undefined
   renewal?: RenewalOptions | undefined
   retry?: RetryOptions | undefined
-  /** One whole token call, from connecting to the last body byte. Default 10 000. */
+  /** Longest time of one token call, ms, from connecting to the last byte of the body. Default 10 000. */
   exchangeTimeoutMs?: number | undefined
   /**
-   * After a suspicious refresh token: `obtain` a new pair with the credentials, or `stop` at once (the live access token is
-   * dropped too) until `reset()`. Default `obtain`.
+   * What follows a suspicious refresh token. `obtain` (default): a new pair with the credentials. `stop`: the manager also
+   * drops the live access token, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or `adopt()`.
    */
   onSuspicious?: 'obtain' | 'stop' | undefined
   clock?: Clock | undefined
-  /** Uniform in [0, 1). Default `Math.random`. */
+  /** Draws jitter and pauses, uniform in [0, 1). Default `Math.random`. */
   random?: (() => number) | undefined
 }
 
 export interface RenewalOptions {
   /**
-   * Renewal is due this long before expiry; the old token serves meanwhile. Default a quarter of the lifetime, 2 s to 5 min;
-   * never more than half the lifetime.
+   * Renewal is due this many ms before expiry. Meanwhile requests use the old token. Default: a quarter of the lifetime, but
+   * at least 2 s and at most 5 min. Never more than half of the lifetime.
    */
   skewMs?: number | undefined
   /**
-   * With no more than this left callers wait for the renewal. Default a twentieth of the lifetime, 1 s to 10 s; never more
-   * than a quarter of the lifetime.
+   * Callers wait for the renewal from this many ms before expiry on. Default: a twentieth of the lifetime, but at least 1 s
+   * and at most 10 s. Never more than a quarter of the lifetime.
    */
   hardSkewMs?: number | undefined
-  /** Renewal comes earlier by up to this share of the skew, drawn once per token. Default 0.2. */
+  /** Renewal is due earlier by up to this share of the skew (0 to 1), drawn once per token. Default 0.2. */
   jitter?: number | undefined
   /**
-   * `while-used`: a timer renews a token that has been used since it was got, and lets an idle one lapse; `always` renews it
-   * in any case. Default `while-used`.
+   * `while-used` (default): a timer renews a token that a caller has used, and lets an unused one expire. `always`: the timer
+   * renews every token. `never`: there is no timer, and only callers start renewals.
    */
   keepWarm?: 'while-used' | 'always' | 'never' | undefined
-  /** Longest time one caller waits for a token. Default 30 000. */
+  /** Longest time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
   maxWaitMs?: number | undefined
 }
 
 export interface RetryOptions {
-  /** Token calls in one renewal, refreshes and obtains together, the first included. Default 4. */
+  /** Largest number of token calls in one renewal: refreshes and obtains together, the first included. Default 4. */
   maxAttempts?: number | undefined
   /**
-   * Step before the second call; later steps double. The pause is a random time between half of the step and the whole step. Default 500. After
-   * 429: twice this.
+   * Step before the second call, ms; later steps double. The pause is a random time between half of the step and the whole
+   * step. After 429 the step is twice as long. Default 500.
    */
   baseDelayMs?: number | undefined
-  /** Default 20 000. */
+  /** Longest step, ms. Default 20 000. */
   maxDelayMs?: number | undefined
-  /** Longest `Retry-After` that is believed. Default 300 000. */
+  /** A longer `Retry-After` counts as this, ms. Default 300 000. */
   maxRetryAfterMs?: number | undefined
 }
 
@@ -85,7 +85,7 @@ const OPTIONS = [
   'random',
 ] as const satisfies readonly (keyof TokenManagerOptions)[]
 
-/** The options with their defaults, checked. @throws {TypeError | RangeError} naming the option and its value. */
+/** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option. */
 export function managerSettings(options: TokenManagerOptions) {
   const own = ownOptions('The options of createTokenManager', options, OPTIONS)
   const { source, exchangeTimeoutMs = 10_000, onSuspicious = 'obtain' } = own
@@ -146,11 +146,11 @@ function retrySettings(retry: RetryOptions): RetryPolicy {
   })
 }
 
-/** Made once: there may be thousands of managers. */
+/** Made once: a process may have thousands of managers. */
 const USUAL_RENEWAL = /* @__PURE__ */ renewalSettings({})
 const USUAL_RETRY = /* @__PURE__ */ retrySettings({})
 
-/** A broken generator fails the renewal that draws first; from then on 0 takes the place of what it gives. */
+/** A broken generator fails the first renewal that uses it. From then on each bad value counts as 0. */
 function checkedRandom(random: () => number): () => number {
   let isTold = false
   const broken = (why: string, cause?: unknown): number => {
@@ -187,7 +187,7 @@ function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void 
     throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
 }
 
-/** For how long the service accepts a refresh token that was used, ms; Infinity: as long as it lives. */
+/** @returns How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
 function graceOf({ refreshTokens = 'single-use', reuseGraceMs = 0 }: TokenSource): number {
   checkChoice('source.refreshTokens', refreshTokens, ['single-use', 'reusable'])
   return refreshTokens === 'reusable' ? Infinity : checkedDuration('source.reuseGraceMs', reuseGraceMs)

@@ -18,7 +18,7 @@ import type {
 } from './token-store.ts'
 
 /**
- * Tokens in this process only. Managers that are given the same store, and the same key, share their tokens.
+ * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens.
  *
  * @example
  * ```ts

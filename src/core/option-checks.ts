@@ -1,30 +1,30 @@
 import { LONGEST_TIMER_MS } from './clock.ts'
 
-/** @throws {TypeError} naming the option unless it is an object with members, never its value: it may be a secret. */
+/** @throws {TypeError} unless the value is an object. Names the option, never its value: the value may be a secret. */
 export function checkObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null)
     throw new TypeError(`${name} must be an object, got ${kindOf(value)}`)
 }
 
 /**
- * Reads the options once, own members only: what somebody put on `Object.prototype` is no option.
+ * Reads the own members of the options once: a member of `Object.prototype` is no option.
  *
- * @param names All options that there are.
+ * @param names All known options.
  * @returns A copy that inherits nothing.
- * @throws {TypeError} when they are no object, or naming a member that is no option: a typing error would go unnoticed.
+ * @throws {TypeError} when they are no plain object; naming an unknown member, because a typing error would go unnoticed.
  */
 export function ownOptions<Options extends object>(what: string, given: Options, names: readonly string[]): Options {
   checkObject(what, given)
   const options = Object.assign(Object.create(null) as Options, given)
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) throw new TypeError(`${what} must be among ${names.join(', ')}; there is no '${unknown}'`)
-  // Of a class: it would be dropped unheard.
+  // An option that comes from a class would be ignored silently.
   const inherited = names.find((name) => name in given && !(name in options) && !(name in Object.prototype))
   if (inherited === undefined) return options
   throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
 }
 
-/** @returns An option of one call, undefined where the given object has none of its own. */
+/** @returns An option of one call, undefined if the object has no such member of its own. */
 export function ownOption<Options extends object, Name extends keyof Options>(
   given: Options | undefined,
   name: Name,
@@ -43,20 +43,20 @@ export function checkFlag(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, got ${shown(value)}`)
 }
 
-/** @throws {TypeError} naming the option, never its value: a secret may stand where its provider belongs. */
+/** @throws {TypeError} naming the option, never its value: a user may give a secret in place of its provider. */
 export function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}`)
 }
 
-/** @throws {TypeError} naming the option, never its value: it may be a secret. */
+/** @throws {TypeError} naming the option, never its value: the value may be a secret. */
 export function checkText(name: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${kindOf(value)}`)
   if (value === '') throw new TypeError(`${name} must not be empty`)
 }
 
 /**
- * @throws {TypeError} when it is no number, {RangeError} when it lies outside `least` to `most`; both name the option and
- * its value.
+ * @throws {TypeError} when the value is no number, {RangeError} when it is outside `least` to `most`. Both name the option
+ * and its value.
  */
 export function checkNumber(name: string, value: unknown, least: number, most = Number.MAX_VALUE): void {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`)
@@ -72,12 +72,12 @@ export function checkedDuration(name: string, value: unknown): number {
   return Math.min(value as number, LONGEST_TIMER_MS)
 }
 
-/** For messages: what kind of value was given instead, where it may be a secret. */
+/** The kind of a value, for messages: the value itself may be a secret. */
 export function kindOf(value: unknown): string {
   return value === null ? 'null' : typeof value
 }
 
-/** For messages: what was given instead, if it is short and plain. */
+/** A value as messages show it, for values that are never secret. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return 'a function'

@@ -12,7 +12,7 @@ export class Pauses {
     this.#clock = clock
   }
 
-  /** @param canHurry Whether it ends when somebody hurries. @throws {Halted} at once when the renewal is halted, or was. */
+  /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} as soon as the renewal is halted. */
   async for(ms: number, canHurry = false): Promise<void> {
     if (ms > 0 && !this.#isHalted) {
       this.#canHurry = canHurry

@@ -3,28 +3,28 @@ import type { HeldToken } from './held-token.ts'
 import type { Renewal } from './renewal.ts'
 import type { CoolDown } from './token-store.ts'
 
-/** What the manager does about the next token. It keeps its current token beside the phase, because that serves in all phases. */
+/** What the manager does about the next token. The current token is no part of it: it serves in every phase but `closed`. */
 export type Phase =
   | { readonly is: 'idle' }
-  /** With a rest: the pause that the service asked for, or why the last renewal failed. */
+  /** `rest`: the pause that the service asked for, or the rest after the last renewal, which failed. */
   | { readonly is: 'renewing'; readonly renewal: Renewal; readonly rest: Rest | undefined }
   | { readonly is: 'resting'; readonly rest: Rest }
   | { readonly is: 'closed' }
 
-/** No token call before `until`, monotonic ms. Infinity: until `reset()`. */
+/** The manager makes no token call before `until`, monotonic ms. Infinity: until `reset()` or `adopt()`. */
 export interface Rest {
   readonly until: number
   readonly error: TokenError
   /** Renewals in a row that gave up. */
   readonly failures: number
-  /** Nobody may cut it short. */
+  /** Whether `renew()` must respect the rest, too. */
   readonly isFirm: boolean
 }
 
 export type PhaseEvent =
   | { readonly type: 'started'; readonly renewal: Renewal }
   | { readonly type: 'renewed'; readonly renewal: Renewal }
-  /** The service asked for a pause; or the renewal failed. */
+  /** `held`: the service asked for a pause. `gave-up`: the renewal failed. */
   | { readonly type: 'held' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' | 'closed' }
 
@@ -63,7 +63,7 @@ export function restIn(phase: Phase): Rest | undefined {
 /**
  * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A rest forbids both.
  *
- * @param limit Until when the caller can wait, monotonic ms: a caller who can outwait a renewal's pause joins.
+ * @param limit Until when the caller can wait, monotonic ms. A caller who can wait longer than a renewal pauses joins it.
  * @param breaksRest Whether the caller wants a renewal in spite of a rest that is not firm.
  */
 export function admission(
@@ -75,13 +75,13 @@ export function admission(
   if (phase.is === 'closed') return 'closed'
   const rest = restIn(phase)
   const canJoin = phase.is === 'renewing'
-  // Where a renewal has broken it, all callers join.
+  // If a renewal runs in spite of the rest, all callers join it.
   const isBroken = rest?.isFirm === false && (canJoin || breaksRest)
   if (rest && now < rest.until && !isBroken && !(canJoin && limit > rest.until)) return rest
   return canJoin ? 'join' : 'start'
 }
 
-/** Until a manager that waits for a login asks the store again whether another owner has brought one. */
+/** A manager that waits for a login asks the store at most this often whether another owner has logged in, ms. */
 const LOOK_MS = 1_000
 
 /** The rest after a renewal that gave up. */
@@ -93,30 +93,30 @@ function isLoginRequired(error: TokenError): boolean {
   return error.code === 'ERR_LOGIN_REQUIRED'
 }
 
-/** A person must act: no instant can be told at which another attempt will do. */
+/** Whether a person must act. Then nobody knows the instant of the next attempt. */
 function isStop({ until, error }: Pick<Rest, 'until' | 'error'>): boolean {
   return until === Infinity || isLoginRequired(error)
 }
 
 export interface TokenStatus {
-  /** While a token lives its freshness is the phase, whatever else is wrong. */
+  /** While a token lives, its freshness is the phase, even if renewals fail. */
   phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
   renewing: boolean
   /** Epoch ms; a lifetime above 24 h counts as 24 h. */
   accessExpiresAt?: number
   /** Epoch ms. */
   refreshExpiresAt?: number
-  /** No token call before this instant, epoch ms. */
+  /** The manager makes no token call before this instant, epoch ms. */
   nextAttemptAt?: number
-  /** Why there was no token last, until one comes. */
+  /** The code of the last failure. Absent again as soon as a new token comes. */
   lastError?: TokenErrorCode
-  /** Token calls made (`obtains`, `refreshes`) and how many of them failed; tokens that another owner of the store got. */
+  /** Token calls (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
 type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>
 
-/** What `status()` tells, but for the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
+/** What `status()` returns, without the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
 export function statusIn(
   phase: Phase,
   token: Token | undefined,
@@ -144,7 +144,7 @@ function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenS
   return token ? 'expired' : 'empty'
 }
 
-/** Why a caller gets no token: the manager is closed, or rests. The error then tells the instant of the next attempt. */
+/** Why a caller gets no token. If the manager rests, the error tells the instant of the next attempt. */
 export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
   if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = refusal
@@ -155,7 +155,7 @@ export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now
 }
 
 /**
- * What the timer of a token does: renews a token that is in use, lets an idle one lapse.
+ * What the timer of a token does: it renews a token that is in use, and lets an unused one expire.
  *
  * @returns Ms to wait, 0 or less: renew now; undefined: nothing is to be done.
  */
@@ -168,6 +168,6 @@ export function timerMs(
   const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
   const rest = restIn(phase)
   if (phase.is === 'renewing' || phase.is === 'closed' || !isKept || (rest && isStop(rest))) return undefined
-  // A timer may come a little early, or while a failed renewal rests.
+  // The timer may fire a little early, or during the rest after a failed renewal.
   return token.freshness === 'fresh' ? token.freshMs : (rest?.until ?? now) - now
 }

@@ -1,18 +1,18 @@
 import type { CoolDown } from './token-store.ts'
 
 /**
- * The record of one account, as plain JSON data. Instants (`at`) are of the one clock that all owners of the record share. Beside each
- * instant stands the duration that it was written for, and nothing is believed for longer: that clock may be set back.
+ * The record of one account, as plain JSON data. Instants (`at`) are told by the one clock that all owners of the record share. That clock
+ * may be set back. So each instant has a duration beside it, and the rules trust no instant for longer than that.
  */
 export interface RecordState {
   readonly version: number
-  /** Of the last claim that was granted. Fences only grow, even where a record was lost: they are not below the clock. */
+  /** The fence of the last granted claim. Fences only grow, even if the record is lost: no fence is below the clock's time. */
   readonly fence: number
-  /** Claims up to this fence belong to what `clear` has forgotten. */
+  /** `clear` has outdated all claims up to this fence. */
   readonly clearedFence: number
-  /** A claim ran out unsettled since the pair was stored: its exchange may still be in flight. */
+  /** Another exchange may still be in flight, e.g. because a claim expired unsettled. */
   readonly overlaps: boolean
-  /** That of the register when the record was written. */
+  /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined
   readonly claim?: Claim | undefined
@@ -26,15 +26,15 @@ export interface Pair {
   readonly accessMs: number
   readonly refreshToken?: string | undefined
   readonly refreshMs?: number | undefined
-  /** Of the claim that brought it. */
+  /** The fence of the claim that brought the pair. */
   readonly fence: number
-  /** The refresh token was refused: it must not be presented any more. */
+  /** The service refused the refresh token: nobody may present it again. */
   readonly retired: boolean
-  /** Since when the refresh token may have been spent, though nobody has its answer. 0: since an unknown time. */
+  /** When the refresh token may have been spent, although nobody has the answer. 0: at an unknown time. */
   readonly doubtAt?: number | undefined
-  /** Of the refresh token, that met a 5xx. */
+  /** How often the refresh token was presented and met a 5xx. */
   readonly presentations: number
-  /** Another exchange of the account may have been in flight: at some services that ends this pair's session. */
+  /** Another exchange may have been in flight when the pair came. At some services that ends the session of this pair. */
   readonly overlapped: boolean
 }
 
@@ -43,20 +43,20 @@ export interface Claim {
   readonly ms: number
   readonly owner: string
   readonly fence: number
-  /** Its owner has said how the exchange ended, and tries again. */
+  /** The owner has reported how the exchange ended, and will try again. */
   readonly settled: boolean
 }
 
-/** `ms` null: until `clear`. */
+/** `ms` is null: until `clear` or `adopt`. */
 export type Rest = Omit<CoolDown, 'kind' | 'ms'> & { readonly at: number; readonly ms: number | null }
 
-/** What the register said beside the state. */
+/** The clock and the epoch of the register when it was read. */
 export interface Reading {
   readonly now: number
   readonly epoch?: string | undefined
 }
 
-/** @param state Absent: the same state stays. */
+/** What a command brings. Without `state` the record stays as it is. */
 export interface Change<Answer> {
   readonly state?: RecordState
   readonly answer: Answer

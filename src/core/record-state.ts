@@ -12,13 +12,13 @@ import {
   type StoredTokens,
 } from './token-store.ts'
 
-/** A refresh token whose end is not known is kept for this long. */
+/** The record keeps a refresh token of unknown expiry for this long. */
 const UNKNOWN_REFRESH_MS = 30 * 24 * 60 * 60 * 1_000
-/** Owners carry the register's clock on by their own for a moment: it may be behind that by a little. */
+/** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
 const CLOCK_SLACK_MS = 1_000
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false }
 
-/** Who asks, and what it has seen. */
+/** Who asks for a claim, and what this owner has seen. */
 interface Asked extends ClaimTerms {
   readonly owner: string
   readonly seenVersion: number
@@ -44,9 +44,9 @@ function granted(
   { owner, seenVersion, ttlMs, graceMs = 0 }: Asked,
   now: number,
 ): Change<GrantedClaim> {
-  // Its owner stalled, or could not say how the exchange ended: the refresh token may have been presented.
+  // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
-  // A pair older than one that this owner has seen comes from a copy: its refresh token has been spent.
+  // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
   const kept = state.version < seenVersion ? undefined : state.pair
   const pair = kept && open ? doubted(kept, open.at) : kept
   const doubtMs = pair?.doubtAt === undefined ? undefined : Math.abs(now - pair.doubtAt)
@@ -79,10 +79,10 @@ function doubted(pair: Pair, at: number): Pair {
 }
 
 /**
- * Settles a claim with new tokens. The pair of the claim that was granted last wins, whatever comes first; what was granted before a
- * `clear` is dropped.
+ * Settles a claim with new tokens. Of two pairs the one of the later claim wins, in whatever order they come. The pair of a claim from
+ * before a `clear` is dropped.
  *
- * @param overlapped The owner knows of another exchange that may have been in flight.
+ * @param overlapped Whether the owner knows of another exchange that may have been in flight.
  */
 export function accept(
   stored: RecordState | undefined,
@@ -95,7 +95,7 @@ export function accept(
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
     const answer = state.pair && tokensIn(state, state.pair, now)
     const isMine = state.claim?.fence === fence
-    // Its exchange has ended beside what came since: at some services that ends the sessions of both.
+    // Another exchange overlapped this one. At some services each of the two ends the session of the other.
     const isBeside = fence !== state.pair?.fence
     const isNews = isBeside && state.pair?.overlapped === false
     const isBesideClaim = isBeside && !isMine && state.claim?.settled === false && !state.overlaps
@@ -120,7 +120,7 @@ export function accept(
   const next: RecordState = {
     ...state,
     version: Math.max(state.version, version) + 1,
-    // A record that was lost begins again below it.
+    // If the record was lost meanwhile, its fence may be lower.
     fence: Math.max(state.fence, fence),
     overlaps: isContested,
     pair,
@@ -130,7 +130,7 @@ export function accept(
   return { state: next, answer: tokensIn(next, pair, now) }
 }
 
-/** Settles a claim whose exchange failed. From anybody but the owner of the claim it changes nothing. */
+/** Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim. */
 export function release(
   stored: RecordState | undefined,
   { fence, version }: Pick<GrantedClaim, 'fence' | 'version'>,
@@ -168,7 +168,7 @@ function released(
   }
 }
 
-/** Forgets tokens, claims and cool-downs, and what is granted now. Versions and fences go on counting. */
+/** Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions and fences keep growing. */
 export function clear(
   stored: RecordState | undefined,
   seenVersion: number,
@@ -180,14 +180,14 @@ export function clear(
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,
     clearedFence,
-    // What is forgotten may still be in flight.
+    // The exchange of the forgotten claim may still be in flight.
     overlaps: overlaps || claim?.settled === false,
     epoch,
   }
   return { state, answer: undefined }
 }
 
-/** Stores tokens that no exchange brought. What is granted now brings nothing any more. */
+/** Stores tokens that came from elsewhere. Earlier claims bring nothing any more. */
 export function adopt(
   stored: RecordState | undefined,
   seenVersion: number,
@@ -200,10 +200,10 @@ export function adopt(
   return accept({ ...cleared, fence }, { version, fence }, tokens, reading, stored?.claim !== undefined)
 }
 
-/** An exchange is made without the record: at some services it ends the session of the pair, and of the pair that comes next. */
+/** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */
 export function overlap(stored: RecordState | undefined, { epoch }: Reading): Change<undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)
-  // A fleet that went without the record would write it again and again.
+  // Written once only: each process of a fleet may note the same.
   const isKnown = state.overlaps && state.pair?.overlapped !== false
   return isKnown ? { answer: undefined } : { state: marked(state), answer: undefined }
 }
@@ -212,7 +212,7 @@ function marked(state: RecordState): RecordState {
   return { ...state, pair: state.pair && { ...state.pair, overlapped: true }, overlaps: true }
 }
 
-/** Until when the record is of use to anybody, ms from `now`. */
+/** @returns For how long the record is still of use, ms from `now`. */
 export function keptMs({ pair, claim, rest }: RecordState, now: number): number {
   if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
   const ends = [
@@ -225,7 +225,7 @@ export function keptMs({ pair, claim, rest }: RecordState, now: number): number 
   return Math.max(0, Math.max(...ends) - now)
 }
 
-/** Acknowledged writes may have been lost since: the refresh token may have been presented. The access token serves still. */
+/** In a new epoch the register may have lost writes: the refresh token may be spent. The access token still serves. */
 function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
   const { pair } = state
@@ -233,8 +233,8 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
 }
 
 /**
- * No instant is believed beyond the duration that it was written for. One that lies ahead is not believed at all: the clock was set back,
- * nobody knows when, and the claim of a dead owner would stand for as long as that.
+ * How much is left of a duration that began at `at`, never more than the whole. Nothing is left if `at` is in the future: the clock was set
+ * back, and a dead owner's claim would otherwise block all others for as long.
  */
 function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
   if (ms === null) return Infinity
@@ -249,7 +249,7 @@ function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredToke
     accessLifetimeMs,
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),
     ...(refreshToken !== undefined && { refreshToken }),
-    // Whether it still lives is for the service to say.
+    // Not dropped after a clock step: the service knows whether the refresh token still lives.
     ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
   }
 }

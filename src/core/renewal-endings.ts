@@ -29,7 +29,7 @@ export class GaveUp extends Error {
 
 const UNFORESEEN_REST_MS = 1_000
 
-/** The store or the user's `random` failed, which no plan foresees. @param failures Renewals in a row that gave up, this one included. */
+/** For a failure that no plan covers, e.g. of the store. @param failures Renewals in a row that gave up, this one included. */
 export function unforeseen(error: TokenError, failures: number): GaveUp {
   return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS, failures))
 }

@@ -11,7 +11,7 @@ export interface RetryPolicy {
 
 export interface RenewalPolicy {
   readonly retry: RetryPolicy
-  /** For how long the service accepts a refresh token that was used, ms. Infinity: as long as that lives. */
+  /** How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
   readonly graceMs: number
   /** The longest that a caller can wait, ms. */
   readonly maxWaitMs: number
@@ -20,13 +20,13 @@ export interface RenewalPolicy {
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
 export interface FailureFacts {
   readonly exchange: Exchange
-  /** The call that failed, the first of its renewal being 1. */
+  /** The number of the failed call in its renewal, from 1. */
   readonly attempt: number
   /** Calls that this renewal may make. */
   readonly maxAttempts: number
   /** Signatures found wrong in this renewal, this one included. */
   readonly signatureFailures: number
-  /** Renewals in a row that gave up, this one included if it does. */
+  /** Renewals in a row that gave up, this one included. */
   readonly failures: number
   /** How long the call took to fail. */
   readonly calledForMs: number
@@ -40,9 +40,9 @@ export interface FailureFacts {
 export interface Plan {
   readonly error: TokenError
   readonly fate: RefreshTokenFate
-  /** The refresh token was found invalid: suspicious, unless it is explained (specification, section 3). */
+  /** The service found the refresh token invalid: suspicious, unless something explains it (specification, section 3). */
   readonly judged: boolean
-  /** The next call, of this renewal or of the next one, obtains. */
+  /** The next call is an obtain, in this renewal or in the next one. */
   readonly obtains: boolean
   /** The credentials were refused, which settles a suspicion. */
   readonly isAccountRefused: boolean
@@ -52,7 +52,7 @@ export interface Plan {
   readonly next: Retry | CoolDown
 }
 
-/** The service answers, and refused only the refresh token: the obtain that follows need not wait long. */
+/** The rest after the service answered and refused only the refresh token: the next obtain need not wait long. */
 const SHORT_REST_MS = 1_000
 
 /** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal). */
@@ -62,7 +62,7 @@ export function planAfter(error: TokenError, facts: FailureFacts, policy: Renewa
   const isAccountRefused = facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED'
   const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
   const plan = { error, fate, judged, obtains, isAccountRefused, isAsked: retryAfterMs > 0 }
-  // No caller can wait as long as the service asks: the cool-down tells all of them at once.
+  // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
   const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
   if (next !== 'stop' && facts.attempt < facts.maxAttempts && !isTooLong) {
     const pause = obtains ? 0 : pauseMs(facts.attempt, error, retryAfterMs, policy.retry, facts.chance)
@@ -73,7 +73,7 @@ export function planAfter(error: TokenError, facts: FailureFacts, policy: Renewa
   return { ...plan, next: coolDownOf(error, restMs, facts.failures) }
 }
 
-/** For a token that arrived expired: its answer took longer than it lives, or this machine slept. Its claim is settled. */
+/** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */
 export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Plan {
   const next: Plan['next'] =
     facts.attempt < facts.maxAttempts
@@ -82,7 +82,7 @@ export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Pl
   return { error, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false, next }
 }
 
-/** For a suspicious refresh token, where the user wants everything to stop. */
+/** The plan for a suspicious refresh token under `onSuspicious: 'stop'`. */
 export function planToStop(plan: Plan, failures: number): Plan {
   const { status, serviceCode } = plan.error
   const message = 'A refresh token was refused before its time: the manager stops until reset()'
@@ -90,7 +90,7 @@ export function planToStop(plan: Plan, failures: number): Plan {
   return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
 }
 
-/** As other owners of the record are told. @param failures Renewals in a row that gave up, this one included. */
+/** The rest for all owners of the record. @param failures Renewals in a row that gave up, this one included. */
 export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
   const { code, status, serviceCode } = error
   const isFirm = !error.retryable || code === 'ERR_THROTTLED' || askedMsOf(error) > 0
@@ -98,7 +98,7 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
   return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
 }
 
-/** What callers are told in a rest of the record, which may follow a failure of another owner. */
+/** The error for callers while the record rests. The failure may be one of another owner. */
 export function coolingError(coolDown: CoolDown): TokenError {
   const isLogin = coolDown.code === 'ERR_LOGIN_REQUIRED'
   const message = isLogin
@@ -113,7 +113,7 @@ export function firstWordOf({ fate, next }: Plan, isHalted: boolean): Plan['next
   return isHalted ? undefined : next
 }
 
-/** What the service asked for, ms; 0 for nothing. `Retry-After` counts on 429 and 5xx only. */
+/** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
 export function askedMsOf(error: TokenError): number {
   const outcome = outcomeOf(error)
   return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
@@ -121,13 +121,13 @@ export function askedMsOf(error: TokenError): number {
 
 /** What a manager knows of refresh tokens beyond what the record says. */
 export interface RenewalMemory {
-  /** The next exchange is an obtain, whatever the record holds: a refresh has failed in such a way. */
+  /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
   owesObtain: boolean
   /** This refresh token is never presented again, even if the record was not told that it is spent. */
   spent: string | undefined
 }
 
-/** The manager presents a refresh token that met a 5xx this often, then retires it. */
+/** The manager presents a refresh token at most this often if it meets a 5xx each time, then retires it. */
 const MAX_PRESENTATIONS = 3
 
 /** @returns The refresh token of a claim, if it may be presented now. Undefined: obtain. */
@@ -143,13 +143,12 @@ export function tokenToPresent(
   return tokens?.refreshToken
 }
 
-/** What a call was made with. */
 interface Presented {
   readonly claim: Pick<GrantedClaim, 'tokens'>
   readonly refreshToken: string | undefined
 }
 
-/** What a call has brought. A reusable refresh token stays good where the answer brings no other (RFC 6749, section 6). */
+/** @returns What a call brought. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6). */
 export function withRefreshToken(
   granted: NewTokens,
   { claim, refreshToken }: Presented,
@@ -166,16 +165,15 @@ export interface Consequence {
   readonly fate: RefreshTokenFate
   /** `obtain`: at once, with the credentials. */
   readonly next: 'stop' | 'retry' | 'obtain'
-  /** The refresh token was found invalid: suspicious, unless it is explained (specification, section 3). */
   readonly judged?: boolean
 }
 
 /**
- * The table of outcomes (design: Renewal). The source says what became of the refresh token; where it says nothing, the
- * outcome does. No HTTP status decides here.
+ * The table of outcomes (design: Renewal). The source says what became of the refresh token. If it says nothing, the outcome
+ * decides. No HTTP status decides here.
  *
  * @param signatureFailures In this renewal, this one included.
- * @param graceMs For how long the service accepts a refresh token that was used.
+ * @param graceMs How long the service accepts a used refresh token.
  */
 export function consequenceOf(
   exchange: Exchange,
@@ -184,7 +182,7 @@ export function consequenceOf(
   graceMs: number,
 ): Consequence {
   const outcome = outcomeOf(error)
-  // Nobody can mend it but a person.
+  // Only a person can correct it.
   const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
   if (exchange === 'obtain') return { fate: 'keep', next: isFinal || signatureFailures > 1 ? 'stop' : 'retry' }
   const said = detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)
@@ -198,7 +196,7 @@ export function consequenceOf(
     case 'rejected':
     case 'deferred':
     case 'not-sent':
-      // Credentials that were refused will be refused again; others may still obtain.
+      // A retryable code (ERR_REFRESH_REJECTED) says nothing about the credentials, so the manager obtains with them.
       return { fate: 'keep', next: !isFinal ? 'retry' : error.retryable ? 'obtain' : 'stop' }
     case 'unknown-5xx':
       return { fate: isReusable ? 'keep' : 'counted', next: 'retry' }
@@ -208,11 +206,11 @@ export function consequenceOf(
 }
 
 /**
- * The pause before the next call: uniform in the upper half of an exponential step. `Retry-After` takes the place of the
- * fixed half, so jitter only lengthens it.
+ * The pause before the next call, ms: a random time between half of an exponential step and the whole step. A longer
+ * `Retry-After` replaces that half, so jitter only lengthens it.
  *
- * @param attempt The call that failed, the first being 1.
- * @param retryAfterMs Believed and clamped, 0 for none.
+ * @param attempt The number of the failed call, from 1.
+ * @param retryAfterMs Already clamped, 0 for none.
  * @param random Uniform in [0, 1).
  */
 export function pauseMs(
@@ -223,17 +221,17 @@ export function pauseMs(
   random: number,
 ): number {
   const baseMs = policy.baseDelayMs * (outcomeOf(error) === 'deferred' ? 2 : 1)
-  // Bounded, for 0 times Infinity is no number.
+  // The exponent is bounded, because 0 * Infinity is NaN.
   const halfMs = Math.min(policy.maxDelayMs, baseMs * 2 ** Math.min(attempt - 1, 60)) / 2
   const clamped = retryAfterMs >= policy.maxRetryAfterMs && retryAfterMs >= halfMs
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
 /**
- * How long callers without a token are refused after a renewal that gave up. Steps longer than the first count from when the
- * service was called: one that lets calls hang is probed as often as one that refuses them.
+ * How long callers without a token are refused after a renewal that gave up, ms. Steps longer than the first count from the
+ * start of the call: a service that lets calls hang is probed as often as a service that refuses them.
  *
- * @param retryAfterMs Believed and clamped, 0 for none.
+ * @param retryAfterMs Already clamped, 0 for none.
  */
 export function coolDownMs(
   error: TokenError,
@@ -241,10 +239,10 @@ export function coolDownMs(
   retryAfterMs: number,
 ): number {
   if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
-  // A wrong password costs one call a minute, not one per request: accounts get locked.
+  // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(60_000, retryAfterMs)
   const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - calledForMs)
-  // One more probe while nobody waits yet: an outage that is over by then is felt by nobody.
+  // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
   const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
   return Math.max(backoffMs, retryAfterMs)
 }

@@ -10,7 +10,7 @@ import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
 import type { StoredTokens, StoreReports, TokenRecord } from './token-store.ts'
 
-/** Says what it means that a source threw this. */
+/** Turns what a source threw into a `TokenError`. */
 export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
 
 /** What all renewals of one manager share. */
@@ -22,7 +22,7 @@ export interface RenewalSettings extends ExchangeSettings {
   readonly suspicions: SuspicionWatch
   /** What one renewal leaves to the next. */
   readonly memory: RenewalMemory
-  /** Token calls made, and how many of them failed; tokens that another owner of the store got. */
+  /** Token calls, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   readonly counts: { obtains: number; refreshes: number; adoptions: number; failures: number }
 }
 
@@ -32,15 +32,15 @@ export interface RenewalStart {
   readonly seenVersion: number
   /** Renewals in a row that gave up before this one. */
   readonly failuresBefore: number
-  /** Whether tokens that another owner got will do. */
+  /** Whether the tokens of another owner will do. */
   readonly adoptable: (tokens: StoredTokens) => boolean
-  /** For how long requests are still served by the old token without waiting, ms; 0 or less where they are not. */
+  /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */
   readonly servedMs: () => number
-  /** Whether somebody wants it in spite of a rest that is not firm. */
+  /** Whether the renewal runs in spite of a rest that is not firm. */
   readonly breaksRest: boolean
   /** Whether its token calls keep the process alive. */
   readonly holdsProcess: boolean
-  /** Whether somebody waits for the new token. */
+  /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
   /** A pause that the service asked for begins. */
   readonly onHold: (pauseMs: number, error: TokenError) => void

@@ -27,7 +27,7 @@ import {
   type StoredTokens,
 } from './token-store.ts'
 
-/** Over this time the private obtains of a fleet are spread. */
+/** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000
 
 /** One token call, under one claim. */
@@ -44,7 +44,7 @@ interface Call {
 export class Renewal {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
-  /** Why the last call failed, for those who cannot wait for the next. */
+  /** Why the last call failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
   #seenVersion: number
   /** Renewals in a row that gave up before this one, as far as is known. */
@@ -54,9 +54,9 @@ export class Renewal {
   #signatureFailures = 0
   #halted: 'outdated' | 'closed' | undefined
   readonly #pauses: Pauses
-  /** Of the caller who gives up first, monotonic. */
+  /** The instant at which the first caller gives up, monotonic ms. */
   #limit = Infinity
-  /** In the pause before a private obtain. */
+  /** Whether the pause before a private obtain is running. */
   #isSpread = false
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
@@ -68,15 +68,15 @@ export class Renewal {
   }
 
   /**
-   * Ends pauses at once and makes no further call. The exchange in flight runs to its end, since aborting a refresh would
-   * turn a good pair into doubt: `closed` stores what it brings, `outdated` drops it.
+   * Ends pauses at once and makes no further call. The exchange in flight runs to its end, because an aborted refresh would
+   * put a good pair in doubt. `closed`: the tokens that it brings are stored. `outdated`: they are dropped.
    */
   halt(why: 'outdated' | 'closed'): void {
     this.#halted = why
     this.#pauses.halt()
   }
 
-  /** A caller waits until `limit`: the renewal no longer leaves the exchange to another owner while the old token serves. */
+  /** A caller waits until `limit`. This ends a pause that the renewal makes only as long as no caller is in a hurry. */
   hurry(limit: number): void {
     this.#limit = Math.min(this.#limit, limit)
     if (!this.#isSpread || this.#isPressed) this.#pauses.hurry()
@@ -95,7 +95,7 @@ export class Renewal {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    // Before the claim: if the generator throws, no claim is left unsettled.
+    // Before the claim: if the user's `random` throws, no claim is left unsettled.
     const chance = this.#settings.random()
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
@@ -115,7 +115,7 @@ export class Renewal {
     return this.#succeeded(call, granted)
   }
 
-  /** Without the shared store every process obtains for itself: not all of them at once, where nobody here is pressed for time. */
+  /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
   async #spread({ claim, chance }: Call): Promise<void> {
     if (this.#isPressed) return
     this.#isSpread = true
@@ -123,7 +123,7 @@ export class Renewal {
     this.#isSpread = false
   }
 
-  /** Whether a caller cannot wait for that pause and for a whole exchange after it. */
+  /** Whether a caller cannot wait for the longest random pause and for a whole exchange after it. */
   get #isPressed(): boolean {
     const { clock, exchangeTimeoutMs } = this.#settings
     return this.#limit - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
@@ -141,7 +141,7 @@ export class Renewal {
     const { record, suspicions, graceMs } = this.#settings
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     if (by === 'obtain') suspicions.settle('accepted')
-    // Some services answer with the same one again: then it is good.
+    // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && granted.refreshToken !== call.refreshToken) this.#spent(claim)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
     this.#reportOddRotation(call, granted)
@@ -163,7 +163,7 @@ export class Renewal {
   async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs } = this.#settings
     const terms = { graceMs, breaksRest: this.#start.breaksRest }
-    // Longer than the exchange it covers: only an owner that stalled lets it run out.
+    // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
@@ -171,7 +171,7 @@ export class Renewal {
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
-        // A process that was stopped for that long has lost its claim: another owner may make the exchange by now.
+        // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
         if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
       } else if (claim.kind === 'cooling') {
         throw new GaveUp(coolingError(claim.coolDown), { ...claim.coolDown, ms: claim.remainingMs })
@@ -184,7 +184,7 @@ export class Renewal {
 
   /** Waits while another owner makes the exchange. @returns whether this was a poll */
   async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
-    // While the manager's own token serves, it need not ask how that exchange goes.
+    // While the manager's own token serves, the manager need not ask for the result.
     const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
     const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
     const unwatch = this.#settings.record.watch?.(() => this.#pauses.end())
@@ -196,7 +196,7 @@ export class Renewal {
     return servedMs <= 0
   }
 
-  /** Settles a failed exchange, then does what is planned. @returns the tokens that another owner has stored meanwhile */
+  /** Settles a failed exchange, then does what the plan says. @returns the tokens that another owner has stored meanwhile */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
     const { counts, memory } = this.#settings
     counts.failures += 1
@@ -220,7 +220,7 @@ export class Renewal {
     answer: ReleaseAnswer | undefined,
     refusedAfterMs: number,
   ): Promise<Plan> {
-    // A newer pair explains the refusal. So does a reset, which goes with a change of credentials.
+    // A newer pair explains the refusal. So does a reset, because it follows a change of credentials.
     const isJudged = plan.judged && !answer?.newer && !this.#isHalted('outdated')
     const refusal = refusalOf(claim, refusedAfterMs, answer)
     const stops = isJudged && (await this.#settings.suspicions.refused(refreshToken, refusal, plan.error))
@@ -267,7 +267,7 @@ export class Renewal {
     return this.#settings.tokenClock.now() - this.#claimedAt
   }
 
-  /** If the store cannot be reached, the claim runs out there. */
+  /** If the store cannot be reached, the claim expires there. */
   #release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Plan['next']): Promise<ReleaseAnswer | undefined> {
     return this.#settings.record.release(claim, fate, next).catch(() => undefined)
   }
@@ -281,7 +281,7 @@ export class Renewal {
       events.anomaly('response-odd', 'A refresh answer carried the same refresh token again')
   }
 
-  /** A method, because TypeScript would not believe that a field changes while something is awaited. */
+  /** A method, because TypeScript assumes that a field does not change during an await. */
   #isHalted(why?: 'outdated'): boolean {
     return why === undefined ? this.#halted !== undefined : this.#halted === why
   }

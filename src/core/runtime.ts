@@ -1,4 +1,4 @@
-/** What Node and its kin offer beyond the language. Looked up when it is needed, so that no import of Node reaches a browser. */
+/** What Node and similar runtimes offer beyond the language. Looked up when needed, so that no Node import reaches a browser. */
 interface Runtime {
   readonly console?: { warn?(message: string): void }
   readonly isSecureContext?: boolean
@@ -8,17 +8,17 @@ interface Runtime {
   }
 }
 
-/** Runs a function in the asynchronous context that was kept. */
+/** Runs a function in a captured asynchronous context. */
 export type Context = <Result>(run: () => Result) => Result
 
-/** @returns A module of Node, undefined where the runtime has none. */
+/** @returns A module of Node, undefined if the runtime does not have it. */
 export function builtinModule(id: 'node:async_hooks' | 'node:events' | 'node:http' | 'node:https'): unknown {
   return (globalThis as Runtime).process?.getBuiltinModule?.(id)
 }
 
 /**
  * @param what Names the option that needs `crypto.subtle`.
- * @throws {TypeError} on a page that is no secure context: browsers keep it from such a page.
+ * @throws {TypeError} on a page that is no secure context: browsers do not offer it there.
  */
 export function checkWebCrypto(what: string, otherwise: string): void {
   if ((globalThis as Runtime).isSecureContext !== false || (crypto as { subtle?: unknown }).subtle) return
@@ -31,18 +31,18 @@ interface AsyncHooks {
   readonly AsyncResource?: new (type: string, options: object) => { runInAsyncScope: Context }
 }
 
-/** Keeps the asynchronous context of now (AsyncLocalStorage, where there is one). */
+/** Captures the current asynchronous context (AsyncLocalStorage), if the runtime has one. */
 export function currentContext(): Context {
   const { AsyncResource } = (builtinModule('node:async_hooks') ?? {}) as AsyncHooks
   if (!AsyncResource) return (run) => run()
-  // Not `AsyncLocalStorage.snapshot`: that would be the largest part of a manager, and there may be thousands of managers.
+  // Not `AsyncLocalStorage.snapshot`: that would be the largest part of a manager, and a process may have thousands.
   const resource = new AsyncResource('axios-evergreen', { requireManualDestroy: true })
   return (run) => resource.runInAsyncScope(run)
 }
 
 const told = new Set<string>()
 
-/** Tells a mistake that nobody listens for, once in a process: as a warning where the runtime has warnings, else on the console. */
+/** Warns once per code in a process: by a warning of the process if the runtime has such, else on the console. */
 export function warnOnce(code: string, message: string): void {
   if (told.has(code)) return
   told.add(code)

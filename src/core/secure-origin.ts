@@ -3,7 +3,7 @@ import { kindOf } from './option-checks.ts'
 /** Not `tenant.localhost`: DNS may say that such a name is another machine. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** @returns undefined for what is no URL. Not by `URL.canParse`: once optimised, that of Node 20 refuses `https://bücher.example`. */
+/** @returns undefined if `text` is no URL. Not by `URL.canParse`: once optimised by Node 20, it refuses `https://bücher.example`. */
 export function parsedUrl(text: string, base?: string): URL | undefined {
   try {
     return new URL(text, base)
@@ -12,7 +12,7 @@ export function parsedUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** Whether a secret may travel to `url`: over https, or over http to this machine or where the user says so. */
+/** Whether a secret may travel to `url`: over https, or over http to this machine or if the user allows it. */
 export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
   if (url.protocol === 'https:') return true
   return url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname))
@@ -20,14 +20,14 @@ export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
 
 /**
  * @returns `value` as a URL that may carry secrets.
- * @throws {TypeError} naming the option and its value, but for what may be secret in it: user, password and query.
+ * @throws {TypeError} naming the option and its value without the parts that may be secret: user, password and query.
  */
 export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp: boolean): URL {
   const text = value instanceof URL ? value.href : value
   if (typeof text !== 'string') throw new TypeError(`${name} must be a URL, got ${kindOf(value)}`)
   const url = parsedUrl(text)
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
-  // In what is no such URL a password may stand anywhere.
+  // A text that is no such URL may hold a password anywhere.
   const given = isHttp ? url.origin + url.pathname : /[@?#]/.test(text) ? 'another text' : `'${text}'`
   if (!isHttp) throw new TypeError(`${name} must be an absolute http or https URL, got ${given}`)
   if (url.username || url.password) throw new TypeError(`${name} must not carry a user or password, got ${given}`)

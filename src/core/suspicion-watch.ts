@@ -4,12 +4,12 @@ import type { Events, SuspicionEvent } from './events.ts'
 import { fingerprintOf } from './digest.ts'
 import { type Refusal, suspicionOf, verdictOf } from './suspicion.ts'
 
-/** Tells of refused refresh tokens, and of what the obtain that follows shows; across renewals. */
+/** Emits `suspicious` for a refused refresh token, and `suspicionSettled` when a later renewal shows more. */
 export class SuspicionWatch {
   readonly #clock: Clock
   readonly #events: Events
   readonly #action: SuspicionEvent['action']
-  /** Waits for the obtain that settles it. */
+  /** The suspicion that is not settled yet. */
   #open: { fingerprint: string; remainingMs: number | undefined } | undefined
   #noted: { refreshToken: string; fingerprint: Promise<string> } | undefined
   /** Refresh tokens that fell under suspicion. */
@@ -21,7 +21,7 @@ export class SuspicionWatch {
     this.#action = action
   }
 
-  /** Takes the fingerprint in good time: hashing is asynchronous, and no token should wait for it when it counts. */
+  /** Computes the fingerprint in advance: hashing is asynchronous, and no renewal should wait for it. */
   note(refreshToken: string): Promise<string> {
     if (this.#noted?.refreshToken !== refreshToken) {
       const fingerprint = fingerprintOf(refreshToken).catch(() => 'unknown')
@@ -30,7 +30,7 @@ export class SuspicionWatch {
     return this.#noted.fingerprint
   }
 
-  /** @returns Whether everything must stop. */
+  /** @returns Whether the manager must stop. */
   async refused(refreshToken: string, refusal: Refusal, { status, serviceCode }: TokenError): Promise<boolean> {
     const suspicion = suspicionOf(refusal)
     if (!suspicion) return false
@@ -52,7 +52,7 @@ export class SuspicionWatch {
     return this.#action === 'stop'
   }
 
-  /** What became of the credentials; superseded: another owner had a newer pair. */
+  /** `accepted`, `rejected`: what became of the credentials. `superseded`: another owner had a newer pair. */
   settle(ended: 'accepted' | 'rejected' | 'superseded'): void {
     const open = this.#open
     if (!open) return

@@ -3,9 +3,9 @@ import type { GrantedClaim, ReleaseAnswer } from './token-store.ts'
 
 /** What is known when a refresh token has been refused. */
 export interface Refusal {
-  /** Remaining life by the service's clock; undefined where its expiry is not known. */
+  /** Remaining life of the refresh token, ms; undefined if its expiry is not known. */
   readonly remainingMs: number | undefined
-  /** How far that may be off. */
+  /** How far `remainingMs` may be off. */
   readonly uncertaintyMs: number
   /** An earlier attempt of ours with this token had an unknown outcome. */
   readonly attemptedBefore: boolean
@@ -18,7 +18,7 @@ export interface Refusal {
  * What is known of the refusal of a claim's refresh token.
  *
  * @param sinceClaimMs From the claim to the refusal.
- * @param answer Of the store, told of the refusal; undefined where it could not be reached.
+ * @param answer The store's answer to the report of the refusal; undefined if the store could not be reached.
  */
 export function refusalOf(
   {
@@ -43,10 +43,10 @@ export function refusalOf(
 export type Suspicion = Pick<SuspicionEvent, 'evidence' | 'severity'>
 
 /**
- * Why a refused refresh token may be innocent, or `unexplained` (specification, section 3: found invalid while not expired,
- * it must be treated as suspicious). A store that holds a newer pair explains the refusal, and is asked before.
+ * What may explain the refusal of a refresh token, or `unexplained`. A token that is found invalid while not expired must be
+ * treated as suspicious (specification, section 3). The caller has asked before whether the store holds a newer pair.
  *
- * @returns undefined for the normal end of its life.
+ * @returns undefined if the token had expired.
  */
 export function suspicionOf(refusal: Refusal): Suspicion | undefined {
   const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
@@ -59,12 +59,11 @@ export function suspicionOf(refusal: Refusal): Suspicion | undefined {
   return { evidence: 'unexplained', severity: 'high' }
 }
 
-/** How far the remaining life of a token may be off: the journey of two answers, and 200 ppm of drift. */
+/** How far the remaining life of a token may be off, ms: 2 s for the travel of two answers, and 200 ppm of clock drift. */
 export function uncertaintyOf(ageMs: number): number {
   return 2_000 + ageMs * 0.000_2
 }
 
-/** What the obtain that followed a suspicion showed. */
 export function verdictOf(
   remainingMs: number | undefined,
   accepted: boolean,

@@ -1,6 +1,6 @@
-/** Reads what somebody threw: it may be anything, and reading it may throw as well. */
+/** Reads what a source threw. That may be anything, and reading it may throw as well. */
 
-/** @returns The member, undefined where there is none, where it cannot be read, or where `Object.prototype` has it. */
+/** @returns The member; undefined if there is none, if it cannot be read, or if only `Object.prototype` has it. */
 export function member(thrown: unknown, name: string | symbol): unknown {
   try {
     if (!isObject(thrown) || (name in Object.prototype && !hasOfItsOwn(thrown, name))) return undefined
@@ -10,7 +10,7 @@ export function member(thrown: unknown, name: string | symbol): unknown {
   }
 }
 
-/** Whether the object or a class of its own has the member. */
+/** Whether the object or one of its prototypes before `Object.prototype` has the member. */
 function hasOfItsOwn(thrown: object, name: string | symbol): boolean {
   for (let link: object | null = thrown; link && link !== Object.prototype; link = parentOf(link))
     if (Object.hasOwn(link, name)) return true

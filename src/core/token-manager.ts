@@ -8,56 +8,56 @@ import type { TokenGrant } from './token-source.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
-/** Keeps one fresh access token for one account, whoever asks and however many at once. */
+/** Keeps the access token of one account fresh. All callers share it, and its renewals. */
 export interface TokenManager {
   /**
-   * A token that may be sent now; waits for the renewal where there is none. A caller who gives up leaves alone.
+   * A token that may be sent now. Waits for the renewal if there is none. A caller who gives up ends only its own wait.
    *
    * @throws {TokenError} see `TokenErrorCode`; `signal.reason` when the caller gives up.
    */
   getAccessToken(options?: WaitOptions): Promise<string>
-  /**
-   * The token if it may be sent right now, else undefined. Synchronous; starts the background renewal when it is due.
-   */
+  /** The token if it may be sent right now, else undefined. Synchronous. If it is due, starts a renewal in the background. */
   peekAccessToken(): string | undefined
   /**
-   * The API refused `refused`. Resolves with a different token; renews only if `refused` is still the current one.
+   * Replaces a token that the API refused. Resolves with a different one. Renews only if `refused` is still the current one.
    *
    * @throws {TokenError} `ERR_REPLACED_TOO_SOON` within the gap between forced renewals: max(2 s, a tenth of the lifetime).
+   * `ERR_TOKEN_RESPONSE` if the service issued `refused` again. Else as `getAccessToken`.
    */
   replaceAccessToken(refused: string, options?: WaitOptions): Promise<string>
   /**
-   * Renews now, however fresh the token; joins a renewal in flight. In a cool-down that follows from an unreachable or failing
-   * service it makes one attempt; it never breaks a `Retry-After`, the pause after refused credentials, or a stop.
+   * Renews now, however fresh the token is, or joins the renewal in flight. In a cool-down after an unreachable or failing
+   * service it makes one attempt. It never breaks a `Retry-After`, the pause after refused credentials, or a stop.
    *
    * @throws {TokenError} as `getAccessToken`.
    */
   renew(options?: WaitOptions): Promise<void>
   /**
-   * Uses tokens that were got elsewhere: by a login, from a page rendered on a server, from a vault. Ends cool-downs and stops,
+   * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. Ends cool-downs and stops,
    * outdates a renewal in flight, and stores the tokens.
    *
    * @throws {TypeError} naming the member.
-   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` where a shared store cannot be told and its `onUnavailable` is `fail`.
+   * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`.
    */
   adopt(grant: TokenGrant): Promise<void>
   /**
    * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
-   * one. Use after changing credentials.
+   * one. Call it after a change of credentials. @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
    */
   reset(): Promise<void>
+  /** The state of the manager now. Makes no call. */
   status(): TokenStatus
-  /** @returns a function that removes the listener. Listeners may throw; nothing else notices. */
+  /** Calls `listener` for each such event. What it throws reaches nobody. @returns a function that removes the listener. */
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
-  /** All events, for logs. @returns a function that removes the listener. */
+  /** Calls `listener` for each event, for logs. @returns a function that removes the listener. */
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
-  /** Ends timers, rejects waiters with `ERR_CLOSED`, lets an exchange in flight finish and be stored. */
+  /** Ends timers, rejects waiters with `ERR_CLOSED`, and resolves when an exchange in flight has ended and is stored. */
   close(): Promise<void>
 }
 
 /**
- * What an attachment needs to know of a manager beyond its public face, found under a symbol that all copies of the package
- * share. A hand-made manager has none.
+ * What an attachment needs of a manager beyond its public interface. It is found under a symbol that all copies of the
+ * package share. A hand-made manager has none.
  */
 export interface ManagerInternals {
   readonly origin?: string | undefined
@@ -66,16 +66,16 @@ export interface ManagerInternals {
   readonly anomaly: Events['anomaly']
   /** As `getAccessToken`, but callers who wait together may get one and the same error. */
   readonly awaitToken?: (options?: WaitOptions) => Promise<string> | string
-  /** Whether `token` is the current one and has ended: a stall may lie between its being served and its being sent. */
+  /** Whether `token` is the current one and has expired: the process may stall before it sends a token that it was given. */
   readonly hasEnded: (token: string) => boolean
-  /** The API refused `token`: replaces it for later requests, as `replaceAccessToken` does. Nobody waits, and no process is held. */
+  /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
   readonly replaceBehind: (token: string) => void
-  /** Lets `watcher` look on until the returned function is called. @throws {TypeError} when another one looks on already. */
+  /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
 }
 export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
 
-/** The public face of the machine. */
+/** The public interface of the machine. */
 export class Manager implements TokenManager {
   readonly #settings: RenewalSettings
   readonly #machine: Machine
@@ -83,7 +83,7 @@ export class Manager implements TokenManager {
   constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
     this.#settings = renewalSettings(options, readThrown)
     this.#machine = new Machine(this.#settings)
-    // Not a computed member of the class: bundlers would keep the class for an application that imports a token source alone.
+    // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {
         get(this: Manager) {

@@ -5,29 +5,29 @@ import { kindOf } from './option-checks.ts'
 import { member } from './thrown.ts'
 
 /**
- * Where tokens come from: performs exchanges with one service for one account. Never retries, never shares: the manager
- * does. `clientCredentials` and `loginPassword` are built on it; write your own for any other service.
+ * Makes exchanges with one service for one account. A source never retries and shares nothing: the manager does both.
+ * `clientCredentials`, `loginPassword` and `oauth2` return sources. Write your own for any other service.
  */
 export interface TokenSource {
-  /** Tells services, variants and accounts apart; the default store key. Stores hash it, nothing prints it. */
+  /** Names the service, the variant and the account; the default store key. Stores hash it, and nothing prints it. */
   readonly id: string
-  /** Origin of the service, allowed to receive the token. */
+  /** Origin of the service. Requests to it may carry the token. */
   readonly origin?: string
   /** Exchanges credentials for tokens. */
   obtain(context: ExchangeContext): Promise<TokenGrant>
   /** Exchanges a refresh token for the next pair. Absent: every renewal is an obtain. */
   refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>
-  /** Forgets what it has learnt from answers; called by `reset()` of the manager. */
+  /** Forgets what the source has learnt from answers. `reset()` of the manager calls it. */
   reset?(): void
   /**
-   * What the service does with a refresh token that was used. `single-use` (default): the service accepts it once, so the manager
-   * never sends one again whose answer was lost. `reusable`: it stays good, so the manager sends it again, and an answer without a
-   * refresh token keeps it (RFC 6749, section 6).
+   * What the service does with a used refresh token. `single-use` (default): the service accepts it once, so the manager never
+   * sends it again if the answer is lost. `reusable`: it stays good, so the manager sends it again, and keeps it if the answer
+   * has no refresh token (RFC 6749, section 6).
    */
   readonly refreshTokens?: 'single-use' | 'reusable' | undefined
   /**
-   * For how long the service accepts a refresh token that was used, ms, if it documents such a grace. Within it the manager sends
-   * one again whose answer was lost. Default 0.
+   * How long the service accepts a used refresh token, ms, by its documentation. If an answer is lost, the manager sends the
+   * refresh token again within this time. Default 0.
    */
   readonly reuseGraceMs?: number | undefined
 }
@@ -37,17 +37,15 @@ export interface ExchangeContext {
   readonly signal: AbortSignal
   /** The manager's clock, for sources that must carry the service's time forward. */
   readonly clock: Clock
-  /**
-   * `false`: nobody waits for this call, and it need not keep the process alive. Default true.
-   */
+  /** `false`: nobody waits for this call, and it need not keep the process alive. Default true. */
   readonly holdsProcess?: boolean
-  /** Reports an answer that is usable but odd; becomes an `anomaly` event. Give no secret. */
+  /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */
   readonly report?: (kind: AnomalyKind, message: string) => void
 }
 
 export type Exchange = 'obtain' | 'refresh'
 
-/** What one exchange brought. Lifetimes count from the moment the request was sent. */
+/** What one exchange brought. Lifetimes, ms, count from the moment the request was sent. */
 export interface TokenGrant {
   accessToken: string
   accessLifetimeMs: number
@@ -57,7 +55,7 @@ export interface TokenGrant {
 
 /** Why a grant cannot be used. It names the member. */
 export class GrantFlaw extends TypeError {
-  /** A member is missing, or of the wrong kind: whoever made the grant is wrong, not the service. */
+  /** A member is missing, or of the wrong kind: the maker of the grant is at fault, not the service. */
   readonly isBroken: boolean
 
   constructor(flaw: string, isBroken: boolean) {
@@ -67,10 +65,10 @@ export class GrantFlaw extends TypeError {
 }
 
 /**
- * What a source gave. The outcome of a grant that cannot be used is unknown: the service may have rotated the refresh token all the same.
+ * Checks what a source gave. The outcome of an unusable grant is `unknown`: the service may have rotated the refresh token all the same.
  *
  * @throws {TokenError} `ERR_TOKEN_SOURCE` when a member is missing or of the wrong kind: the source is broken. `ERR_TOKEN_RESPONSE` when
- * its value cannot be used.
+ * a value cannot be used.
  */
 export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant> {
   try {
@@ -115,7 +113,7 @@ function checkLifetime(name: string, value: unknown): asserts value is number {
   if (value <= 0 || value === Infinity) throw unusable(`${name} must be positive and finite, got ${value}`)
 }
 
-/** @param others What the member is called elsewhere. */
+/** @param others Names that other libraries give to the member. */
 function missing(name: string, grant: object, others: readonly string[]): GrantFlaw {
   const found = others.find((other) => other in grant)
   return broken(found === undefined ? `${name} is missing` : `${name} is missing; did you mean ${found}?`)

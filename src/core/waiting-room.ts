@@ -4,15 +4,16 @@ import type { TokenError } from './errors.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
 
 export interface WaitOptions {
+  /** An abort ends the wait of this caller with `signal.reason`, and nothing else. */
   signal?: AbortSignal | undefined
-  /** Longest wait of this call, ms; at most, and by default, `renewal.maxWaitMs`. */
+  /** Longest wait of this call, ms. Default, and at most, `renewal.maxWaitMs`. */
   maxWaitMs?: number | undefined
 }
 
-/** Until when one caller waits; instants are monotonic. */
+/** Until when one caller waits. Instants are monotonic ms. */
 export interface Wait {
   readonly limit: number
-  /** From here on the old token will do, if it still lives; undefined: never. */
+  /** From this instant on the caller takes the old token, if it still lives. Undefined: never. */
   readonly keepAt?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -24,8 +25,8 @@ interface Waiter extends Wait {
 }
 
 /**
- * The callers who wait for the renewal in flight, each until its own limit. Ten thousand of them cost one timer, and a
- * signal shared by a thousand one listener.
+ * The callers who wait for the renewal in flight, each until its own limit. Ten thousand callers cost one timer, and a signal
+ * that a thousand callers share costs one listener.
  */
 export class WaitingRoom {
   readonly #clock: Clock
@@ -33,7 +34,7 @@ export class WaitingRoom {
   readonly #living: () => string | undefined
   readonly #atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
-  // Made when needed: there may be thousands of managers.
+  // Made when needed: a process may have thousands of managers.
   #bySignal: Map<AbortSignal, { waiters: Set<Waiter>; deafen: () => void }> | undefined
   /** The last wait without a signal. */
   #shared: { readonly wait: Wait; readonly token: Promise<string> } | undefined
@@ -52,7 +53,7 @@ export class WaitingRoom {
   /** @throws `signal.reason` when the caller gives up. */
   enter({ limit, keepAt, signal }: Wait): Promise<string> {
     return new Promise((resolve, reject) => {
-      // Not spread: that alone would double what a waiter costs.
+      // Not by a spread of the wait: that alone would double the cost of a waiter.
       const waiter: Waiter = { limit, keepAt, signal, resolve, reject }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)
@@ -61,7 +62,7 @@ export class WaitingRoom {
     })
   }
 
-  /** As `enter`, but callers without a signal who come at the same time share one promise, and its error. */
+  /** As `enter`, but callers without a signal who come at the same time share one promise, and its error object. */
   share(wait: Wait): Promise<string> {
     if (wait.signal) return this.enter(wait)
     if (this.#shared && isAlike(this.#shared.wait, wait)) return this.#shared.token
@@ -70,7 +71,7 @@ export class WaitingRoom {
     return token
   }
 
-  /** Everybody leaves with `token`. */
+  /** All callers leave with `token`. */
   serve(token: string): void {
     for (const waiter of this.#waiters) {
       this.#leave(waiter)
@@ -78,7 +79,7 @@ export class WaitingRoom {
     }
   }
 
-  /** Those who can wait no longer than `until` leave: with the old token where it will do, else with `error`. */
+  /** Callers who can wait no longer than `until` leave: with the old token if they take it and it lives, else with `error`. */
   turnAway(error: TokenError, until = Infinity): void {
     for (const waiter of this.#waiters) {
       if (waiter.limit > until) continue
@@ -101,9 +102,9 @@ export class WaitingRoom {
 
   #arm(at: number): void {
     this.#timer?.cancel()
-    // Rounded up: one that fires a rounding error early would be set again for no time at all, for ever.
+    // Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, without end.
     const delayMs = Math.ceil(Math.max(0, at - this.#clock.monotonicNow()))
-    // It holds the process: a script that waits for its first token must not just end.
+    // The timer holds the process: a script must not end while it waits for its first token.
     const cancel = setDeadline(this.#clock, delayMs, () => this.#onTimer(), true)
     this.#timer = { at, cancel }
   }
@@ -120,7 +121,7 @@ export class WaitingRoom {
     if (next < Infinity) this.#arm(next)
   }
 
-  /** The old token will do; where it has died meanwhile, the caller waits on. */
+  /** Gives the caller the old token. If that has expired meanwhile, the caller waits on. */
   #keep(waiter: Waiter): void {
     waiter.keepAt = undefined
     const living = this.#living()
@@ -156,13 +157,13 @@ export class WaitingRoom {
   }
 }
 
-/** How long a caller can wait, ms. @param most Longest wait of anybody. @throws {RangeError} naming the option. */
+/** How long a caller can wait, ms. @param most The longest wait of any caller. @throws {RangeError} naming the option. */
 export function waitMsOf(options: WaitOptions | undefined, most: number): number {
   const maxWaitMs = ownOption(options, 'maxWaitMs')
   return maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most)
 }
 
-/** Whether two callers may share a wait: less than a millisecond lies between their limits, and no timer can tell that. */
+/** Whether two callers may share a wait: their limits differ by less than a millisecond, the resolution of timers. */
 function isAlike(earlier: Wait, later: Wait): boolean {
   const isNear = (one = NaN, other = NaN) => Math.abs(one - other) < 1
   return isNear(earlier.limit, later.limit) && (earlier.keepAt === later.keepAt || isNear(earlier.keepAt, later.keepAt))
