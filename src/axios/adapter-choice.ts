@@ -5,7 +5,7 @@ import { tellingRedirects } from './redirects.ts'
 export type Adapter = NonNullable<InternalAxiosRequestConfig['adapter']>
 type Env = InternalAxiosRequestConfig['env']
 
-/** What axios chooses for an adapter, a name, or a list of these. */
+/** The adapter that axios chooses for a given one: a function, a name, or a list of these. */
 export class AdapterChoice {
   readonly #adapter: Adapter
   #kept: { sender: AxiosAdapter; env: Env; Request: unknown; Response: unknown } | undefined
@@ -14,7 +14,6 @@ export class AdapterChoice {
     this.#adapter = copyOf(adapter)
   }
 
-  /** As it was given. */
   get adapter(): Adapter {
     return copyOf(this.#adapter)
   }
@@ -23,12 +22,12 @@ export class AdapterChoice {
     return adapter === this.#adapter || (Array.isArray(adapter) && isAlike(this.#adapter as object, adapter))
   }
 
-  /** For a request without a token. */
+  /** The adapter for a request without a token. */
   plain(config: object): AxiosAdapter {
     return chosen(this.#adapter, config)
   }
 
-  /** For a request with a token. The choice is kept as long as axios would choose the same. */
+  /** The adapter for a request with a token. It is kept as long as axios would choose the same. */
   telling(config: InternalAxiosRequestConfig): AxiosAdapter {
     if (typeof this.#adapter === 'function') return this.#adapter
     const env = memberOf(config, 'env')
@@ -46,7 +45,7 @@ function chosen(adapter: Adapter, config: object): AxiosAdapter {
   return (getAdapter as (adapters: Adapter, config: object) => AxiosAdapter)(adapter, config)
 }
 
-/** A list belongs to whoever gave it, and may be changed there. */
+/** A list is copied, because its owner may change it later. */
 const copyOf = (adapter: Adapter) => (Array.isArray(adapter) ? [...adapter] : adapter)
 
 function isAlike(one: object | undefined, other: object | undefined): boolean {

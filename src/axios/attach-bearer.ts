@@ -14,7 +14,7 @@ import { accessTo } from './token-access.ts'
 import { checkStays } from './unfollowed.ts'
 
 export interface Attachment {
-  /** Takes the interceptor off the instance. Requests in flight finish; the manager stays open. */
+  /** Takes this attachment off the instance. Requests in flight finish. The manager stays open. */
   detach(): void
 }
 
@@ -25,12 +25,13 @@ declare module 'axios' {
   }
 }
 
-/** Its other members differ between the type declarations that axios has for ESM and for CommonJS. */
+/** Only members that axios declares alike for ESM and for CommonJS. */
 type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
 
 /**
- * Gives every request of `instance` a fresh token, and replays a request once when the API refuses its token. Requests that
- * carry the header, have `auth` or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
+ * Gives every request of `instance` to an allowed origin a fresh token, and replays a request once if the API refuses its
+ * token. If no token can be had, the request is not sent and rejects with a `TokenError`. Requests that carry the header, have
+ * `auth` or `socketPath`, or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
  *
  * @example
  * ```ts
@@ -42,7 +43,7 @@ type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
  * await api.get('/wallet') // carries a fresh token
  * ```
  * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
- * is among the instance's defaults.
+ * is among the instance's defaults, or cannot be used with the xhr adapter.
  */
 export function attachBearer(
   instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>,
@@ -55,7 +56,7 @@ export function attachBearer(
 
 type AttachSettings = ReturnType<typeof attachSettings>
 
-// Shared by all copies of the package in one process: an instance is wrapped once, a wrapper never wraps a wrapper.
+// All copies of the package in one process share these: an instance is wrapped once, and no wrapper wraps a wrapper.
 const ATTACHMENTS = Symbol.for('axios-evergreen.attachments')
 const WRAPPED = Symbol.for('axios-evergreen.adapter')
 
@@ -64,16 +65,16 @@ function attachmentsOf(instance: Instance): Attachments {
   return holder[ATTACHMENTS] ?? new Attachments(instance)
 }
 
-/** All that is attached to one instance: whose token goes to which origin. */
+/** The attachments of one instance: which manager's token goes to which origin. */
 class Attachments {
   readonly #instance: Instance
   readonly #scope = new OriginScope()
   readonly #attached = new Map<TokenManager, Attachment>()
   readonly #reported = new Set<string>()
-  /** By origin. Replaced, never changed: a request keeps the claims that it began with. */
+  /** By origin. The map is replaced, never changed, so a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
   #interceptor: number | undefined
-  /** The wrapper of the last request, and what it is good for. */
+  /** The wrapper of the last request, with the adapter and the claims that it was made for. */
   #kept: { wrapper: Wrapper; choice: AdapterChoice; claims: ReadonlyMap<string, Bearer> } | undefined
   readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
 
@@ -102,7 +103,7 @@ class Attachments {
     if (this.#attached.size === 0) this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
-        // A second call must not detach what was attached since.
+        // A second call must not detach a later attachment.
         if (this.#attached.get(tokens) === attachment) this.#detach(tokens, claim)
       },
     })
@@ -113,7 +114,7 @@ class Attachments {
   #install(): void {
     Object.defineProperty(this.#instance, ATTACHMENTS, { value: this, configurable: true })
     const wrap = (config: InternalAxiosRequestConfig) => this.#wrap(config)
-    // Synchronous: one asynchronous interceptor makes all of an instance's requests wait for a microtask.
+    // Synchronous: one asynchronous interceptor makes all requests of the instance wait for a microtask.
     this.#interceptor = this.#instance.interceptors.request.use(wrap, undefined, { synchronous: true })
   }
 
@@ -125,21 +126,21 @@ class Attachments {
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
   }
 
-  /** Puts a wrapper in the place of the adapter: what other interceptors and transforms do is done when it runs. */
+  /** Puts a wrapper in the place of the adapter. It runs after all other interceptors and transforms. */
   #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
     const adapter = this.#wrapperOf(adapterOf(config))
     let wrapped = config
     try {
       config.adapter = adapter
     } catch {
-      wrapped = { ...config, adapter } // an interceptor has frozen it
+      wrapped = { ...config, adapter } // an interceptor has frozen the config
     }
-    // Without other interceptors nobody can put another adapter there.
+    // Only another interceptor can replace the wrapper.
     if (this.#instance.interceptors.request.handlers?.length !== 1) this.#lateLook.at(wrapped)
     return wrapped
   }
 
-  /** One for all requests, as long as these have the same adapter. */
+  /** Requests with the same adapter share one wrapper. */
   #wrapperOf(adapter: Adapter): Wrapper {
     const claims = this.#claims
     if (this.#kept?.claims === claims && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
@@ -150,7 +151,7 @@ class Attachments {
     return wrapper
   }
 
-  /** An interceptor that ran after ours may have put an adapter in the place of our wrapper. */
+  /** Looks whether an interceptor that ran after ours has put another adapter in the place of our wrapper. */
   #lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean): void {
     if ((config.adapter as Wrapper | undefined)?.[WRAPPED] !== undefined) return
     const choice = new AdapterChoice(adapterOf(config))
@@ -158,7 +159,7 @@ class Attachments {
       const { access, header, refuses } = claim
       const outer: Outer = { header, isRelieved: false }
       OUTERS.set(final.headers, outer)
-      // Where our wrapper has been called below, the answer is that to its replay already.
+      // If that adapter has called our wrapper, the wrapper has replayed the request already.
       const bearer: Bearer = { ...claim, refuses: (response) => !outer.isRelieved && refuses(response) }
       if (!isCopy) return sendWithToken(final, choice.telling(final), bearer)
       try {
@@ -169,7 +170,7 @@ class Attachments {
     })
   }
 
-  /** Puts the adapter back, and leaves the requests that get a token to `send`. */
+  /** @returns An adapter that first puts the given one back on the config. Only requests that get a token go to `send`. */
   #inPlaceOf(
     choice: AdapterChoice,
     send: (final: InternalAxiosRequestConfig, claim: Bearer) => Promise<AxiosResponse>,
@@ -199,7 +200,7 @@ class Attachments {
     return undefined
   }
 
-  /** Once per origin, so that nobody searches long. */
+  /** Reports a request without a token, once per origin, so that users find the cause. */
   #reportBare(
     config: InternalAxiosRequestConfig,
     origin: string | undefined,
@@ -236,14 +237,14 @@ function adapterOf(config: Chosen): Adapter {
   return found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
 }
 
-/** The adapter may be another one by the time of a request, and is then looked at again. */
+/** Checks the adapter of the defaults. A request may have another one, so it is checked again when a request is sent. */
 function checkAdapter(defaults: Instance['defaults'], header: string): void {
   if (header.toLowerCase() === 'authorization') return
   let adapter: AxiosAdapter
   try {
     adapter = new AdapterChoice(adapterOf(defaults as Chosen)).plain(defaults)
   } catch {
-    return // axios has none, and says so to each request
+    return // axios finds none, and then each request fails with its error
   }
   checkStays(adapter, header)
 }
@@ -253,7 +254,7 @@ function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, se
   if (origins) return [...new Set(origins)]
   const baseURL = memberOf(instance.defaults, 'baseURL')
   const known = new Set<string>()
-  // Without a baseURL the page stands for it: relative addresses lead there.
+  // Without a baseURL the page takes its place: relative addresses lead there.
   const base = parsedUrl(baseURL ?? '', pageUrl())
   if (base && baseURL) known.add(checkedSecureUrl('baseURL of the instance', base, allowInsecureHttp).origin)
   else if (base && mayCarrySecrets(base, allowInsecureHttp)) known.add(base.origin)

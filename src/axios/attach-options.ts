@@ -5,16 +5,14 @@ import { checkedSecureUrl } from '../core/secure-origin.ts'
 export interface AttachOptions {
   /**
    * Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. In a browser a relative
-   * `baseURL`, and none, stand for the origin of the page.
+   * `baseURL`, or none, means the origin of the page.
    */
   origins?: readonly (string | URL)[] | undefined
-  /**
-   * Default `Authorization`. Under another name redirects are not followed: axios strips only `Authorization` across origins.
-   */
+  /** Default `Authorization`. With another header no redirect is followed: axios strips only `Authorization` across origins. */
   header?: string | undefined
   /** Word before the token. Default `Bearer`; an empty string sends the bare token. */
   scheme?: string | undefined
-  /** Says whether a response, its `data` not yet transformed, refuses the token. Default: status 401. */
+  /** Says whether a response refuses the token. Its `data` is not yet transformed. Default: status 401. */
   refuses?: ((response: AxiosResponse) => boolean) | undefined
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
@@ -22,7 +20,7 @@ export interface AttachOptions {
 
 const NAMES: readonly (keyof AttachOptions)[] = ['origins', 'header', 'scheme', 'refuses', 'allowInsecureHttp']
 
-/** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` as given, if it was. */
+/** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` has no default here. */
 export function attachSettings(given: AttachOptions) {
   const {
     origins,
@@ -36,7 +34,7 @@ export function attachSettings(given: AttachOptions) {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
     throw new TypeError('header must be the name of a header, such as X-Api-Token')
   if (scheme !== '') checkText('scheme', scheme)
-  // Anything else would end the header line, or be stripped on the way.
+  // Other characters would end the header line, or be stripped on the way.
   if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
   checkFunction('refuses', refuses)
   return {
@@ -48,7 +46,7 @@ export function attachSettings(given: AttachOptions) {
   }
 }
 
-/** What stands in the header, made once for each token. */
+/** The text of the header, made once for each token. */
 function textWith(scheme: string): (token: string) => string {
   let last = { token: '', text: '' }
   return (token) => {
@@ -63,7 +61,7 @@ function givenOrigins(origins: AttachOptions['origins'], allowInsecureHttp: bool
   if (origins.length === 0) throw new TypeError('origins must name at least one origin')
   return origins.map((given) => {
     const { origin, hostname, href } = checkedSecureUrl('origins', given, allowInsecureHttp)
-    // It would be compared as it is, and no request goes there.
+    // A wildcard would be compared as it is, and no request has such an origin.
     if (hostname.includes('*')) throw new TypeError(`origins takes no wildcards, got '${origin}': list each origin`)
     if (href !== `${origin}/`)
       throw new TypeError(`origins takes no path, query or fragment: the token goes to all paths, write '${origin}'`)

@@ -8,22 +8,22 @@ import type { TokenAccess } from './token-access.ts'
 import { sendUnfollowed } from './unfollowed.ts'
 import { Wait } from './waiting.ts'
 
-/** What an attachment does to the requests that it is in charge of. */
+/** How an attachment puts its token on requests. */
 export interface Bearer {
   readonly access: TokenAccess
   readonly header: string
   /** The header's name in lower case. */
   readonly name: string
-  /** The header's text. */
+  /** The header's text with this token. */
   readonly text: (token: string) => string
   readonly refuses: (response: AxiosResponse) => boolean
 }
 
 /**
- * Sends one request with a token, below all interceptors and transforms, and once more when the API refuses the token and
- * another one can be had. Nobody above sees the header: a retry library starts from a clean config.
+ * Sends one request with a token, below all interceptors and transforms. If the API refuses the token and another one can be
+ * had, sends it once more. Interceptors never see the header, so a retry library starts from a clean config.
  *
- * @throws {TokenError} where no token can be had: the request is not sent.
+ * @throws {TokenError} if no token can be had. Then the request is not sent.
  */
 export function sendWithToken(
   config: InternalAxiosRequestConfig,
@@ -39,20 +39,20 @@ interface Sending {
   readonly config: InternalAxiosRequestConfig
   readonly adapter: AxiosAdapter
   readonly bearer: Bearer
-  /** If it has waited for its first token. */
+  /** Set if the request has waited for its first token. */
   readonly wait?: Wait
   readonly isReplay?: boolean
 }
 
-/** Keeps as little as it can: ten thousand requests may wait. */
+/** Holds as few objects as possible: ten thousand requests may wait. */
 function sendAfterWait(sending: Sending, wait: Wait): Promise<AxiosResponse> {
   return wait.forToken((token) =>
-    // Again where a stall has outlasted the token that was waited for.
+    // Waits again if the process stalled until the token had expired.
     sending.bearer.access.hasEnded(token) ? sendAfterWait(sending, wait) : send({ ...sending, wait }, token),
   )
 }
 
-/** Not asynchronous: where a token is at hand and the API takes it, a request costs one promise, and nothing is made for what may happen. */
+/** Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. */
 function send(sending: Sending, token: string): Promise<AxiosResponse> {
   const { config, adapter, bearer } = sending
   const { header, name } = bearer
@@ -74,7 +74,7 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
   }
   concealAgent(config.httpAgent)
   concealAgent(config.httpsAgent)
-  /** @returns Whether it says that the API refuses the token: a 401 from another origin says nothing of it. */
+  /** Restores the config. @returns Whether the API refuses the token: a 401 from another origin says nothing about it. */
   const end = (response: AxiosResponse | undefined): response is AxiosResponse => {
     journey ??= Journey.ofEnd(config, response?.request)
     deleteHeader(headers, name)
@@ -97,7 +97,7 @@ function send(sending: Sending, token: string): Promise<AxiosResponse> {
   )
 }
 
-/** What was absent is absent again. */
+/** Restores a member of the config. A member that was absent is removed. */
 function putBack<Name extends keyof InternalAxiosRequestConfig>(
   config: InternalAxiosRequestConfig,
   name: Name,
@@ -107,7 +107,7 @@ function putBack<Name extends keyof InternalAxiosRequestConfig>(
   else if (name in config) Reflect.deleteProperty(config, name)
 }
 
-/** @param settled Gives the caller the API's own answer. */
+/** @param settled Returns, or throws, the API's own answer. */
 async function replay(
   sending: Sending,
   token: string,
@@ -123,7 +123,7 @@ async function replay(
   }
   if (isReplay) return stillRefused()
   if (journey?.mayHaveActed || !isReplayable(config.data)) {
-    // This one must not go out again; the next one fares better.
+    // This request must not be sent again. Later requests get another token.
     access.replaceBehind(token)
     return settled()
   }
@@ -132,7 +132,7 @@ async function replay(
     const wait = sending.wait ?? new Wait(config, access)
     next = await wait.forAnotherThan(token)
   } catch {
-    return settled() // without another token the API's own answer says most
+    return settled() // without another token the API's own answer tells the caller most
   }
   if (next === token) return stillRefused()
   discard(response)

@@ -1,4 +1,4 @@
-/** Headers are found by a name in lower case, whatever the case of their own. */
+/** Both functions take the name in lower case, and find a header in any case. */
 
 export function hasHeader(headers: object, name: string): boolean {
   for (const key of Object.keys(headers))
@@ -10,5 +10,5 @@ export function deleteHeader(headers: object, name: string): void {
   for (const key of Object.keys(headers)) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
 }
 
-/** Most names are told apart by their length: the others alone are made lower case. */
+/** Compares the lengths first, because most names differ in it and need no lower case. */
 const isNamed = (key: string, name: string) => key.length === name.length && key.toLowerCase() === name

@@ -38,7 +38,7 @@ export interface Outer {
   isRelieved: boolean
 }
 
-/** Found by the headers object, because copies of a config share it. */
+/** The key is the headers object, because copies of a config share it. */
 export const OUTERS = new WeakMap<object, Outer>()
 
 export function relieveOuter(config: InternalAxiosRequestConfig): void {

@@ -2,7 +2,7 @@ import { Axios, type InternalAxiosRequestConfig } from 'axios'
 import { memberOf } from './member-of.ts'
 import { pageUrl } from './page.ts'
 
-/** Knows axios' own rule for combining `baseURL` and `url`, and nobody's defaults. */
+/** Combines `baseURL` and `url` by the rule of axios. It has no defaults of its own. */
 const combiner = /* @__PURE__ */ new Axios()
 
 /** Tells where a request is going, from its final config. */
@@ -10,14 +10,14 @@ export class OriginScope {
   #baseURL: string | undefined
   #baseOrigin: string | undefined
 
-  /** @returns The origin of the final URL; undefined where it has none, or carries a user of its own. */
+  /** @returns The origin of the final URL; undefined if it has none, or holds a user name or a password. */
   originOf(config: InternalAxiosRequestConfig): string | undefined {
     const baseURL = memberOf(config, 'baseURL')
-    // Without `//` axios takes a URL as relative: nothing is parsed as long as baseURL stays the same.
+    // axios takes a URL without `//` as relative, so nothing is parsed as long as baseURL stays the same.
     if (baseURL && !memberOf(config, 'url')?.includes('//')) {
       if (baseURL !== this.#baseURL) {
         this.#baseURL = baseURL
-        // Not against the page: behind a baseURL of `/`, a url of `\\host` leads to another origin.
+        // Not resolved against the page: with a baseURL of `/`, a url of `\\host` leads to another origin.
         this.#baseOrigin = originOfUrl(() => new URL(baseURL))
       }
       if (this.#baseOrigin !== undefined) return this.#baseOrigin
@@ -26,7 +26,7 @@ export class OriginScope {
   }
 }
 
-/** @returns What axios asks for, without a fragment; undefined where it is no address. */
+/** @returns The URL that axios requests, without a fragment; undefined if it is no URL. */
 export function addressOf(config: InternalAxiosRequestConfig): string | undefined {
   try {
     const query = {
@@ -54,9 +54,9 @@ function combined(config: InternalAxiosRequestConfig): string {
 function originOfUrl(parse: () => URL): string | undefined {
   try {
     const { origin, username, password } = parse()
-    // axios makes Basic credentials of these, in place of any other header.
+    // axios turns these into Basic credentials, which replace any Authorization header.
     return username || password ? undefined : origin
   } catch {
-    return undefined // axios refuses it as well, and says why
+    return undefined // axios refuses the URL as well, and says why
   }
 }

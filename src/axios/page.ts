@@ -3,7 +3,7 @@ interface Page {
   readonly location?: { readonly href?: string }
 }
 
-/** @returns What a browser resolves relative addresses against; undefined where there is no page. Looked up at each call: pages go on. */
+/** @returns The address against which a browser resolves relative ones; undefined without a page. Read at each call: it may change. */
 export function pageUrl(): string | undefined {
   const { document, location } = globalThis as Page
   return document?.baseURI ?? location?.href

@@ -1,4 +1,4 @@
-/** A promise of what `call` gives. Of what it throws, too: functions of the user's own may throw at once. */
+/** A promise of what `call` gives. It rejects if `call` throws: a user's function may throw synchronously. */
 export function promised<Value>(call: () => Value | PromiseLike<Value>): Promise<Awaited<Value>> {
   try {
     return Promise.resolve(call())

@@ -5,12 +5,12 @@ import { deleteHeader } from './header-names.ts'
 import { addressOf, OriginScope } from './origin-scope.ts'
 import { pageUrl } from './page.ts'
 
-/** Where redirects have led one request that has a token. */
+/** Where redirects have led one request with a token. */
 export class Journey {
   readonly #config: InternalAxiosRequestConfig
-  /** To another origin, without the token: a 401 from there says nothing of it. */
+  /** A redirect led to another origin, without the token. A 401 from there says nothing about the token. */
   hasLeft = false
-  /** The API has acted on a POST that it answers with 303: it must not get it again for what the GET that follows is answered. */
+  /** The API may have acted on the request, e.g. on a POST that it answered with 303. A 401 to the following GET must not repeat the POST. */
   mayHaveActed = false
 
   constructor(config: InternalAxiosRequestConfig) {
@@ -18,8 +18,8 @@ export class Journey {
   }
 
   /**
-   * Before axios' http adapter follows one. Takes the token off where it leaves its origin: axios older than 1.21 lets it go on to a
-   * sub-domain, and from http to https; any axios lets it go where the caller's `Host` header leads. Fetch keeps to origins by itself.
+   * Called before axios' http adapter follows a redirect. Removes the token if the redirect leaves the origin. axios before 1.21 keeps it
+   * for a sub-domain, and from http to https. Every axios keeps it where the caller's `Host` header leads. Fetch removes it by itself.
    */
   before(redirect: object, header: string): void {
     const { href, headers, method } = redirect as { href: string; headers: object; method: string }
@@ -27,7 +27,7 @@ export class Journey {
     if (this.hasLeft) deleteHeader(headers, header)
   }
 
-  /** @returns The journey of a request that the browser, or fetch, has sent on. Neither tells whether it made a GET of it. */
+  /** @returns The journey of a request whose redirects XMLHttpRequest or fetch followed. Neither tells whether it became a GET. */
   static ofEnd(config: InternalAxiosRequestConfig, request: unknown): Journey | undefined {
     const end = ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
     const href = end ?? endOfXhr(config, request)
@@ -41,13 +41,13 @@ export class Journey {
     const { method: own = 'get' } = this.#config
     const isSafe = /^(get|head)$/i.test(own)
     if (method === undefined ? !isSafe : method.toLowerCase() !== own.toLowerCase()) this.mayHaveActed = true
-    // A response that somebody made by hand has no URL.
+    // A response that was made by hand has no URL.
     if (href !== '' && parsedUrl(href, pageUrl())?.origin !== new OriginScope().originOf(this.#config))
       this.hasLeft = true
   }
 }
 
-/** XMLHttpRequest follows redirects unasked, and tells of none but by where it has ended. */
+/** XMLHttpRequest always follows redirects. Only the URL of the response shows that it did. */
 function endOfXhr(config: InternalAxiosRequestConfig, request: unknown): string | undefined {
   const { responseURL } = (request ?? {}) as { responseURL?: unknown }
   if (typeof responseURL !== 'string' || responseURL === '') return undefined
@@ -57,31 +57,31 @@ function endOfXhr(config: InternalAxiosRequestConfig, request: unknown): string 
 type Fetch = typeof fetch
 type Env = InternalAxiosRequestConfig['env']
 
-/** Where fetch's redirects ended: by its Request, or by the mark in its options where axios makes no Request. */
+/** Where the redirects of fetch ended. The key is its Request, or the mark in its options if axios makes no Request. */
 const ENDS = new WeakMap<object, string>()
 const MARK = Symbol('axios-evergreen.mark')
 type Marked = Record<symbol, object | undefined>
 
-/** What axios chooses: the same, but that its fetch tells of redirects, and of no token where it is printed. */
+/** @returns What axios chooses, but with a fetch that notes redirects, and whose requests hide the token when printed. */
 export function tellingRedirects(env: Env, choose: (env: object) => AxiosAdapter): AxiosAdapter {
   const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
-  // Named, because axios would keep those of the first request, and tools for tests put others in their place for a while.
+  // Given by name, because axios would keep those of the first request. Test tools replace the globals for a while.
   const { Request, Response } = globalThis
   const telling = { Request, Response, ...env, fetch: tellerOf(given ?? platformFetch) }
   const adapter = choose(telling)
   if (typeof telling.Request === 'function') return adapter
   return (config) => {
-    // No plain object: axios would copy that.
+    // The mark is no plain object, because axios would copy that.
     config.fetchOptions = { ...(config.fetchOptions as object | undefined), [MARK]: new WeakSet() } as object
     return adapter(config)
   }
 }
 
-/** The platform's, looked up at each call: tools for tests put another in its place. */
+/** Reads the global at each call, because test tools replace it. */
 const platformFetch: Fetch = (...given) => fetch(...given)
-/** Without any, fetch would take those that somebody put on `Object.prototype`. */
+/** Has no prototype, so that fetch takes no options from `Object.prototype`. */
 const NO_OPTIONS = Object.freeze(Object.create(null)) as RequestInit
-// One for each fetch: axios makes an adapter of each, and keeps it.
+// One teller for each fetch, because axios makes and keeps an adapter for each fetch that it is given.
 const tellers = new WeakMap<Fetch, Fetch>()
 
 function tellerOf(inner: Fetch): Fetch {

@@ -1,8 +1,8 @@
 import type { AxiosResponse } from 'axios'
 
 /**
- * Whether a body can be sent a second time. Streams and the `form-data` package's objects are read once: axios would send
- * what is left of them, and an empty body that succeeds is worse than a 401.
+ * Whether a body can be sent a second time. Streams and the objects of the `form-data` package can be read only once: axios
+ * would send what is left of them, and an empty body that succeeds is worse than a 401.
  */
 export function isReplayable(data: unknown): boolean {
   if (data === undefined || data === null || typeof data !== 'object') return typeof data !== 'function'
@@ -13,13 +13,13 @@ export function isReplayable(data: unknown): boolean {
   return ['ArrayBuffer', 'Blob', 'File', 'URLSearchParams'].includes(tag)
 }
 
-/** Lets go of a refused answer's body, if it is a stream: unread, it would hold its socket. */
+/** Discards the body of a refused answer if it is a stream: an unread stream would hold its socket. */
 export function discard({ data, request }: AxiosResponse<unknown>): void {
   if (typeof data !== 'object' || data === null) return
   const stream = data as { destroy?: () => void; cancel?: () => Promise<void> }
   if (typeof stream.cancel === 'function') void stream.cancel().catch(() => undefined)
   if (typeof stream.destroy !== 'function') return
   stream.destroy()
-  // axios may have wrapped the socket's stream in one that, not yet read, does not reach it.
+  // axios may have wrapped the stream of the socket. Destroying an unread wrapper does not close the socket.
   ;(request as { destroy?: () => void } | undefined)?.destroy?.()
 }

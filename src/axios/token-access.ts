@@ -6,7 +6,7 @@ import { warnOnce } from '../core/runtime.ts'
 import { INTERNALS, type ManagerInternals, type TokenManager } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 
-/** What an attachment asks of a manager. */
+/** What an attachment needs of a manager. */
 export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
   get(options: Waiting): Promise<string> | string
@@ -18,7 +18,7 @@ export function accessTo(tokens: TokenManager): TokenAccess {
   const known = (tokens as Partial<Record<typeof INTERNALS, ManagerInternals>>)[INTERNALS]
   if (!known) return accessToHandMade(tokens)
   return {
-    // A copy of the package that is older may lack what is newer.
+    // A manager of an older copy of the package may lack newer members.
     ...accessToHandMade(tokens),
     ...known,
     peek: () => tokens.peekAccessToken(),
@@ -29,7 +29,7 @@ export function accessTo(tokens: TokenManager): TokenAccess {
 
 const MAX_WAIT_MS = 30_000
 
-/** A manager that is not ours may know neither signals nor limits, and give anything for a token. */
+/** A manager that is not ours may ignore signals and limits, and may give anything for a token. */
 function accessToHandMade(tokens: TokenManager): TokenAccess {
   const clock = systemClock
   const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, waiting: Waiting & Holding) => {
@@ -44,7 +44,7 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
     clock,
     maxWaitMs: MAX_WAIT_MS,
     origin: undefined,
-    // It has no events that anybody could listen to.
+    // A hand-made manager has no `anomaly` events.
     anomaly(kind, message) {
       warnOnce(kind, message)
       return true
@@ -66,7 +66,7 @@ interface Holding {
   readonly holdsProcess: boolean
 }
 
-/** @throws {TypeError} Anything else would be sent as its text, or lose characters on the way. */
+/** @throws {TypeError} unless it is visible ASCII: axios would send another value as text, and strip other characters. */
 function checkedToken(method: keyof TokenManager, token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
   const got = token === '' ? 'an empty text' : typeof token === 'string' ? 'another text' : kindOf(token)

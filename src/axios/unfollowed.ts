@@ -17,7 +17,7 @@ export async function sendUnfollowed(
   throw new AxiosError(message, 'ERR_FR_TOO_MANY_REDIRECTS', config, response.request, response)
 }
 
-/** @throws {TypeError} for XMLHttpRequest, which follows redirects whatever it is told. */
+/** @throws {TypeError} for XMLHttpRequest, which cannot be told to follow no redirects. */
 export function checkStays(adapter: AxiosAdapter, header: string): void {
   if (Reflect.get(adapter, 'adapterName') !== 'xhr') return
   throw new TypeError(

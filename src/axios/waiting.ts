@@ -5,7 +5,7 @@ import { promised } from './promised.ts'
 import { ofRequest } from './request-error.ts'
 import type { TokenAccess } from './token-access.ts'
 
-/** The waiting of one request: a single budget for the first token and for the replay's. */
+/** The waits of one request: one budget for its first token and for the token of its replay. */
 export class Wait {
   readonly #config: InternalAxiosRequestConfig
   readonly #access: TokenAccess
@@ -42,8 +42,8 @@ export class Wait {
   }
 
   /**
-   * Not asynchronous, and with little in its closures: ten thousand requests may wait. An abort makes `asked` reject, with whatever reason: axios
-   * turns any rejection of a cancelled request into its own.
+   * Not an async function, and with little in its closures: ten thousand requests may wait. After an abort `asked` may reject with any reason,
+   * because axios rejects a cancelled request with its own error.
    */
   #after<Result>(asked: Promise<string>, use: (token: string) => Result | Promise<Result>): Promise<Result> {
     return asked.then(
@@ -72,13 +72,13 @@ export class Wait {
     return isOwnLimit ? timeoutError(this.#config) : ofRequest(error, this.#config)
   }
 
-  /** The request's own. */
+  /** The timeout of the request; Infinity if it has none. */
   get #timeoutMs(): number {
     return Number(memberOf(this.#config, 'timeout')) || Infinity
   }
 }
 
-/** The request's own `signal`, or one that ends with its `cancelToken` too. */
+/** The request's own `signal`, or one that its `cancelToken` aborts, too. */
 function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig): Cancellation {
   if (!signal && !cancelToken) return NEVER
   // axios takes anything that resembles a signal.
@@ -107,7 +107,7 @@ const NEVER: Cancellation = {}
 
 /** The error that axios itself would give. */
 function timeoutError(config: InternalAxiosRequestConfig): AxiosError {
-  // As axios: an empty one counts as none.
+  // As in axios, an empty message counts as none.
   // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing
   const message = config.timeoutErrorMessage || `timeout of ${config.timeout}ms exceeded`
   const code = config.transitional?.clarifyTimeoutError ? AxiosError.ETIMEDOUT : AxiosError.ECONNABORTED
