@@ -2,19 +2,19 @@ import type { AxiosHeaders } from 'axios'
 
 /** Far more than any token answer needs. */
 const MAX_ANSWER_BYTES = 64 * 1_024
-/** Adapters hand on what they cannot decode as it came. */
+/** Adapters do not decode a body of any other encoding, but pass it on. */
 const KNOWN_ENCODING = /^(gzip|x-gzip|compress|x-compress|deflate|br|zstd|identity)?$/i
 
 export interface AnswerBody {
-  /** Empty where there is a flaw. */
+  /** Empty if there is a flaw. */
   readonly text: string
-  /** Why the answer cannot be read, though it came. */
+  /** Why the answer cannot be read, although it arrived. */
   readonly flaw?: string
 }
 
 /**
- * Reads a body, a byte order mark dropped. It is let go as soon as more than 64 KiB, decompressed, have come: not every
- * adapter keeps a limit. Rejects when the connection breaks.
+ * Reads a body as UTF-8, without its byte order mark. Stops after more than 64 KiB, counted decompressed, because not every
+ * adapter has a limit. Rejects when the connection breaks.
  */
 export async function readBody(data: unknown, headers: AxiosHeaders): Promise<AnswerBody> {
   const bytes = await collected(data)
@@ -29,7 +29,7 @@ export async function readBody(data: unknown, headers: AxiosHeaders): Promise<An
   }
 }
 
-/** @returns undefined for too many. */
+/** @returns The bytes; undefined if they are too many. */
 async function collected(data: unknown): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -47,7 +47,7 @@ async function collected(data: unknown): Promise<Uint8Array | undefined> {
   return bytes
 }
 
-/** Adapters answer with a stream; those of tests with text, or with what they have parsed already. */
+/** Adapters answer with a stream. Adapters of tests answer with text, or with parsed data. */
 async function* chunksOf(data: unknown): AsyncGenerator<Uint8Array> {
   if (data === undefined || data === null) return
   if (data instanceof Uint8Array) yield data

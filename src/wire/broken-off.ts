@@ -2,8 +2,8 @@ import { TokenError } from '../core/errors.ts'
 import { type Failure, failureOfNetwork } from './failure.ts'
 
 /**
- * What is known when there is no complete answer. Only the code of the failure is kept: an axios error carries the whole
- * request, and messages of mocking libraries do too.
+ * The error of a call without a complete answer. It keeps only the code of the failure: an axios error carries the whole
+ * request, and messages of mocking libraries do, too.
  */
 export function brokenOff(thrown: unknown, address: string, status: number | undefined): TokenError {
   const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
@@ -15,7 +15,7 @@ export function brokenOff(thrown: unknown, address: string, status: number | und
   return new TokenError(known.code, message, { ...known, status })
 }
 
-/** The deadline passed before the call, e.g. in waiting for credentials. */
+/** The error if the deadline passed before the call, e.g. while the call waited for credentials. */
 export function tooLate(address: string): TokenError {
   const message = `The deadline had passed before ${address} was called`
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })

@@ -3,7 +3,7 @@ import { checkText } from '../core/option-checks.ts'
 import { toTokenError } from './to-token-error.ts'
 
 /**
- * Refuses what no service issues, but files, shells and templates make.
+ * Refuses values that no service issues, but that files, shells and templates produce by mistake.
  *
  * @throws {TypeError} naming the option, never its value.
  */
@@ -21,16 +21,16 @@ export function checkCredential(name: string, value: unknown): asserts value is 
     throw new TypeError(
       `${name} must have no line break and no other control character: trim the newline of the file that it is read from`,
     )
-  // It has no UTF-8 form.
+  // A lone surrogate has no UTF-8 form.
   if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name} must be well-formed text`)
 }
 
 /**
- * Asks a function of the user's for what a token call needs, and checks what it gives.
+ * Calls a user's function for what a token call needs, and checks the result.
  *
- * @param name Of the function, for messages.
+ * @param name The name of the function, for messages.
  * @param check Throws an error whose message holds no secret.
- * @throws {TokenError} Told as what became of the exchange: a vault that refuses is not asked again at once.
+ * @throws {TokenError} as if the exchange had failed, so that a vault that refuses is not asked again at once.
  */
 export async function asked<Given>(name: string, ask: () => unknown, check: (given: unknown) => Given): Promise<Given> {
   let given: unknown

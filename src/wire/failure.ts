@@ -10,9 +10,9 @@ export interface Failure extends Pick<TokenErrorDetails, 'refreshToken'> {
 }
 
 /**
- * What a complete answer outside 2xx means where nothing but its status is known (specification, section 7, and the field
- * notes). 401 on a refresh: the refresh token is refused. 400: it is of no use. 403: the client may not, and the refresh
- * token is still good.
+ * What a complete answer outside 2xx means if only its status is known (specification, section 7, and the field notes). On a
+ * refresh, 401 refuses the refresh token, 400 says that the refresh token is useless, and 403 refuses the client, so that the
+ * refresh token stays good.
  */
 export function failureOfStatus(exchange: Exchange, status: number): Failure {
   if (status === 429) return { code: 'ERR_THROTTLED', outcome: 'deferred' }
@@ -38,10 +38,10 @@ const NOT_TRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** What was answered is no TLS: no later attempt can help. It may have been answered to a request that was sent. */
+/** The answer is no TLS: no later attempt can help. A request may have been sent before. */
 const NO_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 
-/** No request byte has left. */
+/** No byte of the request has left this machine. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -54,17 +54,17 @@ const NOT_SENT = new Set([
 ])
 
 export interface NetworkFailure extends Failure {
-  /** The code of the error that knows most, such as `ECONNREFUSED`; undefined where no error has one. */
+  /** The code of the innermost error that has one, such as `ECONNREFUSED`; undefined if none has. */
   readonly errorCode: string | undefined
-  /** What a person can do about it, where that is known. */
+  /** What a person can do about it, if that is known. */
   readonly advice: string | undefined
 }
 
-/** What is known where no complete answer came, by the codes of the error and of its causes. */
+/** What the codes of an error and of its causes say about a call without a complete answer. */
 export function failureOfNetwork(thrown: unknown): NetworkFailure {
   const chain = causesOf(thrown)
   const codes = chain.map((link) => member(link, 'code')).filter((code) => typeof code === 'string')
-  // Anything else is no code, and may be a secret.
+  // A text of another form is no code, and may be a secret.
   const errorCode = codes.findLast((code) => /^[A-Z][A-Z0-9_]{1,60}$/.test(code))
   const advice = codes.map(adviceOn).find((text) => text !== undefined)
   if (codes.some((code) => NOT_TRUSTED.has(code)))

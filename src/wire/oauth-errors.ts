@@ -2,7 +2,7 @@ import type { ExchangeOutcome, TokenErrorCode } from '../core/errors.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from './failure.ts'
 
-/** What each error of RFC 6749, section 5.2, means; on a refresh for the refresh token that was presented, too. */
+/** What each error of RFC 6749, section 5.2, means. On a refresh it also says what became of the refresh token. */
 const OAUTH_ERRORS: Partial<Record<string, Record<Exchange, Failure>>> = {
   invalid_grant: {
     obtain: rejected('ERR_CREDENTIALS_REJECTED'),
@@ -10,11 +10,11 @@ const OAUTH_ERRORS: Partial<Record<string, Record<Exchange, Failure>>> = {
   },
   invalid_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED'),
   invalid_request: keeping('ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST'),
-  // These refuse the way of asking: the credentials may still obtain.
+  // These refuse the kind of request. After a refresh, an obtain with the credentials may still succeed.
   unauthorized_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED'),
   unsupported_grant_type: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
   invalid_scope: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
-  // Of RFC 8707, section 2.
+  // From RFC 8707, section 2.
   invalid_target: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
 }
 
@@ -26,12 +26,12 @@ function rejected(code: TokenErrorCode): { code: TokenErrorCode; outcome: Exchan
   return { code, outcome: 'rejected' }
 }
 
-/** The refresh token is still good. */
+/** An error that leaves the refresh token good. */
 function keeping(obtain: TokenErrorCode, refresh: TokenErrorCode): Record<Exchange, Failure> {
   return { obtain: rejected(obtain), refresh: { ...rejected(refresh), refreshToken: 'kept' } }
 }
 
-/** The error that an answer names says more than its status, where the status says that the request was wrong. */
+/** What an answer outside 2xx means. If its status refuses the request, the OAuth error in it says more than the status. */
 export function failureOfAnswer(exchange: Exchange, status: number, oauthError: string | undefined): Failure {
   const byStatus = failureOfStatus(exchange, status)
   const named = oauthError === undefined ? undefined : OAUTH_ERRORS[oauthError]

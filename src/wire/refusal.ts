@@ -15,10 +15,10 @@ export function refused(
 }
 
 /**
- * What an answer outside 2xx means, and what to do about it, whatever the service speaks.
+ * What an answer outside 2xx means, and what to do about it, if that does not depend on the protocol.
  *
  * @param option Names the option that holds the address.
- * @returns undefined where that depends on the protocol.
+ * @returns undefined if it depends on the protocol.
  */
 export function generalAdvice({ code, outcome }: Failure, answer: Answered, option: string): string | undefined {
   if (code === 'ERR_THROTTLED') return 'too many token calls'

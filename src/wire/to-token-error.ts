@@ -6,10 +6,9 @@ import { parseRetryAfter } from './http-date.ts'
 import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
 
 /**
- * What a failed call of an own source means: an axios error, an answer of fetch, a network error of undici or Node, or
- * anything else. Reads status, `Retry-After`, the `error` member of OAuth 2.0 (RFC 6749, section 5.2) and the code of the
- * network error; keeps no message that may hold a secret. The manager applies it to whatever a source throws that is no
- * `TokenError`.
+ * Turns what a custom source threw into a `TokenError`: an axios error, a `Response` of fetch, a network error of undici or
+ * Node, or anything else. Reads the status, `Retry-After`, the `error` member of OAuth 2.0 (RFC 6749, section 5.2) and the
+ * code of the network error. Keeps no message that may hold a secret. The manager calls it with whatever a source throws.
  *
  * @example
  * ```ts
@@ -18,7 +17,7 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * const response = await fetch('https://payments.example.com/oauth/token', { method: 'POST' })
  * if (!response.ok) throw toTokenError(response, 'obtain')
  * ```
- * @returns `thrown` itself where it is a `TokenError`.
+ * @returns `thrown` itself if it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError {
   if (isTokenError(thrown)) return thrown
@@ -30,7 +29,7 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): T
       ...failure,
       status,
       serviceCode: oauthError,
-      // There is no clock here to measure a date against, but the one that wrote it.
+      // No wall clock is known here: an HTTP-date counts only against the `Date` of the answer.
       retryAfterMs: parseRetryAfter(retryAfter, date, NaN),
       cause: thrown,
     })
@@ -48,13 +47,13 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): T
 interface Answer {
   readonly status: number | undefined
   readonly oauthError: string | undefined
-  /** Asked to authenticate anew, and nothing else is known (RFC 6749, section 5.2: the answer to `invalid_client`). */
+  /** A 401 with a Basic challenge that names no OAuth error: it means `invalid_client` (RFC 6749, section 5.2). */
   readonly isClientRefused: boolean
   readonly retryAfter: unknown
   readonly date: unknown
 }
 
-/** The answer that an error tells of, wherever its library puts it; the thrown thing itself may be a `Response` of fetch. */
+/** The answer in what was thrown. Each library puts it elsewhere, and what was thrown may itself be a `Response` of fetch. */
 function answerIn(thrown: unknown): Answer {
   const holders = causesOf(thrown).flatMap((link) => [member(link, 'response'), link])
   const response = holders.find((holder) => statusOf(holder) !== undefined)
@@ -76,12 +75,12 @@ function statusOf(holder: unknown): number | undefined {
   return typeof status === 'number' && status >= 100 && status <= 599 ? status : undefined
 }
 
-/** `error` of the document that was answered, read or as text. */
+/** The `error` of the answer's document, which may be parsed or text. */
 function oauthErrorOf(holder: unknown): string | undefined {
   const data = member(holder, 'data') ?? member(holder, 'body')
   for (const document of [typeof data === 'string' ? parsed(data) : data, holder]) {
     const error = member(document, 'error')
-    // Other words may quote what was sent.
+    // Any other word may quote what was sent.
     if (isOAuthError(error)) return error
   }
   return undefined
@@ -95,7 +94,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** As text: own sources keep headers as `Headers`, as objects of any spelling, or as lists. */
+/** A header as text. Sources keep headers as `Headers`, or as objects with names in any case and values in lists. */
 function headerOf(headers: unknown, name: string): string | undefined {
   try {
     const get = member(headers, 'get')
@@ -108,19 +107,19 @@ function headerOf(headers: unknown, name: string): string | undefined {
   }
 }
 
-/** How fetch tells of a connection that failed, in Node, browsers, Deno and Bun; in browsers without a cause. */
+/** Messages of fetch for a failed connection in Node, browsers, Deno and Bun. In browsers the error has no cause. */
 const FETCH_FAILED =
   /^\s*(fetch failed|failed to fetch|load failed|terminated|network ?error|a network error|network (request failed|connection)|error sending request|the (internet|network) connection|a server with the specified)/i
 
-/** An error that the engine throws for wrong code, unless it is how fetch tells of the network. */
+/** Whether the engine threw this for wrong code. fetch throws a TypeError for network failures, too: that is no bug. */
 function isBug(thrown: unknown): boolean {
   const name = member(thrown, 'name')
   if (name !== 'TypeError') return name === 'ReferenceError'
   const own = member(thrown, 'code')
-  // Bun puts the code of the network on the error itself.
+  // Bun puts the code of a network failure on the error itself.
   if (typeof own === 'string' && !/^ERR_(?!TLS_|SSL_)/.test(own)) return false
   const code = member(member(thrown, 'cause'), 'code')
-  // fetch refuses an address that is none in the same way.
+  // An invalid address is a bug, but fetch throws the same error for it, with such a cause.
   if (typeof code === 'string') return code.startsWith('ERR_INVALID_')
   return !FETCH_FAILED.test(String(member(thrown, 'message')))
 }

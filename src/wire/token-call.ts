@@ -7,7 +7,7 @@ import { brokenOff, tooLate } from './broken-off.ts'
 import { parseRetryAfter } from './http-date.ts'
 import { unheldTransport } from './unheld-transport.ts'
 
-/** How the calls to a token service travel. */
+/** The transport of the calls to a token service. */
 export interface TokenCallOptions {
   /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
   transport?:
@@ -29,11 +29,11 @@ const TRANSPORT_OPTIONS = [
   'lookup',
 ] as const satisfies (keyof Transport)[]
 
-/** What is sent, as text. */
+/** One token call. The body is text. */
 export interface TokenCall {
   readonly url: URL
   readonly body: string
-  /** They win over those of `transport`. */
+  /** These headers win over those of `transport`. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -45,7 +45,7 @@ export interface Answered {
   readonly address: string
   readonly text: string
   readonly headers: AxiosHeaders
-  /** What it asks for, ms; undefined for nothing that can be believed. */
+  /** The pause that `Retry-After` asks for, ms; undefined if the header is missing or malformed. */
   readonly retryAfterMs: number | undefined
   /** The headers that were sent, which an answer may echo. */
   readonly sent: readonly unknown[]
@@ -65,8 +65,8 @@ export class TokenCalls {
 
   /**
    * @returns The answer, whatever its status.
-   * @throws {TokenError} by what is known of a connection that failed, or `ERR_TOKEN_RESPONSE` for an answer of status 2xx
-   * that is too large or no UTF-8.
+   * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed;
+   * `ERR_TOKEN_RESPONSE` if an answer of status 2xx is too large or no UTF-8.
    */
   async post(call: TokenCall, context: ExchangeContext): Promise<Answered> {
     const { url } = call
@@ -78,7 +78,7 @@ export class TokenCalls {
     let body: AnswerBody
     try {
       response = await axios.request<unknown>(request).catch(answered)
-      // Adapters of the user's may spell them in any case.
+      // A user's adapter may spell the names in any case.
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
       body = await readBody(response.data, headers)
     } catch (thrown) {
@@ -97,12 +97,12 @@ export class TokenCalls {
   #request({ url, body, headers: own }: TokenCall, { signal, holdsProcess = true }: ExchangeContext) {
     const { adapter = ['xhr', 'http', 'fetch'], headers, ...settings } = this.#transport
     const sent = new AxiosHeaders(headers as never).set(own)
-    // Own members only: axios reads no others, so nothing that Object.prototype holds has a say.
+    // Own members only: axios reads no others, so members of Object.prototype cannot change the call.
     const request: AxiosRequestConfig = {
       ...settings,
       ...(!holdsProcess && { transport: unheldTransport() }),
       adapter: typeof adapter === 'function' ? withoutItself(adapter) : adapter,
-      // Sent through an instance that is attached, it would wait for itself.
+      // Otherwise a call through an attached instance would wait for the token that it should bring.
       evergreen: false,
       url: url.href,
       method: 'post',
@@ -110,11 +110,11 @@ export class TokenCalls {
       signal,
       // Older axios would look for more headers under these two names, on Object.prototype too.
       headers: Object.assign({}, sent, { common: new AxiosHeaders(), post: new AxiosHeaders() }),
-      // A redirect would deliver the credentials to whoever is named in it. Older axios needs the second line under fetch.
+      // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },
       responseType: 'stream',
-      // workerd: axios looks for streams when it is loaded, where workerd allows none. A constructor of our own makes axios look again.
+      // axios looks for streams when it is loaded, and workerd does not allow them then. A `Response` of our own makes axios look again.
       env: { Response: globalThis.Response } as never,
       validateStatus: null,
     }
@@ -126,7 +126,7 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299
 }
 
-/** An instance that the adapter hands its config to would call it again, for ever. */
+/** Takes the adapter off the config. Otherwise an axios instance to which it hands the config would call it again, without end. */
 function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
   return (config) => {
     delete config.adapter
@@ -134,7 +134,7 @@ function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
   }
 }
 
-/** A copy of own members: what is changed later, or stands on Object.prototype, leads no credentials elsewhere. */
+/** A copy of the own members: neither a later change nor a member of Object.prototype can lead credentials elsewhere. */
 function ownTransport(given: Transport): Transport {
   checkObject('transport', given)
   if (Object.hasOwn(given, 'timeout'))
@@ -144,18 +144,18 @@ function ownTransport(given: Transport): Transport {
   return transport
 }
 
-/** Node keeps the first of several such headers; which of them is meant, nobody knows. */
+/** Whether a header came more than once. Node keeps only the first, and nobody knows which one the service means. */
 function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
   const { res } = (response.request ?? {}) as { res?: { rawHeaders?: string[] } }
   return (res?.rawHeaders ?? []).filter((text, n) => n % 2 === 0 && text.toLowerCase() === name).length > 1
 }
 
-/** Adapters of the user's may reject with a complete answer, whatever `validateStatus` says. */
+/** A user's adapter may reject with a complete answer, whatever `validateStatus` says. */
 function answered(thrown: unknown): AxiosResponse<unknown> {
   const { response } = (thrown ?? {}) as { response?: AxiosResponse<unknown> }
-  // What stands on the prototype of all objects is no answer; axios copies it into errors of fetch.
+  // A `response` of Object.prototype is no answer. axios copies it into errors of fetch.
   if (response === Reflect.get(Object.prototype, 'response')) throw thrown
-  // Without data it broke off.
+  // An answer without data was broken off.
   if (response?.data === undefined) throw thrown
   return response
 }

@@ -13,8 +13,8 @@ interface Request {
 }
 
 /**
- * What axios' http adapter sends by, in the place of Node's own modules: a socket that keeps no process alive. Undefined
- * where there are no such modules.
+ * Replaces Node's own modules in axios' http adapter, and uses sockets that keep no process alive. Undefined if the runtime
+ * has no such modules.
  */
 export function unheldTransport(): Pick<Http, 'request'> | undefined {
   const http = builtinModule('node:http') as Http | undefined
@@ -30,7 +30,7 @@ export function unheldTransport(): Pick<Http, 'request'> | undefined {
   }
 }
 
-/** A request that waits for a socket holds no process by itself: the one that has the socket does it for both. */
+/** Whether requests may wait for a socket. A waiting request keeps no process alive by itself, so the socket must do it. */
 function mayQueue({ maxSockets, maxTotalSockets }: Agent): boolean {
   return Number.isFinite(maxSockets) || Number.isFinite(maxTotalSockets)
 }
