@@ -6,14 +6,15 @@ import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './toke
 
 export type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>)
 
+/** The credentials of Variant A (specification, section 2.1). */
 export interface Client {
   clientId: string
   clientSecret: string
 }
 
 /**
- * Variant A (specification, sections 2.1, 2.2, 4.1 and 7.1): exchanges `client_id` and `client_secret` for an access token,
- * again and again.
+ * The token source of Variant A (specification, sections 2.1, 2.2, 4.1 and 7.1). Each renewal exchanges `client_id` and
+ * `client_secret` for an access token.
  *
  * @example
  * ```ts
@@ -43,7 +44,7 @@ class ClientCredentials implements TokenSource {
     this.#client = credentialSource(own, ['clientId', 'clientSecret'])
   }
 
-  // Accessors, so that printing the source shows neither.
+  // Accessors, so that the printed source shows neither id nor origin.
   get id(): string {
     const { account } = this.#client
     return account === '' ? '' : `variant-a ${this.#endpoint.href} ${account}`
@@ -84,7 +85,7 @@ function lifetimeMs(document: TokenDocument, report: ExchangeContext['report']):
   const isDigits = typeof expiresIn === 'string' && /^\d+$/.test(expiresIn)
   if (isDigits) report?.('response-odd', 'The token answer gives expires_in as text')
   const seconds = isDigits || typeof expiresIn === 'number' ? Number(expiresIn) : NaN
-  // 1e400 is Infinity: a token that never expires.
+  // JSON may hold 1e400, which is Infinity.
   if (Number.isFinite(seconds) && seconds > 0) return seconds * 1_000
   throw document.unusable('data.attributes.expires_in must be a positive number of seconds')
 }

@@ -3,29 +3,29 @@ import { asked, checkCredential } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**
-   * Asked once per exchange, e.g. of a secret manager; its answer serves the whole exchange. Of what it throws only name and
-   * code are kept: log it yourself.
+   * Called once per exchange, e.g. to ask a secret manager. The result serves the whole exchange. The manager keeps only name,
+   * code and stack frames of an error that the function throws, so log the error yourself.
    */
   credentials: () => Credentials | Promise<Credentials>
   /**
    * Names the account. With a `store`, `createTokenManager` throws unless this or `storeKey` is given: two accounts must not
-   * meet under one key.
+   * share one key.
    */
   account?: string | undefined
 }
 
 export const CREDENTIAL_OPTIONS = ['credentials', 'account'] as const satisfies (keyof ProvidedCredentials<unknown>)[]
 
-/** Credentials, given once for all or asked for at each exchange. */
+/** Credentials: fixed ones, or those that a function gives at each exchange. */
 export interface CredentialSource<Credentials> {
-  /** Empty where the account is not known before the first exchange. */
+  /** Empty if the account is not known before the first exchange. */
   readonly account: string
-  /** A copy that serves one whole exchange. @throws {TokenError} when the provider fails or gives something else. */
+  /** A copy that serves one whole exchange. @throws {TokenError} when the function fails or gives something else. */
   ask(): Promise<Credentials>
 }
 
 /**
- * @param names The members, the one that names the account first.
+ * @param names The members. The first one names the account.
  * @throws {TypeError} naming the option, never its value.
  */
 export function credentialSource<Name extends string>(
@@ -47,7 +47,7 @@ export function credentialSource<Name extends string>(
   }
 }
 
-/** A function of its own: the options are not kept. */
+/** A separate function, so that its closure does not keep the options. */
 function fixedSource<Name extends string>(
   fixed: Record<Name, string>,
   name: Name,

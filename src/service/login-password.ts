@@ -11,21 +11,22 @@ import { type TokenAnswer, TokenDocument, VARIANT_A, VARIANT_B } from './token-d
 import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
-  /** Verify `meta.sign` of obtain responses; a missing or wrong tag is refused. Default true. */
+  /** Verify `meta.sign` of obtain responses; a missing or wrong one is refused with `ERR_SIGNATURE`. Default true. */
   verifySignature?: boolean | undefined
 } & (Login | ProvidedCredentials<Login>)
 
+/** The credentials of Variant B (specification, section 2.3). */
 export interface Login {
   login: string
   password: string
 }
 
-/** More than this between two clocks is told. */
+/** A larger difference between two clocks is reported. */
 const CLOCK_OFF_MS = 60_000
 
 /**
- * Variant B, deprecated by the service (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and 7.3): `login` and
- * `password`, rotating refresh tokens, signed obtain responses. Lifetimes are counted by the service's clock.
+ * The token source of Variant B, which the service has deprecated (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and
+ * 7.3): `login` and `password`, rotating refresh tokens, signed obtain responses. Lifetimes count by the service's clock.
  *
  * @example
  * ```ts
@@ -48,7 +49,7 @@ class LoginPassword implements TokenSource {
   readonly #login
   readonly #verifies: boolean
   readonly #serviceClock = new ServiceClock()
-  /** What came with the last `meta.time` that was accepted. */
+  /** The refresh token that came with the last accepted `meta.time`. */
   #lastRefresh: unknown
 
   constructor(options: LoginPasswordOptions) {
@@ -62,7 +63,7 @@ class LoginPassword implements TokenSource {
     this.#login = credentialSource(own, ['login', 'password'])
   }
 
-  // Accessors, so that printing the source shows neither.
+  // Accessors, so that the printed source shows neither id nor origin.
   get id(): string {
     const { account } = this.#login
     return account === '' ? '' : `variant-b ${this.#endpoint.href} ${account}`
@@ -87,12 +88,12 @@ class LoginPassword implements TokenSource {
     const answer = await this.#endpoint.post('refresh', { refresh: refreshToken }, context)
     const document = new TokenDocument(answer, 'wrapped-or-bare')
     checkVariant(document)
-    // Not signed by the specification; where it is, the signature counts.
+    // The specification does not sign refresh answers. If an answer is signed all the same, its signature must be right.
     if (document.hasMeta) await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
     return this.#grant(document, answer, sent, context)
   }
 
-  /** The refresh token is spent: whatever fails now, nobody may think that it was not sent. */
+  /** Asks for the credentials after a refresh. The refresh token is spent by then: no failure may count as `not-sent`. */
   async #askAfter({ address, status }: TokenAnswer): Promise<Login> {
     try {
       return await this.#login.ask()
@@ -102,7 +103,7 @@ class LoginPassword implements TokenSource {
     }
   }
 
-  /** What `reset()` of the manager calls: the account may be another one, behind another clock. */
+  /** `reset()` of the manager calls this: the next account may be at a service with another clock. */
   reset(): void {
     this.#serviceClock.forget()
   }
@@ -124,14 +125,14 @@ class LoginPassword implements TokenSource {
     const refresh = document.attribute('refresh')
     const timestamp = parseTimestamp(time)
     if (this.#verifies) {
-      // The shape comes first: characters moved from `time` to `refresh` would leave the signature right.
+      // The shape is checked first: if characters move from `time` to `refresh`, the signature stays right.
       if (typeof time !== 'string' || !timestamp?.hasZone)
         throw refused('meta.time is missing or no timestamp with a zone')
       const signed = { time, refresh: typeof refresh === 'string' ? refresh : '', sign: document.meta('sign') }
       const { login, password } = await credentials()
       if (!(await isAuthentic(signed, login, password))) throw refused('meta.sign is missing or wrong')
       const { lastTime } = this.#serviceClock
-      // In one instant the service may sign two, for two refresh tokens; the same one again is a replay.
+      // The service may sign two answers in one instant, for two refresh tokens. The same refresh token again is a replay.
       const isNewer = !lastTime || isAfter(timestamp, lastTime)
       const isTwin = !isNewer && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
       if (!isNewer && !isTwin) {
@@ -160,12 +161,12 @@ class LoginPassword implements TokenSource {
     if (accessLifetimeMs <= 0) throw document.unusable('the access token has expired by the service’s own clock')
     const grant: TokenGrant = { accessToken: document.text('access'), accessLifetimeMs }
     if (!document.hasId) odd('has no id')
-    // Its absence is reported by the manager, which knows whether one was due.
+    // The manager reports a missing refresh token, because it knows whether one was due.
     if ((document.attribute('refresh') ?? undefined) === undefined) return grant
     const refreshToken = document.text('refresh')
     const refreshEnd = parseTimestamp(document.attribute('refresh_expired_at'))
     if (!refreshEnd) odd('has no readable refresh_expired_at')
-    // An expiry that only this machine's clock could judge is none.
+    // Without the service's clock the expiry says nothing: this machine's clock may be wrong.
     if (!refreshEnd || serviceNow === undefined) return { ...grant, refreshToken }
     const refreshLifetimeMs = refreshEnd.at - serviceNow
     return refreshLifetimeMs > 0 ? { ...grant, refreshToken, refreshLifetimeMs } : grant

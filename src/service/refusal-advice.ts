@@ -6,8 +6,8 @@ import { oauthServer, VARIANT_B } from './token-document.ts'
 /**
  * What an answer outside 2xx means (specification, section 7, and the field notes), and what to do about it.
  *
- * @param oauthError What shows that it is an answer of OAuth 2.0.
- * @param variant What the source speaks.
+ * @param oauthError What shows that it is an answer of OAuth 2.0, if it is one.
+ * @param variant The variant that the source speaks.
  */
 export function adviceFor(failure: Failure, answer: Answered, oauthError: string | undefined, variant: string): string {
   if (failure.outcome === 'rejected' && oauthError !== undefined) return oauthServer(oauthError)

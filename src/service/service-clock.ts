@@ -4,8 +4,8 @@ import { parseHttpDate } from '../wire/http-date.ts'
 import { isAfter, type Timestamp } from './timestamp.ts'
 
 /**
- * What time it is at the service, whatever this machine's clock says: the last accepted `meta.time`, carried forward
- * monotonically; where that is missing, or this machine's clocks have jumped since, the answer's `Date`.
+ * The time at the service, independent of this machine's wall clock: the last accepted `meta.time`, carried forward
+ * monotonically. If there is none, or this machine's clocks have jumped since, the `Date` of the answer.
  */
 export class ServiceClock {
   #anchor: (Sighting & { lead: number }) | undefined
@@ -17,18 +17,18 @@ export class ServiceClock {
     return this.#anchor?.time
   }
 
-  /** @param sent When the request that `time` answers was sent: counted from there, no lifetime is too long. */
+  /** @param sent When the request that `time` answers was sent. Counted from then, no lifetime is too long. */
   set(time: Timestamp, sent: Moment): void {
     this.#anchor = { time, monotonic: sent.monotonic, lead: sent.wall - sent.monotonic }
     this.#refused = undefined
   }
 
   /**
-   * Whether the service has put its clock back, told by the second answer in a row whose signed `time` does not advance.
+   * Whether the service has put its clock back. The second answer in a row whose signed `time` does not advance shows this.
    *
-   * The first one is remembered: it may be a replay. Where somebody holds two answers that the service signed within seconds
-   * of each other, and replays both at their pace, this cannot tell them from the service. What such a replay brings is a
-   * refresh token that was used long ago.
+   * The first such answer may be a replay. An attacker who holds two answers that the service signed within seconds of each
+   * other can replay both at the same pace, and this method then takes them for the service's. Such a replay brings a refresh
+   * token that was used long ago.
    */
   hasGoneBack(time: Timestamp, sent: Moment): boolean {
     const earlier = this.#refused
@@ -51,18 +51,18 @@ export class ServiceClock {
     const jumped = anchor && hasJumped(sent.wall - sent.monotonic - anchor.lead)
     if (carried !== undefined && !jumped) return carried
     const dated = parseHttpDate(date, sent.wall)
-    // Whole seconds, cut: it may be almost the next one.
+    // `Date` is cut to whole seconds: the true time may be almost one second later.
     return dated === undefined ? carried : dated + 1_000
   }
 }
 
-/** A `meta.time`, and when the request that it answers was sent. */
+/** A `meta.time`, and when the request that it answers was sent (monotonic ms). */
 export interface Sighting {
   readonly time: Timestamp
   readonly monotonic: number
 }
 
-/** What the ways of two requests may differ by. */
+/** The travel times of two requests may differ by this. */
 const PACE_TOLERANCE_MS = 2_000
 
 /** Whether as much time passed at the service between two answers as here. In a replay of one answer none passes. */

@@ -4,15 +4,15 @@ const ISO_8601 =
 export interface Timestamp {
   /** Epoch ms, rounded down. */
   readonly at: number
-  /** What rounding took off, in ns: tells the order of two in one ms. */
+  /** The part of `at` below one ms, in ns: it orders two timestamps within one ms. */
   readonly restNs: number
   readonly hasZone: boolean
 }
 
 /**
  * Reads a timestamp as the specification shows it (section 2.4: ISO 8601, UTC, microseconds), and as it is seen in the
- * field: with an offset, without a fraction. Without a zone it is UTC, as the specification says; JavaScript would make it
- * local time, roll 30 February over, and know no leap second.
+ * field: with an offset, without a fraction. Without a zone it is UTC, as the specification says. `Date.parse` would take
+ * it for local time, roll 30 February over, and know no leap second.
  *
  * @returns undefined for anything else.
  */
@@ -30,7 +30,7 @@ export function parseTimestamp(text: unknown): Timestamp | undefined {
   const ms = Number(isLeap ? 59 : second) * 1_000 + Number(ns.padEnd(3, '0').slice(0, 3))
   return {
     at: minuteAt + ms,
-    // Within a leap second order is kept, though `at` stands still.
+    // `at` stands still within a leap second, and `restNs` keeps the order.
     restNs: isLeap ? 1_000_000 + Number(`0.${fraction}`) : Number(ns.padEnd(9, '0').slice(3)),
     hasZone: match[5] !== undefined,
   }

@@ -34,7 +34,7 @@ export class TokenDocument {
   readonly #answer: TokenAnswer
   readonly #attributes: Members
   readonly #meta: unknown
-  /** Whether there is an `id`: odd if not, and of no use to anybody. */
+  /** Whether there is an `id`. Its absence is odd, but nothing uses it. */
   readonly hasId: boolean
 
   /** @throws {TokenError} `ERR_TOKEN_RESPONSE` */
@@ -52,7 +52,7 @@ export class TokenDocument {
     this.hasId = typeof own(resource, 'id') === 'string'
   }
 
-  /** @returns The attribute, undefined where it is missing. */
+  /** @returns The attribute, undefined if it is missing. */
   attribute(name: string): unknown {
     return own(this.#attributes, name)
   }
@@ -61,7 +61,7 @@ export class TokenDocument {
     return this.#meta !== undefined && this.#meta !== null
   }
 
-  /** @returns The member of `meta`, undefined where it or `meta` itself is missing. */
+  /** @returns The member of `meta`, undefined if it or `meta` itself is missing. */
   meta(name: string): unknown {
     return isObject(this.#meta) ? own(this.#meta, name) : undefined
   }
@@ -74,7 +74,7 @@ export class TokenDocument {
     return value
   }
 
-  /** Names no value of the answer: it may be a token. */
+  /** The error for an answer that cannot be used. It names no value of the answer, which may be a token. */
   unusable(why: string): TokenError {
     const { address, status } = this.#answer
     const message = `The answer of ${address} cannot be used: ${why}`
@@ -97,14 +97,14 @@ export class TokenDocument {
   }
 }
 
-/** What is wrong where a member of an answer shows another protocol. */
+/** The message for an answer of an OAuth 2.0 server. @param shown What in the answer shows that. */
 export function oauthServer(shown: string): string {
   return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use oauth2 of axios-evergreen/oauth2`
 }
 
 /**
- * @returns What shows that an error answer is one of OAuth 2.0 (RFC 6749, section 5.2): its word, unless it may be something
- * else. Undefined for all other answers; those of web frameworks have an `error` that is no such word.
+ * @returns What shows that an error answer is one of OAuth 2.0 (RFC 6749, section 5.2): its error if that is known, else only
+ * the name of the member. Undefined for all other answers: web frameworks, too, have an `error`, but with other words.
  */
 export function oauthErrorOf(text: string): string | undefined {
   const error = own(parsed(text), 'error')
@@ -114,7 +114,7 @@ export function oauthErrorOf(text: string): string | undefined {
 
 /**
  * @param sent What was sent, which an answer may echo.
- * @returns The application code of an error answer, where it has one: evidence only, the status decides (field notes).
+ * @returns The application code of an error answer, if it has one. It is evidence only: the status decides (field notes).
  */
 export function serviceCodeOf(text: string, sent: readonly unknown[]): string | undefined {
   const answer = parsed(text)
@@ -133,7 +133,7 @@ export function serviceCodeOf(text: string, sent: readonly unknown[]): string | 
   return undefined
 }
 
-/** The object that an error answer is; an empty one for any other text. */
+/** The object in an error answer; an empty one for any other text. */
 function parsed(text: string): Members {
   try {
     const answer: unknown = JSON.parse(text)

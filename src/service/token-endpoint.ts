@@ -21,13 +21,13 @@ const PATHS: Record<Exchange, string> = { obtain: 'token/', refresh: 'token/refr
 const MEDIA_TYPE = 'application/vnd.api+json'
 const HEADERS = { Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE }
 
-/** The token service's address. */
+/** The endpoints of the token service. */
 export class TokenEndpoint {
   readonly origin: string
   /** The base URL in one canonical spelling. */
   readonly href: string
   readonly #calls: TokenCalls
-  /** What the source speaks, for messages. */
+  /** The variant that the source speaks, for messages. */
   readonly #variant: string
 
   /** @throws {TypeError} naming the option. */
@@ -48,8 +48,8 @@ export class TokenEndpoint {
   /**
    * Makes one call (specification, section 4).
    *
-   * @throws {TokenError} by status (section 7), by what is known of a connection that failed, or `ERR_TOKEN_RESPONSE` for an
-   * answer that is too large or no UTF-8.
+   * @throws {TokenError} by status (section 7); as `TokenCalls.post` if the connection failed, or an answer is too large or no
+   * UTF-8.
    */
   async post(
     exchange: Exchange,
