@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { describeBrowser, stageOfSuite } from './support/browser.ts'
+import { describeBrowser, stageOfSuite, startedIn } from './support/browser.ts'
 
 /** Reads, or changes, what stands in the database. @param change Of an entry: `value`, and `put(value)`. */
 const stored = (change = '') => `new Promise((resolve, reject) => {
@@ -77,21 +77,24 @@ describeBrowser('given stored tokens', () => {
     expect(site.reused).toBe(0)
   })
 
-  it('when the storage is full, then this tab has tokens, and is told once what to do', async () => {
-    const { site, open } = stage()
-    const { page, send, events } = await open({ web: {} })
-    await send('/wallet')
-    // As the browser ends a transaction for which there is no space.
-    await page.evaluate(`IDBObjectStore.prototype.put = function () {
-      Object.defineProperty(this.transaction, 'error', { value: new DOMException('full', 'QuotaExceededError') })
-      this.transaction.abort()
-    }`)
+  it('when the storage is full, then this tab has tokens, and is told once what to do; once there is space, other tabs have them', async () => {
+    const { site, context, open } = stage()
+    const { page, send, events } = await open()
+    const session = await context.newCDPSession(page)
+    const { origin } = site
+    await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 })
+    await startedIn(page, { web: {} })
     expect(await send('/wallet')).toBe(200)
-    await page.evaluate('app.tokens.renew()')
     await page.evaluate('app.tokens.renew()')
     expect(await send('/wallet')).toBe(200)
     expect(await events('storeUnavailable')).toMatchObject([{ message: expect.stringContaining('QuotaExceededError') }])
-    expect(site.reused).toBe(0)
+    expect(await page.evaluate(stored())).toBe('')
+    await session.send('Storage.overrideQuotaForOrigin', { origin })
+    await page.evaluate('app.tokens.renew()')
+    const second = await open({ web: {} })
+    expect(await second.send('/wallet')).toBe(200)
+    expect(site.calls.map(({ grant }) => grant)).toEqual(['session', 'refresh_token', 'session'])
+    expect([site.reused, await events('storeUnavailable')]).toMatchObject([0, [{}]])
   })
 
   it('when the browser denies storage, then this tab has tokens, and is told once what to do', async () => {

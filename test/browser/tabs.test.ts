@@ -1,18 +1,9 @@
 import { expect, it } from '@jest/globals'
 import { describeBrowser, type Stage, stageOfSuite, startedIn, type Tab } from './support/browser.ts'
-import type { Site } from './support/site.ts'
+import { type Site, until } from './support/site.ts'
 
 /** A call that takes this long is of a tab that is gone. */
 const web = { web: {}, exchangeTimeoutMs: 4_000 }
-
-/** Waits for what the site sees, however long that takes. */
-async function until(holds: () => boolean): Promise<void> {
-  const givenUpAt = performance.now() + 300_000
-  while (!holds()) {
-    if (performance.now() > givenUpAt) throw new Error(`it never came to: ${String(holds)}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 /** Each refresh token has been presented once at most. */
 function expectOnce({ calls, reused }: Site): void {

@@ -31,6 +31,8 @@ export interface Site {
   thaw(): void
   /** Makes the API refuse all tokens that there are. */
   revokeAccess(): void
+  /** The scripts of pages of a test's own, by path. */
+  readonly scripts: Map<string, string>
   close(): Promise<void>
 }
 
@@ -41,6 +43,7 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
   const sockets = new Set<Socket>()
   const accepted = new Set<string>()
   const living = new Set<string>()
+  const scripts = new Map<string, string>()
   let issued = 0
   let reused = 0
   let frozen: ServerResponse | undefined
@@ -92,8 +95,11 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
     if (pathname.endsWith('.js') && existsSync(file))
       return send(response, 200, readFileSync(file, 'utf8'), { 'Content-Type': 'text/javascript' })
     const [, bundler = 'esbuild'] = /^\/(\w+)$/.exec(pathname) ?? []
-    send(response, 200, `<!doctype html><script type="module" src="/${bundler}/main.js"></script>`, {
+    const script = scripts.get(pathname) ?? `import '/${bundler}/main.js'`
+    send(response, 200, `<!doctype html><script type="module">${script}</script>`, {
       'Content-Type': 'text/html',
+      // With `no-store` it would not be kept in the back/forward cache.
+      'Cache-Control': 'no-cache',
     })
   })
   server.on('connection', (socket) => {
@@ -128,6 +134,7 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
     },
     thaw: () => void frozen?.end(),
     revokeAccess: () => accepted.clear(),
+    scripts,
     async close() {
       site.release()
       for (const socket of sockets) socket.destroy()
@@ -147,4 +154,13 @@ async function textOf(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request) text += String(chunk)
   return text
+}
+
+/** Waits for what the site sees, however long that takes. */
+export async function until(holds: () => boolean): Promise<void> {
+  const givenUpAt = performance.now() + 300_000
+  while (!holds()) {
+    if (performance.now() > givenUpAt) throw new Error(`it never came to: ${String(holds)}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }

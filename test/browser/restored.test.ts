@@ -1,0 +1,37 @@
+import { expect, it } from '@jest/globals'
+import { describeBrowser, openedAlone, stageOfSuite } from './support/browser.ts'
+import { until } from './support/site.ts'
+
+/** Starts the app, sends one request, and goes elsewhere. A page that is loaded anew instead of restored does all of it again. */
+const PAGE = `
+  import '/esbuild/main.js'
+  addEventListener('pageshow', ({ persisted }) => persisted && fetch('/api/restored'))
+  await start({ web: {}, renewal: { keepWarm: 'never' } })
+  await app.send({ url: '/wallet' })
+  setTimeout(() => { location.href = '/elsewhere' }, 100)
+`
+/** Comes back when the token has ended. */
+const ELSEWHERE = `setTimeout(() => history.back(), 1_500)`
+
+describeBrowser('given a page in the back/forward cache', () => {
+  const stage = stageOfSuite()
+
+  it('when it is restored after its token has ended, then a token comes at once, without a request (F186)', async () => {
+    const { site } = stage()
+    site.lifetimeMs = 1_000
+    site.scripts.set('/page', PAGE).set('/elsewhere', ELSEWHERE)
+    const close = await openedAlone(`${site.origin}/page`)
+    const isRestored = () => site.received.some(({ path }) => path === '/api/restored')
+    try {
+      await until(isRestored)
+      const before = site.calls.length
+      await until(() => site.calls.length > before)
+    } finally {
+      await close()
+    }
+    // Nothing else was sent: no request asked for that token.
+    expect(site.received.at(-1)).toMatchObject({ path: '/api/restored' })
+    expect(site.calls.at(-1)).toMatchObject({ grant: 'refresh_token' })
+    expect(site.reused).toBe(0)
+  })
+})
