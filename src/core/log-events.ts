@@ -47,7 +47,7 @@ const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) 
   ],
   suspicious: ({ severity, evidence, fingerprint, action }) => [
     severity === 'high' ? 'error' : 'warn',
-    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}); ${action === 'stop' ? 'the manager stops until reset()' : 'the manager obtains a new pair'}`,
+    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}); ${action === 'stop' ? 'the manager stops until reset() or adopt()' : 'the manager obtains a new pair'}`,
   ],
   suspicionSettled: ({ fingerprint, verdict }) => [
     'info',

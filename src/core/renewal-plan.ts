@@ -85,7 +85,7 @@ export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Pl
 /** The plan for a suspicious refresh token under `onSuspicious: 'stop'`. */
 export function planToStop(plan: Plan, failures: number): Plan {
   const { status, serviceCode } = plan.error
-  const message = 'A refresh token was refused before its time: the manager stops until reset()'
+  const message = 'A refresh token was refused before its time: the manager stops until reset() or adopt()'
   const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
   return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
 }

@@ -50,7 +50,7 @@ describe('given a log of the events', () => {
     [
       'suspicious',
       { ...suspicion, severity: 'high', evidence: 'unexplained', action: 'stop' },
-      'error axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (high: unexplained); the manager stops until reset()',
+      'error axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (high: unexplained); the manager stops until reset() or adopt()',
     ],
     [
       'suspicious',

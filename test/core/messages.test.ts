@@ -92,7 +92,7 @@ describe('given callers who get no token, when they read the message', () => {
     await clock.advance(45_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
-      message: 'A refresh token was refused before its time: the manager stops until reset()',
+      message: 'A refresh token was refused before its time: the manager stops until reset() or adopt()',
       status: 401,
       serviceCode: '2007',
     })
