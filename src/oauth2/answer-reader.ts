@@ -8,7 +8,7 @@ import { documentIn, errorIn, memberOf, otherProtocol } from './document.ts'
 export class AnswerReader {
   readonly #scope: readonly string[]
   readonly #defaultLifetimeMs: number
-  /** What is odd about all answers is told once. */
+  /** The oddities that were reported. Each is reported once. */
   readonly #told = new Set<string>()
 
   constructor(scope: readonly string[], defaultLifetimeMs: number) {
@@ -19,7 +19,7 @@ export class AnswerReader {
   /**
    * Reads an answer of status 2xx (RFC 6749, section 5.1).
    *
-   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing, or cannot be used: then nothing of it is.
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used. No part of such an answer is used.
    */
   grantIn(exchange: Exchange, answer: Answered, report: ExchangeContext['report']): TokenGrant {
     const document = documentIn(answer.text)
@@ -55,7 +55,7 @@ export class AnswerReader {
     }
   }
 
-  /** Words that were asked for, and that an answer with a scope does not have. */
+  /** @returns The requested words that are missing from the scope of the answer; none if the answer names no scope. */
   #notGranted(scope: unknown): string[] {
     if (typeof scope !== 'string') return []
     const granted = scope.split(' ')
@@ -70,29 +70,29 @@ export class AnswerReader {
   }
 }
 
-/** Servers grant these without naming them. */
+/** Some servers grant these scope words without naming them in the answer. */
 const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
 
 /**
- * Some servers tell when the refresh token ends: `refresh_token_expires_in`, or `refresh_expires_in`. In no RFC: what cannot be
- * used is ignored.
+ * @returns The lifetime of the refresh token, ms, from servers that send it. No RFC defines the two members, so a value that
+ *   cannot be used is ignored.
  */
 function refreshLifetimeIn(document: Parameters<typeof memberOf>[0]): number | undefined {
   const seconds = memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in')
   return isLifetime(seconds) ? seconds * 1_000 : undefined
 }
 
-/** Not 1e400, which is Infinity: a token that never expires. */
+/** JSON.parse reads 1e400 as Infinity: such a token would never expire. */
 function isLifetime(seconds: unknown): seconds is number {
   return typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds * 1_000)
 }
 
-/** For messages: a word of an answer, unless it may be a token. */
+/** @returns A word of the answer, for a message. A word that may be a token is not named. */
 function named(word: unknown, accessToken: string): string {
   return typeof word === 'string' && /^[\w+.:-]{1,32}$/.test(word) && word !== accessToken ? word : 'something else'
 }
 
-/** The server refused, under a status that says otherwise. */
+/** For an answer that reports an error under a status of 2xx. */
 function errorUnderSuccess(exchange: Exchange, answer: Answered, error: string | undefined): TokenError {
   const known = isOAuthError(error) ? error : undefined
   const what = known === undefined ? 'it reports an error under a status of success' : `it reports ${known}`
@@ -101,7 +101,7 @@ function errorUnderSuccess(exchange: Exchange, answer: Answered, error: string |
   return unusableAnswer(answer, what, { outcome, refreshToken, serviceCode: known })
 }
 
-/** Names no value of the answer: it may be a token. */
+/** @param why Must quote no value of the answer that may be a token. */
 function unusableAnswer(
   { address, status }: Answered,
   why: string,

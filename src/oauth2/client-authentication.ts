@@ -1,7 +1,7 @@
 import { asked, checkCredential } from '../wire/credential.ts'
 
 /**
- * Writes into the body or the headers of a token call what proves the client, such as `PrivateKeyJwt(key)` of oauth4webapi.
+ * Authenticates the client: adds the proof to the body or the headers of a token call. Example: `PrivateKeyJwt(key)` of oauth4webapi.
  */
 export type ClientAuthentication = (
   as: { issuer: string },
@@ -14,15 +14,15 @@ export interface AuthenticatedClient {
   readonly clientId: string
   readonly clientSecret: string | (() => string | Promise<string>) | undefined
   readonly method: 'basic' | 'post' | 'none' | ClientAuthentication
-  /** What a function of the user's is told of the server. */
+  /** The name of the server, for a `method` that is a function. */
   readonly issuer: string
 }
 
 /**
- * Proves the client in one token call (RFC 6749, section 2.3).
+ * Adds the authentication of the client to one token call (RFC 6749, section 2.3).
  *
- * @returns The secret that was used.
- * @throws {TokenError} when a function of the user's fails.
+ * @returns The secret that the call sends, if any.
+ * @throws {TokenError} when `method` or `clientSecret` is a function that fails.
  */
 export async function authenticate(
   { clientId, clientSecret, method, issuer }: AuthenticatedClient,
@@ -46,7 +46,7 @@ function checked(secret: unknown): string {
   return secret
 }
 
-/** As section 2.3.1 wants it before base64: a colon in the id would end it, and base64 has no other characters than ASCII. */
+/** Before base64 (RFC 6749, section 2.3.1): a plain colon would end the id, and btoa refuses characters above U+00FF. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }

@@ -1,6 +1,6 @@
 type Members = Readonly<Record<string, unknown>>
 
-/** @returns The object that a JSON text is; undefined for any other text. */
+/** @returns The JSON object in `text`; undefined if the text is anything else. */
 export function documentIn(text: string): Members | undefined {
   try {
     const document: unknown = JSON.parse(text)
@@ -11,18 +11,18 @@ export function documentIn(text: string): Members | undefined {
   }
 }
 
-/** @returns The member, undefined where the document has none of its own, or null. */
+/** @returns The document's own member; undefined where the member is absent or null. */
 export function memberOf(document: Members | undefined, name: string): unknown {
   return document && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined
 }
 
-/** @returns `error` of an error answer (RFC 6749, section 5.2), unless it is no single word. */
+/** @returns `error` of an error answer (RFC 6749, section 5.2), if its value is one word. */
 export function errorIn(document: Members | undefined): string | undefined {
   const error = memberOf(document, 'error')
   return typeof error === 'string' && /^[\w.-]{1,40}$/.test(error) ? error : undefined
 }
 
-/** What is wrong where an answer shows the protocol of the two other sources (its specification, sections 2 and 7). */
+/** @returns A message, if the answer is in the protocol of the two other sources (their specification, sections 2 and 7). */
 export function otherProtocol(document: Members | undefined): string | undefined {
   const shown = ['errors', 'data'].find((name) => typeof memberOf(document, name) === 'object')
   if (shown === undefined) return undefined

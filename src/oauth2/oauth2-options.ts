@@ -13,38 +13,38 @@ import type { TokenCallOptions } from '../wire/token-call.ts'
 import type { AuthenticatedClient, ClientAuthentication } from './client-authentication.ts'
 
 export interface OAuth2Options {
-  /** Address of the token endpoint, as the metadata of the server names it. A query is kept. */
+  /** Address of the token endpoint: `token_endpoint` in the metadata of the server (RFC 8414). A query is kept. */
   tokenEndpoint: string | URL
   clientId: string
-  /** Text, or a function asked at each exchange, e.g. of a secret manager. Absent: a public client. */
+  /** The secret, or a function that returns it and is called at each exchange, e.g. one that asks a secret manager. */
   clientSecret?: string | (() => string | Promise<string>) | undefined
   /**
-   * `basic` (default with a secret), `post`, `none` (default without one), or a function such as `PrivateKeyJwt(key)` of
-   * oauth4webapi: it writes into body and headers.
+   * `basic` (default with a secret), `post`, `none` (a public client, default without a secret), or a function that adds the proof
+   * to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
    */
   clientAuthentication?: 'basic' | 'post' | 'none' | ClientAuthentication | undefined
-  /** What such a function is told as `issuer`, which becomes the audience of a signed assertion. Default: `tokenEndpoint`. */
+  /** Passed to a `clientAuthentication` function, which makes it the audience of a signed assertion. Default: `tokenEndpoint`. */
   issuer?: string | undefined
   /**
-   * `client_credentials` (default), or `login`: a person logs in elsewhere, and the tokens come by `adopt()`. Without a refresh
-   * token the manager then rejects with `ERR_LOGIN_REQUIRED`.
+   * `client_credentials` (default), or `login`: a person logs in elsewhere, and your code passes the tokens to `adopt()`. Without
+   * a refresh token the manager then rejects with `ERR_LOGIN_REQUIRED`.
    */
   grant?: 'client_credentials' | 'login' | undefined
-  /** Text with spaces between, or a list. Sent with every exchange. */
+  /** The words of the scope, separated by spaces or as a list. Sent with every exchange. */
   scope?: string | readonly string[] | undefined
-  /** More members of every request: `audience`, `resource`, … */
+  /** Further parameters of every token call: `audience`, `resource`, … */
   parameters?: Readonly<Record<string, string>> | undefined
   /**
-   * What the server does with a refresh token that was used. `single-use` (default): it is dead. `reusable`: it stays good, and an
-   * answer without a refresh token keeps it. Of client credentials no refresh token is kept (RFC 6749, section 4.4.3), unless
-   * this is given.
+   * What the server does with a refresh token that was used. `single-use` (default): the server rejects it from then on. `reusable`:
+   * the server still accepts it, also after an answer without a refresh token. Unless this option is given, the source drops a
+   * refresh token that comes with client credentials (RFC 6749, section 4.4.3).
    */
   refreshTokens?: 'single-use' | 'reusable' | undefined
-  /** Ms for which the server documents to accept a refresh token that was used. Default 0. */
+  /** How long the server accepts a refresh token after its first use, ms, if the server documents that. Default 0. */
   reuseGraceMs?: number | undefined
-  /** Lifetime in ms where an answer has no `expires_in`, which is only recommended. Default 300 000. */
+  /** Lifetime of an access token, ms, where the answer has no `expires_in` (RFC 6749 only recommends it). Default 300 000. */
   defaultLifetimeMs?: number | undefined
-  /** Names the account; default `clientId`. Each login needs its own: two of them must not meet in a store. */
+  /** Names the account; default `clientId`. Give each login its own name: logins with the same name share one record of a store. */
   account?: string | undefined
   /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
   transport?: TokenCallOptions['transport']
@@ -71,7 +71,7 @@ const NAMES = [
 
 export type OAuth2Settings = ReturnType<typeof oauth2Settings>
 
-/** The options with their defaults, checked. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
+/** Checks the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
 export function oauth2Settings(options: OAuth2Options) {
   const own = ownOptions('The options of oauth2', options, NAMES)
   const { grant = 'client_credentials', account = own.clientId, allowInsecureHttp = false, parameters = {} } = own
@@ -94,7 +94,7 @@ export function oauth2Settings(options: OAuth2Options) {
     scope: checkedScope(own.scope),
     parameters: checkedParameters(parameters),
     refreshTokens,
-    /** Whether the refresh token of an answer to client credentials is kept. */
+    /** Whether a refresh token that comes with client credentials is kept. */
     keepsAll: own.refreshTokens !== undefined,
     reuseGraceMs,
     defaultLifetimeMs,
@@ -112,7 +112,7 @@ function checkedClient({ clientId, clientSecret, clientAuthentication }: OAuth2O
   return { clientId, clientSecret, method, issuer } satisfies AuthenticatedClient
 }
 
-/** @returns Its words (RFC 6749, section 3.3). */
+/** @returns The words of the scope (RFC 6749, section 3.3). */
 function checkedScope(scope: unknown = []): readonly string[] {
   if (typeof scope !== 'string' && !Array.isArray(scope)) throw new TypeError('scope must be text, or a list of texts')
   const words = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((word) => word !== '')
@@ -121,10 +121,10 @@ function checkedScope(scope: unknown = []): readonly string[] {
   throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
 }
 
-/** What options of their own, or the exchange, decide. */
+/** Parameters that other options, or the exchange, set. */
 const DECIDED = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope']
 
-/** @returns A copy, sorted by name. */
+/** @returns A copy, sorted by name: the id of the source must not depend on the order. */
 function checkedParameters(parameters: object): [name: string, value: string][] {
   checkObject('parameters', parameters)
   return Object.entries(parameters)

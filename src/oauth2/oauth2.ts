@@ -8,12 +8,12 @@ import { type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth
 import { refusalOf } from './refusal-of.ts'
 
 /**
- * Any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): client credentials, or refresh tokens of a login that
- * happened elsewhere (`adopt`). `invalid_grant` on a refresh: the refresh token was refused, and is suspicious unless explained.
- * `invalid_client`: the client was refused, and the refresh token is kept.
+ * A token source for any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): with client credentials, or with the
+ * refresh tokens of a login that happened elsewhere (`adopt`). `invalid_grant` on a refresh refuses the refresh token; the manager
+ * then checks whether that is suspicious. `invalid_client` refuses the client; the manager keeps the refresh token.
  *
- * It names no origin, since the API is hardly ever at that of the authorization server: tokens go to the `baseURL` of the
- * instance, or to the `origins` of `attachBearer`.
+ * The source names no origin, because the API is rarely at the origin of the authorization server. Tokens go to the `baseURL` of
+ * the instance, or to the `origins` of `attachBearer`.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ class OAuth2 implements TokenSource {
     this.#reader = new AnswerReader(settings.scope, settings.defaultLifetimeMs)
   }
 
-  // An accessor, so that printing the source does not show it.
+  // An accessor, so that printing the source does not show the id.
   get id(): string {
     const { url, grant, client, account, scope, parameters } = this.#settings
     return `oauth2 ${JSON.stringify([url.href, grant, client.clientId, account, scope, parameters])}`
@@ -59,7 +59,7 @@ class OAuth2 implements TokenSource {
       { grant_type: grant },
       context,
     )
-    // The credentials obtain again: a refresh token would only be one more thing to lose (RFC 6749, section 4.4.3).
+    // The credentials can always obtain: a refresh token would only be one more secret to lose (RFC 6749, section 4.4.3).
     if (!keepsAll || refreshToken === undefined) return accessOnly
     return { ...accessOnly, refreshToken, ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs }) }
   }

@@ -9,13 +9,13 @@ import { documentIn, errorIn, otherProtocol } from './document.ts'
 export interface Refusal {
   readonly failure: Failure
   readonly advice: string
-  /** The `error` that it names. */
+  /** `error` of the answer. */
   readonly serviceCode: string | undefined
 }
 
 type Grant = 'client_credentials' | 'login'
 
-/** @param isSent Whether a word was sent, which an answer may echo. */
+/** @param isSent Whether the token call sent this word. Such a word may be a secret, so no message repeats it. */
 export function refusalOf(
   exchange: Exchange,
   answer: Answered,
@@ -34,7 +34,7 @@ export function refusalOf(
   return { failure, advice: error === undefined ? advice : `${error}: ${advice}`, serviceCode: error }
 }
 
-/** The error that is meant where none is named. 401 is about the client. A page of something in between says nothing of the refresh token. */
+/** The error to assume for an answer that names none. 401 refuses the client. A web page, e.g. of a proxy, does not refuse the refresh token. */
 function assumedError(exchange: Exchange, status: number, isPage: boolean): string | undefined {
   if (status === 401) return 'invalid_client'
   return exchange === 'refresh' && status === 400 && isPage ? 'invalid_request' : undefined
@@ -42,11 +42,11 @@ function assumedError(exchange: Exchange, status: number, isPage: boolean): stri
 
 function failureOf(exchange: Exchange, status: number, error: string | undefined, grant: Grant): Failure {
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
-  // As servers with but one status for all errors say it.
+  // Some servers answer every error with 400, temporary ones too.
   if (isRejected && (error === 'temporarily_unavailable' || error === 'server_error'))
     return { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' }
   const failure = failureOfAnswer(exchange, status, isOAuthError(error) ? error : undefined)
-  // Nobody can obtain in the place of a person: the refresh token that is still good is tried again after a rest.
+  // Only a person can obtain here. The refresh token is still good: the manager tries it again after a cool-down.
   if (grant === 'login' && failure.refreshToken === 'kept')
     return { ...failureOfAnswer('obtain', status, error), refreshToken: 'kept' }
   return failure
