@@ -1,16 +1,16 @@
-/** A step of a register that had no answer in time. It may yet be executed. */
+/** A step of a register had no answer in time. The register may still execute the step. */
 export class NoAnswer extends Error {}
 
-/** A client answered something else than it has to. */
+/** The answer of a client has the wrong form. */
 export class ForeignAnswer extends Error {}
 
 export const UNKNOWN_REASON = 'the client failed'
 
 /**
- * Why a step failed, without what may be secret: messages of clients quote addresses, users, passwords and values.
+ * Says why a step failed, without secrets: the messages of clients quote addresses, users, passwords and values.
  *
- * @param advice What to do about a code.
- * @param nameIn What takes the place of a code, in the message of an error that has none.
+ * @param advice Advice by code.
+ * @param nameIn Finds a name in the message of an error that has no code.
  */
 export function reasonIn(
   thrown: unknown,

@@ -5,23 +5,23 @@ import { member } from '../core/thrown.ts'
 import { readGrant } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
-/** Raised when the stored document changes its shape: older processes then leave it alone. */
+/** Raise this when the shape of the stored document changes: older releases leave documents of a higher schema alone. */
 const SCHEMA = 2
 const MAX_LENGTH = 262_144
 
-/** The record may be left to those who understand it: it is of a newer release, or sealed with an unknown key. */
+/** This process must leave the record alone: a newer release wrote it, or it is sealed with an unknown key. */
 export class ForeignRecord extends Error {}
 
-/** What stands in a register. `flaw`: why it counts as absent, if somebody should know. */
+/** What a register holds. `flaw`: why the text counts as absent, if that is to be reported. */
 export interface Stored {
   readonly state?: RecordState
   readonly flaw?: string
 }
 
-/** What people look at. It is authenticated, and the rules never read it. */
+/** The readable part of a record, for people only. It is authenticated; the rules never read it. */
 interface Shown {
   readonly version: number
-  /** Of the refresh token, as events name it. */
+  /** Fingerprint of the refresh token, the same as in events. */
   readonly fingerprint?: string
   readonly accessEnd?: string
   readonly refreshEnd?: string
@@ -31,14 +31,14 @@ interface Shown {
 
 interface Envelope {
   readonly schema: number
-  /** No two states are ever the same text, so a late `replace` finds another one and does nothing. */
+  /** Makes each written text unique: a late `replace` finds another text than it expects, and does nothing. */
   readonly nonce: string
   readonly kid: string
   readonly shown: Shown
   readonly box: string
 }
 
-/** @param key The register's key: a sealed record that was moved elsewhere does not open. */
+/** @param key The register's key: a sealed record that was copied to another key does not open. */
 export async function textOf(state: RecordState, key: string, keyRing: KeyRing): Promise<string> {
   const [kid] = keyRing.ids as [string, ...string[]]
   const head = { schema: SCHEMA, nonce: randomHex(), kid, shown: await shownOf(state) }
@@ -52,12 +52,12 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const schema = member(envelope, 'schema')
   if (typeof schema !== 'number') return UNKNOWN
   if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
-  // One of an older release is absent: its tokens are obtained anew, once.
+  // The record of an older release counts as absent: one process then obtains new tokens.
   if (schema < SCHEMA) return {}
   if (!isEnvelope(envelope)) return UNKNOWN
   if (!keyRing.ids.includes(envelope.kid)) {
     if (envelope.kid !== '') throw new ForeignRecord('it is sealed with a key that is not among encryptionKeys')
-    // Anybody could have written it.
+    // Whoever can write to the register could have made this record.
     return { flaw: 'it was not sealed' }
   }
   try {
@@ -86,7 +86,7 @@ async function shownOf({ version, pair, claim, rest }: RecordState): Promise<Sho
   }
 }
 
-/** Beyond it a Date is no date. */
+/** The last instant that a Date can hold, epoch ms. */
 const LAST_DATE = 8.64e15
 
 function parsed(text: string): unknown {
@@ -107,7 +107,7 @@ const optional =
   (value) =>
     value === undefined || check(value)
 
-/** Exactly these members, and no other. */
+/** Accepts objects with exactly these members. */
 const shape =
   (members: Readonly<Record<string, Check>>): Check =>
   (value) =>
@@ -159,7 +159,7 @@ function isRecordState(state: unknown): state is RecordState {
   return hasShapeOfState(state)
 }
 
-/** Tokens that no source could have given would be sent as something else. */
+/** Stored tokens must pass the checks of a token source: axios would strip other characters, and send a different token. */
 function isUsable({ accessToken, accessLifetimeMs, refreshToken }: NonNullable<RecordState['pair']>): boolean {
   try {
     readGrant({ accessToken, accessLifetimeMs, ...(refreshToken !== undefined && { refreshToken }) })

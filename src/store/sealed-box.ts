@@ -4,21 +4,21 @@ import { checkWebCrypto } from '../core/runtime.ts'
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 export interface EncryptionKey {
-  /** Stored beside what the key seals. */
+  /** Names the key. Stored, readable, with each record that the key seals. */
   id: string
-  /** 32 bytes, or a key of AES-GCM that may seal and open: in browsers one that cannot be extracted. */
+  /** 32 bytes, or an AES-GCM `CryptoKey` of 256 bits that may encrypt and decrypt. In browsers, use one that cannot be extracted. */
   key: Uint8Array | AesKey
 }
 
 export interface Sealed {
-  /** Id of the key; empty: readable. */
+  /** Id of the key; empty if the text is readable. */
   readonly kid: string
   readonly box: string
 }
 
 /**
- * Seals with the first of its keys and opens with all of them: AES-256-GCM (NIST SP 800-38D), a random nonce of 96 bits
- * before the ciphertext. What stands in the context opens it nowhere else.
+ * Seals texts with the first of its keys, and opens them with any: AES-256-GCM (NIST SP 800-38D), a random nonce of 96 bits
+ * before the ciphertext. A text opens only with the context that it was sealed with.
  */
 export class KeyRing {
   readonly #keys = new Map<string, Promise<AesKey>>()
@@ -40,7 +40,7 @@ export class KeyRing {
     this.#first = this.#keys.keys().next().value
   }
 
-  /** Of the keys that open what is stored; without keys that is what is readable. */
+  /** Ids of the keys that can open a record; the empty id, of readable records, if there are no keys. */
   get ids(): string[] {
     return this.#first === undefined ? [''] : [...this.#keys.keys()]
   }
@@ -53,7 +53,7 @@ export class KeyRing {
     return { kid: this.#first, box: toBase64(nonce) + toBase64(new Uint8Array(sealed)) }
   }
 
-  /** Rejects where the key, the context or a bit of it is wrong. */
+  /** Rejects if the key, the context or a bit of the box is wrong. */
   async open({ kid, box }: Sealed, context: readonly string[]): Promise<string> {
     if (this.#first === undefined) return box
     const how = {
@@ -77,7 +77,7 @@ function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
     if (key.byteLength !== 32) throw new RangeError(`${name} must have 32 bytes, got ${key.byteLength}`)
     return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
   }
-  // By its tag: a class of another realm is another class.
+  // By its tag: a key of another realm is no instance of this realm's CryptoKey.
   if (Object.prototype.toString.call(key) !== '[object CryptoKey]')
     throw new TypeError(`${name} must be a Uint8Array of 32 bytes, or a CryptoKey`)
   const { name: algorithm, length } = key.algorithm as { name: string; length?: number }

@@ -28,47 +28,47 @@ export interface SharedSettings {
   readonly commandTimeoutMs: number
 }
 
-/** What stood in the register when it was read or written last. */
+/** What the register held when it was last read or written. */
 interface Known {
   readonly text: string | undefined
   readonly state: RecordState | undefined
   readonly reading: Reading
-  /** Here, monotonic. */
+  /** When that was, by the monotonic clock of this process. */
   readonly at: number
 }
 
 type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
 
-/** Each failure means that somebody else succeeded. */
+/** Each failed attempt means that another owner's succeeded. */
 const MAX_ATTEMPTS = 16
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /**
- * The record of one account in a register: read, apply the rules of `record-state.ts`, replace; and again where somebody was faster. Rejects
- * where the register gives no answer in time. A step that is executed late, or twice, changes nothing: another text stands there by then.
+ * The record of one account in a register. Each step reads the text, applies the rules of `record-state.ts`, and replaces the text; if another
+ * owner was faster, the step starts again. It rejects if the register does not answer in time. A `replace` that is executed twice changes nothing more.
  */
 export class SharedRecord implements TokenRecord {
   readonly #settings: SharedSettings
   readonly #clock: Clock
   readonly #reports: StoreReports
   readonly #key: Promise<string>
-  /** What a claim that was granted here has left there. */
+  /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
   #known: Known | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
     this.#clock = clock
     this.#reports = reports
-    // Hashed, because a login stands in it; in braces, because a cluster keeps what they enclose together.
+    // Hashed, because the key contains a login. The braces are the hash tag of a Redis Cluster.
     this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
   async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
     const sentAt = this.#clock.monotonicNow()
-    // Nobody is served meanwhile anyway.
+    // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? 4 : 1
     const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
-    // Too late to be used: without a word of ours it would keep everybody waiting.
+    // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
     const giveBack = (answer: ClaimAnswer) => {
       if (answer.kind === 'granted') this.release(answer, 'keep').catch(() => undefined)
     }
@@ -86,7 +86,7 @@ export class SharedRecord implements TokenRecord {
     }
     const stored = await this.#change(step, { from: this.#known })
     const now = this.#clock.monotonicNow()
-    // What stands there instead may have no tokens: then nobody but this owner has these.
+    // After a `clear` the record may have no tokens. Then only this owner has these.
     return stored ? aged(stored, now - steppedAt) : { ...aged(tokens, now - givenAt), version: granted.version }
   }
 
@@ -108,12 +108,12 @@ export class SharedRecord implements TokenRecord {
     return this.#change((state, reading) => clear(state, seenVersion, reading))
   }
 
-  /** Tells of an exchange that is made without the record. */
+  /** Notes in the record that this owner makes an exchange without it. */
   overlap(): Promise<void> {
     return this.#change((state, reading) => overlap(state, reading), { isOfClaim: false })
   }
 
-  /** @param options.isOfClaim False for a step beside the claims of this owner, which must not take the place of what a claim has left. */
+  /** @param options.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
   async #change<Answer>(
     step: Step<Answer>,
     {
@@ -130,7 +130,7 @@ export class SharedRecord implements TokenRecord {
       if (!state) return answer
       const written = { ...known, state, text: await textOf(state, await this.#key, this.#settings.keyRing) }
       const replaced = await this.#replace(known, written, patience, () => {
-        // Late, but it stands there now.
+        // The answer came late, but the register holds the text now.
         if (isOfClaim) this.#known = written
         onLate(answer)
       })
@@ -185,7 +185,7 @@ export class SharedRecord implements TokenRecord {
     return withinLimit(pending, { clock: this.#clock, ms, atLimit })
   }
 
-  /** What is known, as of now: the clock of the register goes on meanwhile. */
+  /** @returns `known`, with the clock of the register carried forward to now. */
   #carried(known: Known): Known {
     const at = this.#clock.monotonicNow()
     const { now, epoch } = known.reading
@@ -193,7 +193,7 @@ export class SharedRecord implements TokenRecord {
   }
 }
 
-/** Remaining lives are as of the reading: the journeys since then are over. */
+/** @returns The tokens, with remaining lifetimes that are shorter by `byMs`. */
 export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
   const { accessRemainingMs, refreshRemainingMs } = tokens
   const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }

@@ -37,13 +37,13 @@ export interface SharedStoreOptions {
   /** First part of every key. Default `evergreen`. */
   prefix?: string | undefined
   /**
-   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`. The first key seals, all open; the whole record is sealed. Without keys tokens are stored
-   * readable, and an anomaly says so once.
+   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`. The first key seals the record; each of them can open it. Without keys the store keeps tokens
+   * readable, and reports one anomaly.
    */
   encryptionKeys?: readonly EncryptionKey[] | undefined
   /** Longest wait for one step of the register, ms. Default 250; four times this for the first claim of an owner without a token. */
   commandTimeoutMs?: number | undefined
-  /** `private`: on a store outage each process gets its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`. */
+  /** While the store is down: `private`: each process obtains its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`. */
   onUnavailable?: 'private' | 'fail' | undefined
 }
 
@@ -55,8 +55,8 @@ export const SHARED_OPTIONS = [
 ] as const satisfies (keyof SharedStoreOptions)[]
 
 /**
- * Shares the tokens of each account among all owners that use the same register and the same `prefix`. One of them renews, the others adopt; a
- * single-use refresh token is presented once, even if its holder dies.
+ * Shares the tokens of each account among all owners that use the same register and the same `prefix`. One of them renews, and the others adopt its
+ * tokens. A single-use refresh token is presented once, even if the owner that renews dies.
  *
  * @example
  * ```ts
@@ -78,7 +78,7 @@ export function sharedStore(register: TokenRegister, options: SharedStoreOptions
 
 /**
  * @param options Own members only.
- * @param reasonOf Says why a step of the register failed, without what may be secret.
+ * @param reasonOf Says why a step of the register failed, without secrets.
  */
 export function storeOn(
   register: TokenRegister,
@@ -111,8 +111,8 @@ interface StoreSettings extends SharedSettings {
 }
 
 /**
- * The shared record, and what happens without it: `private` tokens, which this process gets for itself and keeps to itself. The shared refresh
- * token is not presented meanwhile, because nobody can say who else presents it.
+ * The shared record, with a private one for store outages: this process then obtains tokens for itself, and keeps them to itself. Meanwhile it
+ * does not present the shared refresh token, because another process may present that token.
  */
 class SharedOrPrivateRecord implements TokenRecord {
   readonly #settings: StoreSettings
@@ -120,16 +120,16 @@ class SharedOrPrivateRecord implements TokenRecord {
   readonly #private: MemoryRecord
   readonly #clock: Clock
   readonly #reports: StoreReports
-  /** Private tokens carry the version that was seen last: whatever is shared later is newer. */
+  /** Private tokens carry the version that this owner saw last, so that every pair that is shared later counts as newer. */
   #seenVersion = 0
   #privateVersion = 0
   readonly #untold: Untold
-  /** The record of another is left alone: it is not told of private exchanges. */
+  /** The record is foreign (`ForeignRecord`): this process does not note its private exchanges there. */
   #isForeign = false
-  /** The last `clear` or `adopt`, when it has ended. What is asked for later must not overtake it. */
+  /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake that one. */
   #settled: Promise<unknown> = Promise.resolve()
   #isReadable: boolean
-  /** Of a login, which nobody can repeat: the store is given them when it is back. */
+  /** Adopted tokens that the store does not have. No exchange can bring them again: this process shares them when the store is back. */
   #unshared: { readonly tokens: NewTokens; readonly at: number } | undefined
 
   constructor(settings: StoreSettings, key: string, clock: Clock, reports: StoreReports) {
@@ -143,7 +143,7 @@ class SharedOrPrivateRecord implements TokenRecord {
   }
 
   async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
-    // Once, and not before anybody can listen.
+    // Reported once, and not in open(): before the first claim nobody can listen.
     if (this.#isReadable)
       this.#reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
     this.#isReadable = false
@@ -163,7 +163,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)
     if (answer.kind !== 'granted') return answer
     if (!this.#isForeign) this.#untold.owe()
-    // Every other process may obtain for itself meanwhile, which at some services ends the session of these tokens.
+    // Every other process may obtain for itself meanwhile. At some services that ends the session of these tokens.
     return {
       ...answer,
       isPrivate: true,
@@ -174,7 +174,7 @@ class SharedOrPrivateRecord implements TokenRecord {
 
   async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     if (claim.isPrivate) {
-      // Others may have renewed twice while it was in flight.
+      // Noted again: if others renewed twice while this exchange was in flight, the first note is gone.
       if (!this.#isForeign) this.#untold.owe()
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version
@@ -186,7 +186,7 @@ class SharedOrPrivateRecord implements TokenRecord {
       return await this.#shared.accept(claim, tokens)
     } catch (thrown) {
       this.#unavailable(thrown)
-      // They serve here, whatever has become of the command: a token in hand fails nobody.
+      // The tokens serve here even if the store has not stored them: an outage fails no request while there is a token.
       return { ...aged(tokens, this.#clock.monotonicNow() - sentAt), version: claim.version }
     }
   }
@@ -220,7 +220,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     await cleared
   }
 
-  /** Claims wait for it from now on, and so does the next such step. */
+  /** Runs a step after the last one of its kind has ended. Claims wait for this step from now on. */
   async #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
     const before = this.#settled
     const ended = before.then(step)

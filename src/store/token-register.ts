@@ -1,29 +1,29 @@
 /**
- * One short text per key, shared by all owners of an account. Both steps are linearizable: every owner sees them in one order, and
- * that order agrees with real time. `tokenRegisterChecks` of `axios-evergreen/testing` holds an implementation to it.
+ * Keeps one short text per key for all owners of an account. Both steps are linearizable: every owner sees them in one order, and
+ * that order agrees with real time. `tokenRegisterChecks` of `axios-evergreen/testing` checks an implementation.
  */
 export interface TokenRegister {
   /** Names the register in messages, such as `redis`. */
   readonly kind: string
   read(key: string): Promise<RegisterReading>
   /**
-   * Puts `value` there if `expected` is what stands there (undefined: nothing does). The value may be dropped after `keepMs`.
+   * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs`.
    *
-   * @returns Whether it was put there. Rejects where that is not known.
+   * @returns Whether `value` was stored. Rejects if that is not known.
    */
   replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>
-  /** Calls back when any value may have changed. Absent: those who wait for a change ask again every second. @returns stop */
+  /** Calls back when any value may have changed. Absent: waiting owners read about once a second. @returns A function that stops this. */
   watch?(onChange: () => void): () => void
 }
 
 export interface RegisterReading {
-  /** Undefined: nothing stands there. */
+  /** Undefined: there is no value. */
   readonly value?: string | undefined
   /** Epoch ms by the one clock that all owners of this register share. */
   readonly now: number
   /**
-   * Changes whenever writes that were acknowledged may have been lost (a restart from a snapshot, a failover). Absent: that cannot
-   * happen.
+   * Changes whenever acknowledged writes may have been lost (a restart from a snapshot, a failover). Absent: the register never
+   * loses acknowledged writes.
    */
   readonly epoch?: string | undefined
 }

@@ -4,8 +4,8 @@ const FIRST_GAP_MS = 1_000
 const LONGEST_GAP_MS = 5_000
 
 /**
- * What the record has not been told of: exchanges that were made without it. It is told at once, and again until it hears, because another owner
- * may present the shared refresh token as soon as the store is back.
+ * Exchanges that were made without the record, and that the record does not know of. `tell` notes them there: at once, and again until it succeeds,
+ * because another owner may present the shared refresh token as soon as the store is back.
  */
 export class Untold {
   readonly #tell: () => Promise<void>
@@ -24,23 +24,23 @@ export class Untold {
     return this.#made > this.#told
   }
 
-  /** How many there have been. */
+  /** How many exchanges were made without the record. */
   get made(): number {
     return this.#made
   }
 
-  /** The record knows of the first `made`. */
+  /** The record knows of the first `made` exchanges. */
   know(made: number): void {
     this.#told = Math.max(this.#told, made)
   }
 
-  /** An exchange is made without the record. */
+  /** Counts one exchange that is made without the record, and tells the record of it. */
   owe(): void {
     this.#made += 1
     if (!this.#isTelling) void this.#keepTelling()
   }
 
-  /** Whatever has not been told stays untold. */
+  /** Stops telling the record. */
   close(): void {
     this.#told = Infinity
     this.#cancelPause()
