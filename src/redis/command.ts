@@ -3,7 +3,7 @@ import { checkObject } from '../core/option-checks.ts'
 import { member } from '../core/thrown.ts'
 import { messageOf } from './reason.ts'
 
-/** What runs one command: the clients of node-redis (each in its own way) and of ioredis, and anything with a method `command`. */
+/** A client that can run one command: any client of node-redis or ioredis, or an object with a method `command`. */
 export type RedisClient =
   | { sendCommand(args: string[]): Promise<unknown> }
   | { sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>; getSlotMaster: unknown }
@@ -11,7 +11,7 @@ export type RedisClient =
   | { call(command: string, ...args: string[]): Promise<unknown> }
   | { command(args: string[]): Promise<unknown> }
 
-/** With a key at index 3. */
+/** Runs one command, with its key at index 3. */
 type Command = (args: [string, string, string, string, ...string[]]) => Promise<unknown>
 
 /** @throws {TypeError} when the client offers no way to run a command. */
@@ -19,12 +19,12 @@ export function commandOf(client: RedisClient): Command {
   checkObject('client', client)
   const [call, sendCommand, command] = ['call', 'sendCommand', 'command'].map((name) => member(client, name))
   if (isMethod(member(client, 'then'))) throw new TypeError('client is a promise: await it, and pass its result')
-  // The order tells them apart: ioredis has a sendCommand too, which takes something else, and both have a method for the
-  // Redis command COMMAND.
+  // The order of these checks matters. ioredis has a sendCommand too, but with other arguments. Both libraries have a method
+  // `command` for the Redis command COMMAND.
   if (isMethod(call)) return async (args) => call.apply(client, args)
   if (isMethod(sendCommand)) {
     const send = async (...args: unknown[]) => sendCommand.apply(client, args)
-    // A cluster of node-redis wants to be told the key, a sentinel whether it may ask a replica.
+    // In node-redis, sendCommand of a cluster also takes the key and isReadonly, that of a sentinel isReadonly.
     if (isMethod(member(client, 'getSlotMaster'))) return (args) => send(args[3], false, args)
     return isMethod(member(client, 'getMasterNode')) ? (args) => send(false, args) : (args) => send(args)
   }
@@ -38,7 +38,7 @@ export function commandOf(client: RedisClient): Command {
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>
 const isMethod = (value: unknown): value is Method => typeof value === 'function'
 
-/** A Lua script, sent once and named by its digest from then on. */
+/** A Lua script. Redis runs it by its digest; the text is sent only if Redis does not know the digest. */
 export class Script {
   readonly #text: string
   #digest: Promise<string> | undefined

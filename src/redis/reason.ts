@@ -5,7 +5,7 @@ import { reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
 const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'
 const CA = 'give the client the CA of the server (option ca of its tls)'
 
-/** What to do about a code, or about the word with which Redis begins an error. */
+/** Advice by error code, or by the word that names an error of Redis. */
 const ADVICE = {
   BUSY: 'another script blocks the server',
   CLUSTERDOWN: 'the cluster serves no keys of this slot, look at its nodes',
@@ -22,10 +22,10 @@ const ADVICE = {
   WRONGPASS: 'the server refused the user or the password',
 }
 
-/** Why the connection of a client failed last. */
+/** Why the connection of each client failed last. */
 const troubles = new WeakMap<object, string>()
 
-/** Remembers that. Whoever listens for errors of the client, or nobody, does so as before. */
+/** Remembers the errors of a client's connection. By `errorMonitor`: for other listeners, or without any, nothing changes. */
 export function watch(client: object): void {
   const { errorMonitor } = (builtinModule('node:events') ?? {}) as { errorMonitor?: symbol }
   const on = member(client, 'on')
@@ -34,7 +34,7 @@ export function watch(client: object): void {
   on.call(client, errorMonitor, (error: unknown) => troubles.set(client, reasonIn(error, ADVICE, nameIn)))
 }
 
-/** Why a command failed, or had no answer, without what may be secret. */
+/** @returns Why a command failed or had no answer, without secrets. */
 export function reasonOf(thrown: unknown, client?: object): string {
   const lacking = /'([\w|]{1,40})' command/.exec(messageOf(thrown))?.[1]
   const reason = reasonIn(thrown, ADVICE, nameIn).replace(/^NOPERM(?=:)/, lacking ? `$& '${lacking}'` : '$&')
@@ -43,13 +43,13 @@ export function reasonOf(thrown: unknown, client?: object): string {
   return reason === UNKNOWN_REASON ? state : `${reason}; ${state}`
 }
 
-/** The word with which Redis begins its errors, and what goes wrong in a script: NOAUTH, READONLY, OOM, LOADING. */
+/** @returns The word that names an error of Redis, alone or within an error of a script: NOAUTH, READONLY, OOM, LOADING. */
 function nameIn(message: string): string | undefined {
   if (message.includes(`The user executing the script can't run`)) return 'NOPERM'
   return /(?:^-?|: -)([A-Z]{2,}) /.exec(message)?.[1]
 }
 
-/** What keeps a client of node-redis (`isOpen`, `isReady`) or ioredis (`status`) from answering. */
+/** @returns Why a client of node-redis (`isOpen`, `isReady`) or ioredis (`status`) cannot answer; undefined if the client is ready. */
 function stateOf(client: object): string | undefined {
   const status = member(client, 'status') ?? 'ready'
   if (member(client, 'isOpen') === false || status === 'end')

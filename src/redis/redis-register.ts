@@ -2,12 +2,12 @@ import { ForeignAnswer } from '../store/reason.ts'
 import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
-/** Longer values are no record of ours: what stands there is read as far as it tells that. */
+/** No record is longer. Of a longer value, READ returns only enough to tell that it is no record. */
 const MAX_BYTES = 262_144
 
 /**
- * KEYS: the record. Answers: the value, or false; the time of this server; its run_id, which a restart changes, or '' where INFO is not permitted.
- * A value that is no string is told as an empty one, so that it counts as what it is: no record.
+ * KEYS: the record. Answers: the value, or false if there is none; the time of this server, epoch ms; its run_id, which a restart changes,
+ * or '' where INFO is not permitted. For a value that is no string the script answers '', which counts as no record.
  */
 const READ = new Script(`
 local key = KEYS[1]
@@ -22,8 +22,8 @@ return { value, string.format('%.0f', now), run }
 `)
 
 /**
- * KEYS: the record. ARGV: the value, ms to keep it or '' for ever, the value that is expected to stand there if any does. Answers 1 if it was put
- * there.
+ * KEYS: the record. ARGV: the new value; ms to keep it, or '' for ever; the expected value, absent if none is expected. Answers 1 if the script
+ * stored the new value, else 0.
  */
 const REPLACE = new Script(`
 local key, expected = KEYS[1], ARGV[3]
@@ -34,7 +34,7 @@ if ARGV[2] == '' then redis.call('SET', key, ARGV[1]) else redis.call('SET', key
 return 1
 `)
 
-/** A string of Redis or Valkey. The compare and the set are one script, and no rule is in it. */
+/** A register in Redis or Valkey: one string per key. One script compares and sets; the rules of the store are not in it. */
 export function redisRegister(client: RedisClient): TokenRegister {
   const command = commandOf(client)
   return {
@@ -57,5 +57,5 @@ export function redisRegister(client: RedisClient): TokenRegister {
   }
 }
 
-/** Clients may hand out buffers. */
+/** Some clients answer with buffers. */
 const text = (reply: unknown) => String(reply)

@@ -7,15 +7,15 @@ import { redisRegister } from './redis-register.ts'
 
 export interface RedisStoreOptions extends SharedStoreOptions {
   /**
-   * A connected client of node-redis (5, 6), alone, pool, cluster or sentinel; one of ioredis (5, 6), alone or cluster; or anything that runs
-   * one command.
+   * A connected client: node-redis 5 or 6 (single, pool, cluster or sentinel), ioredis 5 or 6 (single or cluster), or any object that runs one
+   * command.
    */
   client: RedisClient
 }
 
 /**
- * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One of them renews,
- * the others adopt; a single-use refresh token is presented once, even if its holder dies.
+ * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One process renews, and
+ * the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
  *
  * @example
  * ```ts
