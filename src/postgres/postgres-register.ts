@@ -11,9 +11,9 @@ export interface PostgresClient {
 const LONGEST_MS = 36_525 * 86_400_000
 
 /**
- * One row of a table per key, in PostgreSQL 12 or newer. Both steps are one statement each: it has happened or it has not.
+ * A register in PostgreSQL 12 or newer: one row of a table per key. Each step is one statement, so it happens completely or not at all.
  *
- * @param pool Must lead to the primary server: what a replica reads is old.
+ * @param pool Must lead to the primary server: a replica returns old values.
  * @throws {TypeError} naming the option.
  */
 export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_TABLE): TokenRegister {
@@ -54,7 +54,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
   }
 }
 
-/** Each says that it has put its value there by a row that it returns. */
+/** `insert` and `update` return a row if they stored the value. */
 function statementsFor(table: string) {
   const end = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
   return {
@@ -73,8 +73,8 @@ function statementsFor(table: string) {
 }
 
 /**
- * Above READ COMMITTED, the slower of two statements fails (40001) instead of looking at the row again. It has put nothing there;
- * at SERIALIZABLE the faster one may have been about another key of a small table.
+ * At isolation levels above READ COMMITTED the slower of two concurrent statements fails with 40001, and has stored nothing. At
+ * SERIALIZABLE the faster statement may have changed another key of a small table.
  */
 function isSerializationFailure(thrown: unknown): boolean {
   return (thrown as { code?: unknown } | undefined)?.code === '40001'

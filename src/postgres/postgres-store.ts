@@ -7,13 +7,13 @@ import { reasonOf } from './reason.ts'
 export interface PostgresStoreOptions extends SharedStoreOptions {
   /** A `pg` Pool that leads to the primary server, or anything that runs one statement in a transaction of its own. */
   pool: PostgresClient
-  /** Made by `createTableStatement`; `schema.table` will do. Default `evergreen_tokens`. */
+  /** Name of the table that `createTableStatement` makes, or `schema.table`. Default `evergreen_tokens`. */
   table?: string | undefined
 }
 
 /**
  * Shares the tokens of each account among all processes that use the same table and the same `prefix`. PostgreSQL 12 or newer. One process
- * renews, the others adopt; a single-use refresh token is presented once, even if its holder dies.
+ * renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import { reasonIn } from '../store/reason.ts'
 
-/** What to do about some SQLSTATE codes (PostgreSQL manual, appendix A). */
+/** Advice by SQLSTATE code (PostgreSQL manual, appendix A). */
 const ADVICE = {
   '25006': 'the server is read-only, connect to the primary',
   '28P01': 'the server refused the password',
@@ -9,7 +9,7 @@ const ADVICE = {
   '42P01': 'the table does not exist, run the statement that createTableStatement() returns',
 }
 
-/** What the client `pg` reports without a code. */
+/** Reasons for errors of the client `pg` that carry no code. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Cannot use a pool after calling end/, 'the pool is closed'],
   [/timeout exceeded when trying to connect|connection timeout$/, 'no connection in time'],

@@ -2,7 +2,7 @@ import { shown } from '../core/option-checks.ts'
 
 export const DEFAULT_TABLE = 'evergreen_tokens'
 
-/** PostgreSQL cuts longer names off, and two tables would be one. */
+/** PostgreSQL truncates longer names: two names could then mean the same table. */
 const NAME = /^(?:[a-z_][a-z0-9_$]{0,62}\.)?[a-z_][a-z0-9_$]{0,62}$/i
 
 /**
@@ -16,13 +16,13 @@ const NAME = /^(?:[a-z_][a-z0-9_$]{0,62}\.)?[a-z_][a-z0-9_$]{0,62}$/i
  * await new Pool().query(createTableStatement('auth.evergreen_tokens'))
  * ```
  * @param table Name of the table, or `schema.table`; the schema must exist. Capital letters count. Default `evergreen_tokens`.
- * @returns `CREATE TABLE IF NOT EXISTS …`. Whoever shares tokens needs SELECT, INSERT and UPDATE on that table. Rows whose
- *   `keep_until` has passed are not read any more: delete them whenever you like.
- * @throws {TypeError} when it is no such name.
+ * @returns `CREATE TABLE IF NOT EXISTS …`. The database user of the store needs SELECT, INSERT and UPDATE on that table. The store
+ *   ignores rows whose `keep_until` has passed: delete them at any time.
+ * @throws {TypeError} when `table` is no such name.
  */
 export function createTableStatement(table: string = DEFAULT_TABLE): string {
-  // COLLATE "C": an index by another order of letters is corrupt after an update of the system's locales, and a unique key then
-  // is not unique.
+  // COLLATE "C": after an update of the system's locales, an index with another collation can be corrupt, and the key is then no
+  // longer unique.
   return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (
   key text COLLATE "C" PRIMARY KEY,
   value text NOT NULL,
@@ -30,7 +30,7 @@ export function createTableStatement(table: string = DEFAULT_TABLE): string {
 )`
 }
 
-/** @throws {TypeError} unless it is `table` or `schema.table`: it becomes part of statements. */
+/** @returns The name, quoted for a statement. @throws {TypeError} unless the name is `table` or `schema.table`. */
 export function quoted(table: string): string {
   if (typeof table !== 'string' || !NAME.test(table))
     throw new TypeError(`table must be a name such as ${DEFAULT_TABLE} or auth.${DEFAULT_TABLE}, got ${shown(table)}`)
