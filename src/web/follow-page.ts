@@ -10,9 +10,9 @@ interface Page extends Target {
 }
 
 /**
- * Tries again at once when the page comes back: when the browser is online again, when the page becomes visible, when it is restored from the
- * back/forward cache. Makes no token call while the token is fresh, nor where only a person can help, nor against a `Retry-After`. A hidden page
- * waits until it is visible. Does nothing outside browsers.
+ * Renews at once when the page comes back: when the browser is online again, when the page becomes visible, or when the browser restores it from
+ * the back/forward cache. Makes no token call while the token is fresh, while only a person can help, or before a `Retry-After` has passed. A
+ * hidden page waits until it is visible. Does nothing outside browsers.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ interface Page extends Target {
  *
  * const stop = followPage(tokens)
  * ```
- * @returns stop
+ * @returns A function that stops this.
  * @throws {TypeError} naming the argument.
  */
 export function followPage(tokens: TokenManager): () => void {
@@ -30,7 +30,7 @@ export function followPage(tokens: TokenManager): () => void {
   const page = globalThis as Page
   const { document } = page
   const look = () => {
-    // All tabs hear at once that the browser is online.
+    // All tabs hear at the same time that the browser is online: only visible ones act.
     if (document?.visibilityState !== 'hidden') comeBack(tokens)
   }
   const heard: [Target | undefined, string, (event: { readonly persisted?: boolean }) => void][] = [
@@ -48,7 +48,7 @@ function comeBack(tokens: TokenManager): void {
   const { phase, renewing, nextAttemptAt } = tokens.status()
   if (renewing) return
   const needsToken = phase === 'due' || phase === 'expired'
-  // In a rest a request would be refused, or be served by the old token. Otherwise another tab may have a newer one already.
+  // In a cool-down only renew() makes a token call. Otherwise getAccessToken() is better: it adopts the newer token of another tab.
   if (phase === 'cooling-down' || (needsToken && nextAttemptAt !== undefined)) tokens.renew().catch(() => undefined)
   else if (needsToken) tokens.getAccessToken().catch(() => undefined)
 }

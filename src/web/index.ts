@@ -1,5 +1,5 @@
 /**
- * A store that the tabs and workers of an origin share, and what a page does when it comes back.
+ * A store that the tabs and workers of an origin share, and a function that renews when a page comes back.
  *
  * @module axios-evergreen/web
  */

@@ -1,4 +1,4 @@
-/** What of IndexedDB is used here. */
+/** The parts of IndexedDB that are used here. */
 export interface Entries {
   get(key: string): Request<unknown>
   put(value: unknown, key: string): unknown
@@ -44,9 +44,9 @@ export function indexedDatabases(): Databases | undefined {
 }
 
 /**
- * Runs one transaction, on a connection of its own: one that is kept would stand in the way when the user clears the storage.
+ * Runs one transaction on a new connection. A connection that stays open would block the browser when the user clears the storage.
  *
- * @param steps Calls `answer` in the course of the transaction, and `transact` resolves with it when the transaction is complete.
+ * @param steps Calls `answer` during the transaction. `transact` resolves with that answer when the transaction is complete.
  */
 export async function transact<Answer>(
   databases: Databases,
@@ -57,7 +57,7 @@ export async function transact<Answer>(
   const database = await opened(databases, name)
   try {
     return await new Promise<Answer>((resolve, reject) => {
-      // Not `relaxed`: after a power failure a refresh token that has been presented would stand there again.
+      // Not `relaxed`: a power failure could bring back a refresh token that has been presented.
       const transaction = database.transaction(STORE, mode, { durability: 'strict' })
       let given: Answer
       transaction.oncomplete = () => resolve(given)
@@ -71,7 +71,7 @@ export async function transact<Answer>(
 
 function opened(databases: Databases, name: string): Promise<Database> {
   return new Promise((resolve, reject) => {
-    // Never another version: tabs with an older release of this package must be able to open it.
+    // The version never changes: tabs with an older release of this package must be able to open the database.
     const request = databases.open(name, 1)
     request.onupgradeneeded = () => request.result.createObjectStore(STORE)
     request.onerror = () => reject(request.error)

@@ -5,7 +5,7 @@ const CURES: Readonly<Record<string, string>> = {
   NotFoundError: 'another script has a database of the name axios-evergreen: delete it',
 }
 
-/** Why a step in IndexedDB failed. The names of its errors are fixed, their messages are not. */
+/** @returns Why a step in IndexedDB failed. The names of its errors are standardised, their messages are not. */
 export function reasonOf(thrown: unknown): string {
   const { name } = (thrown ?? {}) as { name?: unknown }
   if (typeof name !== 'string' || !/^\w{1,40}$/.test(name)) return 'IndexedDB failed'

@@ -3,7 +3,7 @@ import { memoryStore } from '../core/memory-store.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { SharedStoreOptions } from '../store/shared-store.ts'
 
-/** Keeps tokens in this tab, and says why nobody shares them. */
+/** Keeps tokens in this tab only, and reports `lack` as the reason. */
 export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnavailable']): TokenStore {
   const memory = memoryStore() as OpenableStore
   const store: OpenableStore = {
@@ -13,7 +13,7 @@ export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnav
       return {
         async claim(...claimed) {
           const message = `This tab does not share its tokens: ${lack}`
-          // Not earlier: nobody could listen.
+          // Not in open(): before the first claim nobody can listen.
           reports.unavailable(message)
           if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
           return record.claim(...claimed)

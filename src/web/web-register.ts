@@ -11,8 +11,8 @@ interface Entry {
 const NAME = 'axios-evergreen'
 
 /**
- * One entry of IndexedDB per key. A read and the write that follows it are one transaction, and all tabs and workers of an origin see transactions
- * in one order. (Not so with localStorage, even under a Web Lock: each process of the browser reads its own copy, and the lock may come before the news.)
+ * A register in IndexedDB: one entry per key. A read and the write that follows are one transaction, and all tabs and workers of an origin see
+ * transactions in one order. localStorage cannot do this, even with Web Locks: each browser process reads its own copy, which may still be old.
  */
 export function webRegister(databases: Databases): TokenRegister {
   return {
@@ -46,13 +46,13 @@ export function webRegister(databases: Databases): TokenRegister {
   }
 }
 
-/** @returns What stands there. Anything that we have not put there counts as absent. */
+/** @returns The value of the entry; undefined if the entry has expired, or another script wrote it. */
 function standing(entry: unknown, now: number): string | undefined {
   const { value, until } = (entry ?? {}) as Partial<Entry>
   return typeof value === 'string' && typeof until === 'number' && until > now ? value : undefined
 }
 
-/** Tokens of people who no longer use this browser must not lie there for ever. */
+/** Deletes expired entries: tokens of people who no longer use this browser must not stay for ever. */
 function dropEnded(entries: Entries, now: number): void {
   entries.openCursor().onsuccess = ({ target: { result: at } }) => {
     if (!at) return
@@ -61,10 +61,10 @@ function dropEnded(entries: Entries, now: number): void {
   }
 }
 
-/** Opened for each use: a page that holds a channel may not be kept in the back/forward cache. @returns close */
+/** Opens the channel for one use: a page with an open channel may be denied the back/forward cache. @returns close */
 function withChannel(use: (channel: Channel) => void, keep?: 'open'): () => void {
   const { BroadcastChannel } = globalThis as { BroadcastChannel?: new (name: string) => Channel }
-  // Where there is none, those who wait ask again every second.
+  // Without BroadcastChannel, waiting owners read the record about once a second.
   if (!BroadcastChannel) return () => undefined
   const channel = new BroadcastChannel(NAME)
   use(channel)

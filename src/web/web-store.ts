@@ -6,13 +6,13 @@ import { reasonOf } from './reason.ts'
 import { tabStore } from './tab-store.ts'
 import { webRegister } from './web-register.ts'
 
-/** No network lies between: what has no answer yet waits for this machine. */
+/** IndexedDB involves no network: a late answer only means that this machine is busy. */
 const COMMAND_TIMEOUT_MS = 5_000
 
 /**
- * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`: in IndexedDB. One of them renews, the others
- * adopt; a single-use refresh token is presented once, even if its tab is closed. Where the browser offers no such storage, each tab keeps
- * its tokens to itself, and `storeUnavailable` says why.
+ * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and
+ * the others adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. If the browser offers no
+ * IndexedDB, each tab keeps its tokens to itself, and `storeUnavailable` says why.
  *
  * @example
  * ```ts
