@@ -2,7 +2,7 @@ import type { TokenEvents } from '../core/events.ts'
 
 /** How far an axis goes back, ms. */
 export const AXIS_MS = 60_000
-/** On one axis: a busy page needs no more to look busy. */
+/** The most dots on one axis. More would look the same. */
 const MOST = 300
 
 export const GREEN = '#2f9e44'
@@ -27,7 +27,7 @@ export const COLORS: Readonly<Record<Kind, string>> = {
 export const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(COLORS, kind)
 export const isRequest = (kind: Kind) => kind === 'answered' || kind === 'refused, then answered' || kind === 'failed'
 
-/** @returns What an event says of a token call, if it says something. */
+/** @returns What an event says about a token call; undefined if it says nothing about one. */
 export function kindOfEvent(name: keyof TokenEvents, event: object): TokenCall | undefined {
   if (name === 'renewed') return 'by' in event && event.by === 'adopted' ? 'adopted' : name
   return name === 'retry' || name === 'renewalFailed' ? name : undefined
@@ -37,13 +37,13 @@ export function kindOfEvent(name: keyof TokenEvents, event: object): TokenCall |
 export interface End {
   readonly isError: boolean
   readonly status?: number | undefined
-  /** Of an error. */
+  /** Code of the error, if there is one. */
   readonly code?: string | undefined
   /** How many of its answers were a 401. */
   readonly refusals: number
 }
 
-/** @returns undefined for a request that its caller gave up. */
+/** @returns undefined for a request that its caller has cancelled. */
 export function kindOfEnd({ isError, status, code, refusals }: End): RequestEnd | undefined {
   if (code === 'ERR_CANCELED') return undefined
   if (isError || status === 401) return 'failed'
@@ -53,9 +53,9 @@ export function kindOfEnd({ isError, status, code, refusals }: End): RequestEnd 
 /** Epoch ms, and what happened then. */
 export type Dot = readonly [at: number, kind: Kind]
 
-/** What is left of all dots of a tab: the newest ones. */
+/** The newest dots of a tab. */
 export interface Course {
-  /** The number of the first one that is left, counted from the first that ever was. */
+  /** How many older dots of the tab were dropped. */
   readonly from: number
   readonly dots: readonly Dot[]
 }
@@ -68,21 +68,21 @@ export function withDot({ from, dots }: Course, dot: Dot): Course {
   return { from: from + surplus, dots: [...dots.slice(surplus), dot] }
 }
 
-/** @returns The same one where nothing is older. */
+/** @returns The course without the older dots; the same object if there are none. */
 export function without(course: Course, olderThan: number): Course {
   const first = course.dots.findIndex(([at]) => at >= olderThan)
   const gone = first < 0 ? course.dots.length : first
   return gone === 0 ? course : { from: course.from + gone, dots: course.dots.slice(gone) }
 }
 
-/** A panel tells the others what it shows, or that it goes. */
+/** What a panel tells the others: the dots that it shows, or (without a course) that it closes. */
 export interface Message {
-  /** At random, for each panel. */
+  /** Random id of the panel. */
   readonly tab: string
   readonly course?: Course | undefined
 }
 
-/** @returns undefined for what no panel of this release has said. */
+/** @returns undefined for data that no panel of this release sends. */
 export function readMessage(data: unknown): Message | undefined {
   const { tab, course } = (data ?? {}) as { tab?: unknown; course?: { from?: unknown; dots?: unknown } | null }
   if (typeof tab !== 'string' || tab === '') return undefined

@@ -1,4 +1,4 @@
-/** What of the DOM is used here. */
+/** The parts of the DOM that are used here. */
 export interface Parent {
   append(...nodes: (Element | string)[]): void
 }
@@ -18,7 +18,7 @@ export type Make = (
   ...children: readonly (Element | string)[]
 ) => Element
 
-/** By the DOM alone: a Content-Security-Policy may forbid styles in markup, and markup that is made of text. */
+/** Uses DOM methods only: a Content-Security-Policy may forbid styles in markup, and markup that is made from text. */
 export function maker(document: { createElement(name: string): Element }): Make {
   return (name, style, ...children) => {
     const made = document.createElement(name)

@@ -2,22 +2,22 @@ import type { TokenEvents } from '../core/events.ts'
 import type { TokenStatus } from '../core/phase.ts'
 import { GREEN, ORANGE, RED } from './dots.ts'
 
-/** A token since it was first seen. */
+/** The life of a token, since the panel first saw the token. */
 export interface Life {
   readonly expiresAt: number
   readonly at: number
 }
 
-/** What stands above the axes. */
+/** What the panel shows above the axes. */
 export interface Head {
-  /** Of the life that is left, 0 to 1. */
+  /** Share of the token's life that is left, 0 to 1. */
   readonly share: number
   readonly color: string
   readonly title: string
   readonly counts: string
 }
 
-/** @returns The life that was seen before, where it is the same token: its end, told anew each time, is rounded. */
+/** @returns `before`, if the token is the same. Each status computes the expiry anew, so it differs by a little. */
 export function lifeOf(before: Life | undefined, expiresAt: number | undefined, now: number): Life | undefined {
   if (expiresAt === undefined) return undefined
   return before && Math.abs(before.expiresAt - expiresAt) <= 1_000 ? before : { expiresAt, at: now }

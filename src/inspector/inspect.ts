@@ -9,13 +9,13 @@ import { followRequests } from './requests.ts'
 import { type Row, row } from './row.ts'
 import { joinTabs, type TabsPage } from './tabs.ts'
 
-/** The panel moves this often, ms. */
+/** Time between two updates of the panel, ms. */
 const FRAME_MS = 250
-/** Among the tabs: no other has this name. */
+/** The name of this tab. No other tab has an empty name. */
 const OWN = ''
 
 export interface InspectOptions {
-  /** An axios instance. The panel shows its requests as dots, by two interceptors that go with the panel. */
+  /** An axios instance whose requests the panel shows as dots. Two interceptors follow them; they are removed with the panel. */
   api?: Pick<AxiosInstance, 'interceptors'> | undefined
 }
 
@@ -25,12 +25,12 @@ export interface InspectorParent {
 }
 
 /**
- * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its events as they come, and the last minute
- * as an axis. Squares are token calls: green brought a token, orange is tried again, red failed; blue is an adopted token: of a login, or of another tab. With `api`,
- * circles are requests: green was answered, orange was refused with 401 and answered when sent again, red failed.
+ * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its events, and the last minute as an axis.
+ * Squares are token calls: green brought a token, orange is tried again, red failed. A blue square is a token adopted from a login or another
+ * tab. With `api`, circles are requests: green was answered, orange was refused with 401 and answered when sent again, red failed.
  *
- * Other panels of the origin, in other tabs, have an axis each. A `BroadcastChannel` tells them when something happened and of what kind it was,
- * and nothing else. The panel shows no token, and uses none: looking keeps no token warm.
+ * Each panel of the origin in another tab has an axis of its own. Through a `BroadcastChannel` the panels tell each other the time and the kind
+ * of what happened, and nothing else. A panel shows no token, and uses none: the panel keeps no token warm.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ export interface InspectorParent {
  *
  * const stop = inspect(tokens, document.body, { api })
  * ```
- * @param parent Gets the panel as its last child. Its colours are those of the page, light or dark.
+ * @param parent Gets the panel as its last child. The panel takes the colours of the page, light or dark.
  * @returns A function that removes the panel and stops looking.
  * @throws {TypeError} naming the argument.
  */

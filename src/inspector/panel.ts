@@ -7,10 +7,10 @@ const MAX_LINES = 50
 
 export interface Panel {
   readonly element: Element
-  /** Where the axes belong. */
+  /** Holds the axes. */
   readonly rows: Element
   show(head: Head): void
-  /** The newest line is the first. */
+  /** Puts a line above the others. */
   log(line: string): void
 }
 

@@ -13,12 +13,12 @@ export function followRequests(
   tell: (kind: RequestEnd) => void,
 ): () => void {
   const { request, response } = interceptors
-  /** By what stands in the config meanwhile: others may hand on a copy of it. */
+  /** Keyed by the `validateStatus` that we set: another library may pass on a copy of the config. */
   const watched = new WeakMap<object, { readonly check: Check; refusals: number }>()
-  /** A library that sends a request again hands on what the second one ended with. */
+  /** Responses and errors that were told. A library that sends a request again passes on those of the second request. */
   const told = new WeakSet<object>()
 
-  // axios asks this of each answer, so also of the refusal before a replay, which no interceptor sees.
+  // axios calls validateStatus for each answer, so also for the 401 before a replay, which no interceptor sees.
   function begin(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
     if (config.validateStatus && watched.has(config.validateStatus)) return config
     const watch = { check: config.validateStatus, refusals: 0 }
@@ -27,7 +27,7 @@ export function followRequests(
       return watch.check ? watch.check(status) : true
     }
     watched.set(watching, watch)
-    // Does nothing to a config that is frozen.
+    // Unlike an assignment, this does not throw on a frozen config.
     Reflect.set(config, 'validateStatus', watching)
     return config
   }
@@ -36,7 +36,7 @@ export function followRequests(
     if (told.has(Object(ended) as object)) return
     told.add(Object(ended) as object)
     const watch = config?.validateStatus && watched.get(config.validateStatus)
-    // Whoever sends this config again begins with what it was given.
+    // A library may send this config again: it must find its own validateStatus.
     if (config && watch) Reflect.set(config, 'validateStatus', watch.check)
     const kind = kindOfEnd({ isError, code, status: response?.status, refusals: watch?.refusals ?? 0 })
     if (kind) tell(kind)
@@ -66,7 +66,7 @@ interface Ended {
   readonly code?: string | undefined
 }
 
-/** Whatever was thrown. */
+/** @param error Anything that was thrown. */
 function endOfError(error: unknown): Omit<Ended, 'isError'> {
   const { config, response, code } = (error ?? {}) as Omit<Ended, 'isError'>
   return { config, response, code }

@@ -8,7 +8,7 @@ export interface Row {
 }
 
 export function row(make: Make, name: string, bornAt: number): Row {
-  // The dots stay where they are on a strip, and the strip moves: one change of style, however many there are.
+  // The dots keep their places on a strip, and the strip moves: one change of style for any number of dots.
   const strip = make('div', { position: 'absolute', inset: '0' })
   const label = make('span', { opacity: '0.5' }, name)
   const element = make(

@@ -1,13 +1,13 @@
 import { type Course, endOf, type Message, readMessage } from './dots.ts'
 
-/** A tab that shows a panel says at least this often that it is there, ms. */
+/** Longest time between two messages of a panel, ms. */
 const SIGN_MS = 10_000
-/** Without a sign for so long a tab is gone, ms: browsers let hidden ones act once a minute. */
+/** A tab that sent nothing for this long counts as closed, ms: browsers may run timers of hidden tabs only once a minute. */
 const LOST_MS = 90_000
-/** Whatever is said on the channel. */
+/** A limit, because any script of the origin can send on the channel. */
 const MOST_TABS = 50
 
-/** What of the page is used here. */
+/** The parts of the page that are used here. */
 export interface TabsPage {
   readonly BroadcastChannel?: new (name: string) => Channel
   addEventListener(type: 'pagehide', listener: () => void): void
@@ -21,16 +21,16 @@ interface Channel {
 
 /** The panels of this origin. */
 export interface Tabs {
-  /** What the others show, in the order in which they came. */
+  /** What the other panels show, in the order in which they opened. */
   living(now: number): ReadonlyMap<string, Course>
-  /** Tells the others what this one shows, if there is something to tell. */
+  /** Tells the others what this panel shows, if that is new or the last message is old. */
   tell(course: Course, now: number): void
   leave(): void
 }
 
-/** @param course What this one shows. */
+/** @param course What this panel shows. */
 export function joinTabs(page: TabsPage, course: () => Course): Tabs {
-  // Its only use is to tell panels apart.
+  // Not a secret: the id only tells panels apart.
   const tab = Math.random().toString(36).slice(2)
   const others = new Map<string, { readonly course: Course; readonly at: number }>()
   const channel = channelOf(page)
@@ -70,7 +70,7 @@ export function joinTabs(page: TabsPage, course: () => Course): Tabs {
   }
 }
 
-/** @returns undefined where there is none, or where the user has forbidden storage. */
+/** @returns undefined if there is no BroadcastChannel, or if the user has forbidden storage. */
 function channelOf({ BroadcastChannel }: TabsPage): Channel | undefined {
   try {
     return BroadcastChannel && new BroadcastChannel('axios-evergreen.inspector')
