@@ -10,14 +10,14 @@ export interface InstrumentOptions {
   meter?: Meter | undefined
   /** Where the spans of token calls go, such as `trace.getTracer('payments')`. */
   tracer?: Tracer | undefined
-  /** Put on all metrics and spans. Needed where several managers share a meter, e.g. `{ 'evergreen.account': 'bakery' }`. */
+  /** Added to all metrics and spans. Needed if several managers share a meter, e.g. `{ 'evergreen.account': 'bakery' }`. */
   attributes?: Attributes | undefined
 }
 
 /**
- * Tells OpenTelemetry of a manager: token calls, renewals, the waiting of callers, the life that is left to the token,
- * suspicions, anomalies, and a span for each token call. Holds no token and no credential. A request that finds a fresh
- * token costs nothing more.
+ * Reports a manager to OpenTelemetry: token calls, renewals, how long callers wait, the remaining life of the token,
+ * suspicions, anomalies, store errors, and a span for each token call. Nothing reported holds a token or a credential. A
+ * request that finds a fresh token costs nothing more.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ export interface InstrumentOptions {
  *
  * const stop = instrument(tokens, { meter: metrics.getMeter('payments'), tracer: trace.getTracer('payments') })
  * ```
- * @returns a function that ends it.
+ * @returns A function that ends the reports.
  * @throws {TypeError} naming the option, or when the manager is instrumented already.
  */
 export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {
@@ -36,7 +36,7 @@ export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, optio
   const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()
   const measurements = meter && new Measurements(meter, attributes, () => tokens.status(), wallNow)
   const calls = new TokenCalls({ tracer, attributes, origin: internals?.origin, measurements, monotonicNow })
-  // Before anything listens: it throws where another instrument looks on.
+  // Comes first, because it throws if the manager is instrumented already.
   const unwatch = internals?.watch?.(calls)
   const stops = [
     unwatch,

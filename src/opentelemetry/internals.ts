@@ -1,6 +1,6 @@
 import type { ManagerInternals } from '../core/token-manager.ts'
 
-/** As the manager has it. Not imported: with it this entry would carry the manager. */
+/** The manager's own symbol. Not imported, because the import would add the manager to this entry. */
 const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
 
 /** @returns undefined for a hand-made manager, which has events and a status only. */

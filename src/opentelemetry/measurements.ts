@@ -11,10 +11,10 @@ const PHASES: readonly TokenStatus['phase'][] = [
   'stopped',
   'closed',
 ]
-/** Those of HTTP in the semantic conventions, and the default limit of a caller. */
+/** Chosen from those of HTTP in the semantic conventions, and 30 s, the default limit of a waiting caller. */
 const BOUNDARIES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The metrics of one manager. Names and units as the semantic conventions would have them. */
+/** The metrics of one manager. Names and units follow the semantic conventions. */
 export class Measurements {
   readonly #meter: Meter
   readonly #attributes: Attributes
@@ -50,7 +50,7 @@ export class Measurements {
     this.#anomalies = counter('evergreen.anomalies', 'What was odd but survivable', 'anomaly')
   }
 
-  /** Asks for the status whenever metrics are read. @returns stop */
+  /** Reads the status at each collection of metrics. @returns stop */
   observe(): () => void {
     const remaining = this.#meter.createObservableGauge('evergreen.token.remaining', {
       description: 'Life left to the access token',

@@ -14,7 +14,7 @@ import type { Exchange } from '../core/token-source.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
 import type { Measurements } from './measurements.ts'
 
-/** More links say no more, and cost the exporter. */
+/** More links would tell nothing new, and cost the exporter. */
 const MOST_LINKS = 32
 
 interface Settings {
@@ -29,9 +29,9 @@ interface Settings {
 /** Counts token calls and the waiting of callers, and makes a span of each call. */
 export class TokenCalls implements Watcher {
   readonly #settings: Settings
-  /** The requests that wait, by their span. */
+  /** Spans of the requests that wait, by span id. */
   readonly #waiting = new Map<string, SpanContext>()
-  /** Of the call in flight. */
+  /** The span of the call in flight. */
   #span: Span | undefined
 
   constructor(settings: Settings) {
@@ -41,7 +41,7 @@ export class TokenCalls implements Watcher {
   async call<Result>(exchange: Exchange, attempt: number, run: () => Promise<Result>): Promise<Result> {
     const span = quietly(() => this.#startSpan(exchange, attempt))
     this.#span = span
-    // What the token call does in turn, such as a span of HTTP, belongs to its span.
+    // Spans that the token call starts, such as one of HTTP, become children of its span.
     let running: Promise<Result> | undefined
     const once = () => (running ??= run())
     if (span) void quietly(() => context.with(trace.setSpan(context.active(), span), once))
@@ -81,14 +81,14 @@ export class TokenCalls implements Watcher {
     const { tracer, attributes, origin } = this.#settings
     return tracer?.startSpan(`token ${exchange}`, {
       kind: SpanKind.INTERNAL,
-      // It belongs to all who wait, and outlives each of them.
+      // A root, because the call belongs to all who wait, and may outlive each of them.
       root: true,
       attributes: { ...attributes, ...addressOf(origin), 'evergreen.exchange': exchange, 'evergreen.attempt': attempt },
       links: Array.from(this.#waiting.values(), (linked) => ({ context: linked })),
     })
   }
 
-  /** @returns What the span of the asking request is known by. */
+  /** Links the span of the request that asks. @returns The id of that span, if it was linked. */
   #linkActive(): string | undefined {
     const linked = this.#settings.tracer && trace.getActiveSpan()?.spanContext()
     if (!linked || this.#waiting.size >= MOST_LINKS || this.#waiting.has(linked.spanId)) return undefined
@@ -114,7 +114,7 @@ function addressOf(origin: string | undefined): Attributes {
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) }
 }
 
-/** Whatever telemetry does wrong costs nobody a token. */
+/** A failure of telemetry must cost nobody a token. */
 function quietly<Result>(act: () => Result): Result | undefined {
   try {
     return act()
