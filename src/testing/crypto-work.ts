@@ -5,7 +5,7 @@ interface CryptoWork {
   underWay: number
 }
 
-// Of the whole process: both formats of the package, and all realms of a test runner, share the count and know what is counted.
+// A registered symbol: both formats of the package, and all realms of a test runner, must share one count.
 const WORK = Symbol.for('axios-evergreen.testing.cryptoWork')
 
 const OPERATIONS = [
@@ -14,17 +14,17 @@ const OPERATIONS = [
 ]
 
 /**
- * Counts the operations of WebCrypto from the first call on. Other threads perform them, and nothing tells when those threads
- * rest. To wait for an operation of one's own instead takes longer than most tests, and proves less.
+ * Counts the operations of WebCrypto from the first call of this function on. Other threads perform the operations, and nothing
+ * else tells when those threads are idle. To wait for an own operation would take longer than most tests, and prove less.
  */
 export function cryptoWork(): Readonly<CryptoWork> {
-  // There is none on a page without https, and some tests take it away.
+  // A page without https has no crypto.subtle, and some tests remove it.
   const subtle = (globalThis.crypto as Partial<typeof crypto> | undefined)?.subtle as object | undefined
   if (!subtle) return { underWay: 0 }
   const work = (Reflect.get(subtle, WORK) as CryptoWork | undefined) ?? hide(subtle, WORK, { underWay: 0 })
   for (const name of OPERATIONS) {
     const operation = Reflect.get(subtle, name) as Operation | undefined
-    // A test may have put a spy in its place since.
+    // A test may have replaced the method by a spy since the last call.
     if (operation && !(WORK in operation)) hide(subtle, name, counted(operation, work))
   }
   return work
@@ -35,7 +35,7 @@ function counted(operation: Operation, work: CryptoWork): Operation {
   const whole: Operation = function (...args) {
     const result = operation.apply(this, args)
     work.underWay += 1
-    // A stub may give anything.
+    // A stub may return anything.
     Promise.resolve(result).then(ended, ended)
     return result
   }
@@ -43,7 +43,7 @@ function counted(operation: Operation, work: CryptoWork): Operation {
   return whole
 }
 
-/** Not enumerable, as the methods of a class are; not at all where the object is frozen. */
+/** Sets a member that is not enumerable, as methods of a class are. Does nothing to a frozen object. */
 function hide<Value>(object: object, name: PropertyKey, value: Value): Value {
   Reflect.defineProperty(object, name, { value, configurable: true, writable: true })
   return value

@@ -1,28 +1,28 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { checkWhole } from './service-options.ts'
 
-/** Token calls of the two kinds, and everything else. */
+/** The two kinds of token calls, and `resource`: every other request. */
 export type RequestKind = 'obtain' | 'refresh' | 'resource'
 
-/** What one request meets instead of, or on top of, a proper answer. Applied before the throttle is asked. */
+/** What goes wrong with one request. The service applies the fault before it asks the throttle. */
 export type SimulatedFault =
   /**
-   * Answered so, and the service does not act. `status` 200 to 599. Without `body`: from 400 on a JSON:API error with the
-   * code the specification gives that status (at `tokenEndpoint` an error of OAuth 2.0), below 400 nothing.
+   * The service sends this answer, and does not act. `status`: 200 to 599. Default `body`: from 400 on, a JSON:API error with the
+   * code that the specification gives that status (at `tokenEndpoint`, an OAuth 2.0 error); below 400, empty.
    */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The connection breaks `before` the service has acted (throttle included), or `after` it. */
+  /** The connection breaks `before` the service acts (the throttle does not count the call), or `after` it has acted. */
   | { drop: 'before' | 'after' }
   /** The service neither acts nor answers; the connection stays open until the client, or `close()`, ends it. */
   | { hang: true }
   /**
-   * The service acts, and its answer is damaged: a wrong `meta.sign`; a wrong `data.type`; no JSON; or cut off half way
-   * through the announced length. `signature` and `type` leave an answer without that member as it is, so `signature`
-   * shows on Variant B obtains only, and neither on a resource.
+   * The service acts, and damages its answer: a wrong `meta.sign`; a wrong `data.type`; no JSON; or cut off half way
+   * through the announced length. `signature` and `type` change nothing in an answer without that member: `signature`
+   * damages only obtains of Variant B, and neither damages the answer of a resource.
    */
   | { corrupt: 'signature' | 'type' | 'json' | 'truncate' }
 
-/** Every member a fault may have. */
+/** All members that a fault may have. */
 export interface MetFault {
   status?: number
   headers?: Record<string, string>
@@ -32,7 +32,7 @@ export interface MetFault {
   corrupt?: 'signature' | 'type' | 'json' | 'truncate'
 }
 
-/** Faults wait here, each kind in a line of its own, in the order they were given. */
+/** The faults that requests have yet to meet: a queue for each kind of request, in the order given. */
 export class FaultQueue {
   readonly #lines: Record<RequestKind, { fault: MetFault; left: number }[]> = { obtain: [], refresh: [], resource: [] }
 
@@ -44,7 +44,7 @@ export class FaultQueue {
     this.#lines[kind].push({ fault: { ...fault }, left: times })
   }
 
-  /** @returns the fault the next request of `kind` meets; without members if it meets none. */
+  /** @returns The fault for the next request of `kind`; an object without members if there is none. */
   take(kind: RequestKind): MetFault {
     const [next] = this.#lines[kind]
     if (!next) return {}
@@ -54,10 +54,10 @@ export class FaultQueue {
   }
 }
 
-/** @returns the body with the damage done; as it is if it lacks the member in question. `truncate` is up to the sender. */
+/** @returns The damaged body; the same body if it lacks that member. For `truncate` the sender cuts the body. */
 export function corrupted(kind: RequestKind, body: string, how: MetFault['corrupt']): string {
   if (how === 'json') return '<!doctype html><title>Not JSON</title>'
-  // An echoed header may look like a member of an answer.
+  // A resource echoes the request, which may look like a token answer.
   if (kind === 'resource') return body
   if (how === 'type') return body.replace('"type":"auth-token"', '"type":"auth-ticket"')
   if (how !== 'signature') return body

@@ -1,14 +1,14 @@
 import { setImmediate as macrotask } from 'node:timers/promises'
 import { cryptoWork } from './crypto-work.ts'
 
-/** As `Clock` of the main entry, moved by hand: time stands still until a test says otherwise. */
+/** A `Clock` (see the main entry) whose time moves only when a test moves it. */
 export interface ManualClock {
   wallNow(): number
   monotonicNow(): number
   setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void
-  /** Moves both clocks, ms, and runs the timers that fall due; after each, the promises behind it have settled. */
+  /** Moves both clocks by `ms`, and runs the timers of that time. After each timer, waits until the promises behind it have settled. */
   advance(ms: number): Promise<void>
-  /** Moves the wall clock alone, ms: a step, or (above 0) the sleep of a machine. */
+  /** Moves only the wall clock by `ms`: a step of that clock, or (above 0) the sleep of a machine. */
   stepWall(ms: number): void
   readonly pendingTimers: number
 }
@@ -19,8 +19,8 @@ interface Timer {
 }
 
 /**
- * A `Clock` moved by hand. Pass it to `createTokenManager`. It counts the operations of `crypto.subtle` from now on, by methods that it puts in the place of
- * those, because `advance` waits for them.
+ * Makes a `Clock` that a test moves by hand. Pass it to `createTokenManager`. From now on the methods of `crypto.subtle` are replaced by ones that
+ * count running operations, because `advance` waits for these operations.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ interface Timer {
 export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: number } = {}): ManualClock {
   // Operations that begin before the first `advance` count too.
   cryptoWork()
-  // The next one comes last.
+  // Sorted: the timer that runs next is the last one.
   const timers: Timer[] = []
   let monotonic = 0
   let wallAhead = wallNow
@@ -72,7 +72,7 @@ export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: numb
   }
 }
 
-/** Where a timer of `at` is to stand: it runs after those of the same instant that were set before it. */
+/** @returns The place for a new timer of `at`: it runs after the timers of the same instant that were set before it. */
 function placeOf(at: number, timers: readonly Timer[]): number {
   let [low, high] = [0, timers.length]
   while (low < high) {
@@ -83,7 +83,7 @@ function placeOf(at: number, timers: readonly Timer[]): number {
   return low
 }
 
-/** Runs every promise reaction that is ready, and what follows from it: the operations of WebCrypto too. */
+/** Waits until the promise reactions that are ready have run, with all that follows from them, operations of WebCrypto included. */
 export async function settled(): Promise<void> {
   do for (let turn = 0; turn < 3; turn += 1) await macrotask()
   while (cryptoWork().underWay > 0)

@@ -11,17 +11,17 @@ export interface OAuthCall {
   body: string
 }
 
-/** A call that presents a refresh token. */
+/** Whether the token call presents a refresh token. */
 export function isRefresh(body: string): boolean {
   return new URLSearchParams(body).get('grant_type') === 'refresh_token'
 }
 
 /**
  * Answers token calls as OAuth 2.0 says (RFC 6749, sections 2.3, 4.4, 5 and 6): first the throttle, then the form of the
- * request, then the client, then the grant. A refresh token that was used before revokes all that came of its pair (RFC 9700,
- * section 4.14.2).
+ * request, then the client, then the grant. The second use of a refresh token revokes all tokens that came of its pair (RFC
+ * 9700, section 4.14.2).
  *
- * @param waitMs Of the throttle.
+ * @param waitMs The throttle (see `throttleOf`).
  * @returns a function of one call and the instant it was received, epoch ms by the service's clock.
  */
 export function oauthEndpoint(
@@ -67,7 +67,7 @@ export function oauthEndpoint(
   }
 }
 
-/** What a `{ status }` fault sends. */
+/** @returns The answer of a `{ status }` fault. */
 export function scriptedRefusal(kind: string, status: number, { headers, body }: MetFault): Answer {
   const usual = refusal(status, wordFor(kind, status), 'A simulated fault.', headers)
   return body === undefined && status >= 400 ? usual : { ...usual, body: body ?? '' }

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 
-/** As `TokenRegister` of `axios-evergreen/store`. */
+/** The same as `TokenRegister` of `axios-evergreen/store`. */
 export interface CheckedRegister {
   readonly kind: string
   read(
@@ -12,7 +12,7 @@ export interface CheckedRegister {
 
 interface Opened {
   readonly register: CheckedRegister
-  /** Closes what `create` has opened. */
+  /** Closes the register that `create` has opened. */
   readonly end?: () => Promise<void>
 }
 
@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000
 const OWNERS = 20
 
 /**
- * What a `TokenRegister` must do, as checks for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
+ * Checks what a `TokenRegister` must do, in any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
  *
  * @example
  * ```ts
@@ -29,8 +29,8 @@ const OWNERS = 20
  *
  * for (const { name, run } of tokenRegisterChecks(() => Promise.resolve({ register }))) it(name, run)
  * ```
- * @param create Opens the register, on a connection of its own where it has connections. All that it opens must share their values.
- * @returns Each check rejects with an `AssertionError` that says what was expected.
+ * @param create Opens the register, each time on a new connection if it uses connections. All opened registers must share their values.
+ * @returns The checks. `run` rejects with an `AssertionError` that says what was expected.
  */
 export function tokenRegisterChecks(
   create: () => Promise<{ register: CheckedRegister; end?: () => Promise<void> }>,

@@ -27,7 +27,7 @@ export function serviceSettings({
   clockOffsetMs = 0,
   port = 0,
 }: SimulatedServiceOptions) {
-  // Within a few thousand years of today every instant can be written in both date formats.
+  // Within these limits both date formats can write every instant.
   checkNumber('accessLifetimeMs', accessLifetimeMs, 'above 0, at most 1e14', (value) => value > 0 && value <= 1e14)
   checkNumber('refreshLifetimeMs', refreshLifetimeMs, 'above 0, at most 1e14', (value) => value > 0 && value <= 1e14)
   // setTimeout wraps at 2^31-1 ms and then fires at once.

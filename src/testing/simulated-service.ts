@@ -18,9 +18,9 @@ export interface SimulatedService {
   readonly baseUrl: string
   /**
    * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and refresh tokens that
-   * rotate. A refresh token that was used before is answered 400 `invalid_grant`, and all that came of its pair is revoked. The
-   * client authenticates by basic or in the body. An answer to client credentials has a refresh token too, as some servers
-   * give one, though RFC 6749 advises against it.
+   * rotate. The second use of a refresh token is answered 400 `invalid_grant`, and revokes all tokens that came of its pair. The
+   * client authenticates by basic or in the body. An answer to client credentials has a refresh token too: RFC 6749 advises
+   * against that, but some servers do it.
    */
   readonly tokenEndpoint: string
   /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
@@ -36,22 +36,22 @@ export interface SimulatedService {
   /** How many requests of `kind` the log holds. */
   count(kind: RequestKind): number
   /**
-   * The next `times` (default 1) requests of `kind` meet `fault`. Faults of one kind are met in the order given, and before
-   * the throttle is asked: a fault that keeps the service from acting costs no call of it.
+   * The next `times` (default 1) requests of `kind` meet `fault`. Requests meet the faults of one kind in the order given. The
+   * service applies a fault before it asks the throttle: with a fault that keeps it from acting, the throttle counts no call.
    *
    * @throws {TypeError | RangeError} naming the argument and its value.
    */
   failNext(kind: RequestKind, fault: SimulatedFault, times?: number): void
   /**
-   * Somebody logs in: a first pair, for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Not in the log,
-   * and costs no call of the throttle.
+   * A person logs in and gets a first pair, for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Neither
+   * the log nor the throttle counts this.
    */
   logIn(): Promise<SimulatedLogin>
   /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
   revokeAccessTokens(): void
   /**
-   * Someone else uses the current refresh token (the one issued last, if still good): it is superseded, and the thief
-   * holds the next pair. Not in the log, and costs no call of the throttle. Rejects with an Error if there is none.
+   * A thief uses the current refresh token (the last one issued that is still good): it is superseded, and the thief holds
+   * the next pair. Neither the log nor the throttle counts this. Rejects with an Error if there is no such token.
    */
   stealRefreshToken(): Promise<void>
   /** Ends every connection, hanging ones included; resolves once the port is free. May be called again. */
@@ -140,7 +140,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     const bytes = Buffer.from(corrupted(kind, answer.body, fault.corrupt))
     if (fault.corrupt === 'truncate') {
       response.setHeader('Content-Length', bytes.length)
-      // Only when the half has left: a connection destroyed at once takes the unsent bytes with it.
+      // Destroyed only after the half was sent: destroying at once would drop the unsent bytes.
       response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
     } else response.end(bytes)
   }
@@ -154,7 +154,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     return { status: 200, headers: { 'Content-Type': 'application/json' }, body: echo }
   }
 
-  // Idle connections stay open: one closed by the server as a client sends on it would be a fault nobody asked for.
+  // Idle connections stay open: if the server closed one while a client sends on it, that would be a fault nobody asked for.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(request, response))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -186,7 +186,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
       }),
     close: () =>
       new Promise((resolve) => {
-        // A second close is told that the server is not running; that is what was wanted.
+        // The callback of a second close gets an error, because the server is not running. That is no failure.
         server.close(() => resolve())
         server.closeAllConnections()
       }),
@@ -200,7 +200,7 @@ function kindOf(path: string): RequestKind {
   return /^\/token\/refresh\/?(\?|$)/.test(path) ? 'refresh' : 'resource'
 }
 
-/** What a `{ status }` fault sends; the codes are those of the specification, section 7. */
+/** @returns The answer of a `{ status }` fault, with the codes of the specification, section 7. */
 function scripted(kind: RequestKind, status: number, { headers, body }: MetFault): Answer {
   const codes: Record<string, string> = { 'obtain 400': '2006', 'refresh 401': '2007' }
   const code = status === 429 ? 'throttled' : codes[`${kind} ${status}`]
@@ -208,7 +208,7 @@ function scripted(kind: RequestKind, status: number, { headers, body }: MetFault
   return { status, headers: { 'Content-Type': mediaType, ...headers }, body: body ?? usual }
 }
 
-/** A body over 1 MiB is read to its end and thrown away: many clients see no answer while they are sending. */
+/** Reads a body over 1 MiB to its end, but does not keep it: many clients see no answer while they are sending. */
 async function bodyOf(request: IncomingMessage): Promise<{ text: string } | 'too-large' | 'gone'> {
   const chunks: Buffer[] = []
   let size = 0
@@ -234,7 +234,7 @@ function pause(delayMs: number, response: ServerResponse): Promise<void> {
   })
 }
 
-/** Sets instants of one millisecond apart by microseconds: two answers with one `meta.time` would look like a replay. */
+/** Adds microseconds to equal instants: two answers with the same `meta.time` would look like a replay. */
 function distinctInstants(now: () => number): () => number {
   let previous = NaN
   let micros = 0

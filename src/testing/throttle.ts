@@ -1,12 +1,12 @@
 /**
  * Allows `calls` in any stretch of `windowMs` (a sliding window). A refused call does not lengthen the wait.
  *
- * @returns a question to ask at each call: 0 if the call is allowed, else the ms until the next one will be.
+ * @returns A function to ask at each call: 0 if the call is allowed (and counted), else the ms until a call will be.
  */
 export function slidingWindow({ calls, windowMs }: { calls: number; windowMs: number }): (now: number) => number {
   let allowedAt: number[] = []
   return (now) => {
-    // Calls "in the future" were made before the clock was set back: kept, they would block for as long as the step.
+    // Calls "in the future" were made before the clock was set back. If kept, they would block for as long as the step.
     allowedAt = allowedAt.filter((at) => at > now - windowMs && at <= now)
     const [oldest] = allowedAt
     if (oldest !== undefined && allowedAt.length >= calls) return oldest + windowMs - now

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Of every request and answer of the token endpoints (specification, section 1). */
+/** The media type of every request and answer of the token endpoints (specification, section 1). */
 export const mediaType = 'application/vnd.api+json'
 
 export interface Answer {

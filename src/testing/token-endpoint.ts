@@ -23,16 +23,16 @@ export interface TokenCall {
   body: string
 }
 
-/** @returns a function that takes the turn of a call: the ms until a call is allowed, 0 for now. */
+/** @returns A function to ask at each call: 0 if the call is allowed (and counted), else the ms until a call will be. */
 export function throttleOf({ throttle }: ServiceSettings): (now: number) => number {
   return throttle ? slidingWindow(throttle) : () => 0
 }
 
 /**
  * Answers token calls as the specification says (sections 4 and 7): first the throttle, then the form of the request,
- * then the credentials. Issues into, and rotates in, the given ledger.
+ * then the credentials. Issues and rotates tokens in the given ledger.
  *
- * @param waitMs Of the throttle.
+ * @param waitMs The throttle (see `throttleOf`).
  * @returns a function of one call and the instant it was received, epoch ms by the service's clock.
  */
 export function tokenEndpoint(

@@ -13,7 +13,7 @@ export interface IssuedPair extends IssuedAccess {
   refreshExpiresAt: number
 }
 
-/** All that came of one pair by rotation. */
+/** All tokens that came of one pair by rotation. */
 interface Family {
   isRevoked: boolean
 }
@@ -25,12 +25,12 @@ interface Issued {
 
 /**
  * What was issued and what is still good (specification, section 3). Knows no clock: every question takes `now`.
- * A token is good until its expiry, and no longer at it. Obtaining again does not touch what was issued before.
+ * A token is good before the instant of its expiry, and not at it. An obtain does not change tokens that were issued before.
  */
 export class TokenLedger {
   readonly #lifetimes: { accessLifetimeMs: number; refreshLifetimeMs: number }
   readonly #access = new Map<string, Issued>()
-  /** In order of issue, without those that were superseded. */
+  /** In order of issue. Superseded tokens are not in it. */
   readonly #refresh = new Map<string, Issued>()
   readonly #superseded = new Map<string, Family>()
 
@@ -61,7 +61,7 @@ export class TokenLedger {
     return this.issuePair(now, issued.family)
   }
 
-  /** Where `refresh` was superseded, nobody can tell thief and owner apart: all that came of its pair is refused from now on. */
+  /** If `refresh` was superseded, revokes all tokens that came of its pair: nobody can tell thief and owner apart. */
   revokeReused(refresh: string): void {
     const family = this.#superseded.get(refresh)
     if (family) family.isRevoked = true
