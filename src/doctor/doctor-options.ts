@@ -4,7 +4,7 @@ import type { Order } from './examination.ts'
 
 export const USAGE = `npx axios-evergreen doctor --base-url URL [--api URL] [--json] [--allow-insecure-http]
 
-Makes one obtain and one refresh, and says what the token service is. With --api it sends one GET with the token.
+Makes one obtain and one refresh, and reports what the token service is. With --api it sends one GET with the token.
 Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET (Variant A), or
 EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
 `
@@ -13,7 +13,7 @@ export interface DoctorOptions extends Order {
   readonly json: boolean
 }
 
-/** What is wrong with how the doctor was called. Quotes no argument: it may be a secret. */
+/** The doctor was called wrongly. The message quotes no value of an argument: the value may be a secret. */
 export class Misuse extends Error {}
 
 const OPTIONS = {
@@ -24,7 +24,7 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
-/** @returns `help` where that is wanted. @throws {Misuse} */
+/** @returns The options, or `help` if the user asks for help or gives no argument. @throws {Misuse} */
 export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true })
   const given = new Map<string, string | true>()
@@ -42,7 +42,7 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
   const baseUrl = given.get('base-url')
   const api = given.get('api')
   if (typeof baseUrl !== 'string')
-    throw new Misuse('--base-url must be given: the address of the token service, before /token/')
+    throw new Misuse('--base-url must be given: the address of the token service, without /token/')
   if (api === true) throw new Misuse('--api must be given an address of the API')
   return {
     baseUrl,

@@ -31,7 +31,7 @@ export interface Order {
   readonly account: Client | Login
 }
 
-/** What was seen. Holds no token and no credential. */
+/** What the doctor has found out. Holds no token and no credential. */
 export interface Findings {
   /** Without its query. */
   baseUrl: string
@@ -40,7 +40,7 @@ export interface Findings {
   refresh?: Call
   accessLifetimeMs?: number
   refreshLifetimeMs?: number
-  /** What a refresh brings in the place of the refresh token that it spends. */
+  /** What a refresh brings in place of the refresh token that it used. */
   rotation?: 'new-token' | 'same-token' | 'no-token'
   signature?: SignatureForm | 'absent' | 'wrong'
   clock?: ClockOffset
@@ -68,9 +68,9 @@ export interface Problem {
 const API_LIMIT_MS = 10_000
 
 /**
- * Makes one obtain, one refresh where there is a refresh token, and one call of the API where one is named.
+ * Makes one obtain, one refresh if there is a refresh token, and one call of the API if `api` is given.
  *
- * @throws {TypeError} naming the option that cannot be used: nothing was called.
+ * @throws {TypeError} naming the option that cannot be used, before any call.
  */
 export async function examine({ baseUrl, api, allowInsecureHttp, account }: Order): Promise<Findings> {
   const seen: Seen[] = []
@@ -102,7 +102,7 @@ export async function examine({ baseUrl, api, allowInsecureHttp, account }: Orde
   return findings
 }
 
-/** The same source; what it grants is kept beside. */
+/** @returns The same source, which also adds each grant to `grants`. */
 function keeping(source: TokenSource, grants: TokenGrant[]): TokenSource {
   const kept = async (exchange: Promise<TokenGrant>) => {
     const grant = await exchange
@@ -157,10 +157,12 @@ function adviceOn(code: TokenErrorCode, retryAfterMs: number | undefined, answer
     advice.push(
       answer
         ? 'The service at this address fails: try again later.'
-        : 'Nothing answered. Check host and port, and what is between: firewall, VPN, HTTPS_PROXY and NO_PROXY.',
+        : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN, HTTPS_PROXY and NO_PROXY.',
     )
   if (code === 'ERR_CREDENTIALS_REJECTED')
-    advice.push('Compare the environment variables with your credentials: is there a line break, or another account?')
+    advice.push(
+      'Compare the environment variables with your credentials. They may hold a line break, or another account.',
+    )
   return advice
 }
 
@@ -176,7 +178,7 @@ function apiCall(address: string, tokens: TokenManager, allowInsecureHttp: boole
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('--api must be an absolute http or https URL')
   if (url.username || url.password) throw new TypeError('--api must not carry a user or password')
-  // What the API says of the token is what the doctor wants to know: nothing is renewed, nothing is sent again.
+  // The doctor reports how the API answers this very token: nothing is renewed, nothing is sent again.
   attachBearer(instance, tokens, { origins: [url.origin], refuses: () => false, allowInsecureHttp })
   return async (findings: Findings) => {
     const shown = url.origin + url.pathname
@@ -191,12 +193,12 @@ function apiCall(address: string, tokens: TokenManager, allowInsecureHttp: boole
         problem(
           'API_REFUSES_TOKEN',
           `${shown} answered 401: it refuses a token that was just issued`,
-          'Check that the API and the token service belong to the same environment, and what this account may do.',
+          'Check that the API and the token service belong to the same environment, and that the account may use this address.',
         )
       else if (takesToken === undefined)
         problem(
           'API_UNCLEAR',
-          `${shown} answered ${status}: that says nothing of the token`,
+          `${shown} answered ${status}: that does not show whether it takes the token`,
           status >= 500 ? 'Try again later.' : 'The doctor follows no redirect: give the address of its target.',
         )
     } catch (error) {

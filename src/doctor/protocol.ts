@@ -3,7 +3,7 @@ import type { Seen } from './recorder.ts'
 
 export type Protocol = 'variant-a' | 'variant-b' | 'oauth2'
 
-/** What an answer shows of the protocol that the service speaks; undefined: nothing. */
+/** @returns The protocol that the answer belongs to; undefined if the answer does not show it. */
 export function protocolOf({ status, text }: Seen): Protocol | undefined {
   const answer = parsed(text)
   const attributes = member(member(answer, 'data'), 'attributes')
@@ -30,7 +30,7 @@ export interface SignatureForm {
   readonly encoding: 'hex' | 'base64' | 'base64url'
 }
 
-/** @returns `absent`: there is none; `wrong`: no key in use makes it. */
+/** @returns `absent`: there is no signature; `wrong`: no known key and encoding give this one. */
 export function signatureForm(
   { text }: Seen,
   { login, password }: { login: string; password: string },
@@ -67,14 +67,14 @@ export function clockOffset({ sentAt, answeredAt, headers, text }: Seen): ClockO
   const time = Date.parse(String(member(member(parsed(text), 'meta'), 'time')))
   if (!Number.isNaN(time)) return { aheadMs: time - middle, uncertaintyMs: halfWayMs, by: 'meta.time' }
   const date = Date.parse(String(headers.date))
-  // Whole seconds, cut.
+  // Date is cut to whole seconds: the clock was 0 to 1 000 ms further.
   return Number.isNaN(date) ? undefined : { aheadMs: date + 500 - middle, uncertaintyMs: halfWayMs + 500, by: 'Date' }
 }
 
-/** What the headers of an answer say of a limit of calls. */
+/** @returns The headers of an answer that tell of a limit of calls. */
 export function throttlingHeaders({ headers }: Seen): Record<string, string> {
   const told = Object.entries(headers).filter(([name]) => /^(retry-after|(x-)?rate-?limit)/i.test(name))
-  // Numbers and dates. Anything else might be an echo of what was sent.
+  // Only numbers and dates are shown. Other text might repeat a secret that was sent.
   return Object.fromEntries(
     told.map(([name, value]) => {
       const text = String(value)

@@ -12,10 +12,10 @@ export interface Seen {
   text: string
 }
 
-/** More than any token answer has. The source refuses what is longer. */
+/** More than the token source accepts, so the source still refuses an answer that is cut here. */
 const MOST_BYTES = 128 * 1_024
 
-/** An adapter that sends as axios does in Node, and keeps what was answered. */
+/** An adapter that sends as axios does in Node, and adds each answer to `seen`. */
 export function recordingAdapter(seen: Seen[]): AxiosAdapter {
   const send = getAdapter('http')
   return async (config) => {

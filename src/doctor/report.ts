@@ -14,7 +14,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   ERR_SUSPICIOUS_REFRESH_TOKEN: 8,
   API_REFUSES_TOKEN: 9,
   API_UNCLEAR: 10,
-  // Not seen here: there is no store, nobody closes the manager, and the source is ours.
+  // These cannot happen here: there is no store, nobody closes the manager, and the source is ours.
   ERR_WAIT_TIMEOUT: 3,
   ERR_REPLACED_TOO_SOON: EXIT.broken,
   ERR_STORE_UNAVAILABLE: EXIT.broken,
@@ -26,7 +26,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
 /** The first problem decides. */
 export function exitCodeOf({ problems: [first], speaks }: Findings): number {
   if (!first) return EXIT.well
-  // It cannot have judged credentials that it did not find.
+  // An OAuth 2.0 server found no credentials in this obtain, so its answer says nothing about them.
   return speaks === 'oauth2' && first.step === 'obtain' ? EXIT_OF.ERR_TOKEN_RESPONSE : EXIT_OF[first.code]
 }
 
@@ -77,7 +77,7 @@ function* rows(findings: Findings): Generator<[string, string]> {
     yield ['throttling', told.length > 0 ? told.join(', ') : 'no header tells of a limit']
   }
   if (api) {
-    const taken = { true: 'takes the token', false: 'refuses the token', undefined: 'it is not clear' }
+    const taken = { true: 'takes the token', false: 'refuses the token', undefined: 'not clear if it takes the token' }
     yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}`]
   }
 }
