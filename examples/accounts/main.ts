@@ -3,7 +3,7 @@ import axios, { type AxiosInstance } from 'axios'
 import { attachBearer, createTokenManager, loginPassword, type TokenManager } from 'axios-evergreen'
 import { startTokenService, type SimulatedService } from 'axios-evergreen/testing'
 
-/** One merchant each. Here every one has a service of its own, because a simulated service knows one account. */
+/** Here each merchant has a service of its own, because a simulated service knows one account. */
 const services = new Map<string, SimulatedService>()
 for (const merchant of ['bakery', 'florist', 'garage']) services.set(merchant, await startTokenService())
 
@@ -21,7 +21,7 @@ class Merchants {
     return api
   }
 
-  /** An account that left: its timers end, and its tokens are forgotten with it. */
+  /** Removes an account: ends its timers, and forgets its tokens. */
   async forget(merchant: string): Promise<void> {
     await this.#clients.get(merchant)?.tokens.close()
     this.#clients.delete(merchant)

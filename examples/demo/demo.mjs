@@ -1,5 +1,5 @@
-// Ten seconds of steady traffic through axios instances that had interceptors of their own before the library came, while
-// the token services throttle, fail and lose answers, the APIs revoke tokens, and somebody steals one. npm run demo
+// Ten seconds of steady traffic through axios instances that have interceptors of their own. Meanwhile the token services
+// throttle, fail and lose answers, the APIs revoke tokens, and somebody steals a refresh token. npm run demo
 import axios from 'axios'
 import { attachBearer, clientCredentials, createTokenManager, loginPassword } from 'axios-evergreen'
 import { startTokenService } from 'axios-evergreen/testing'
@@ -8,10 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 const SECONDS = 10
 const REQUESTS_PER_SECOND = 50
 const LIFETIME_MS = 3_000
-/** A machine that is busy elsewhere is slower: requests do not pile up until their tokens have ended. */
+/** A limit for slow machines: without it, requests would pile up until their tokens have expired. */
 const MOST_AT_ONCE = 4
 
-/** One account at a service of its own, and an instance of its API as it may have been for years. */
+/** One account at a service of its own, and an axios instance for its API, as an application may have had it for years. */
 async function startSide(variant, sourceOf, scenesOf) {
   const service = await startTokenService({ accessLifetimeMs: LIFETIME_MS, latencyMs: 30 })
   const api = axios.create({ baseURL: service.baseUrl, timeout: 5_000 })
@@ -75,7 +75,7 @@ async function request({ api, tokens, sum }) {
   }
 }
 
-/** A scene begins while the token is fresh, so that each is met by a renewal of its own. */
+/** Begins the next scene while the token is fresh, so that each scene meets a renewal of its own. */
 async function nextScene({ variant, tokens, scenes }, second) {
   if (!scenes[0] || second < scenes[0][0] || tokens.status().phase !== 'fresh') return
   const [, what, begin] = scenes.shift()
@@ -136,7 +136,7 @@ const promises = [
     'the instances’ own interceptors ran once a request',
     everywhere(({ own, sum }) => [own.requests, own.answers, own.numbers.size].every((count) => count === sum.sent)),
   ],
-  // A token is due when half its life is over, at most a tenth earlier; each scene costs a call or two more.
+  // A token is due after 40 to 50 % of its life; each scene costs a call or two more.
   [
     'token calls follow the lifetime, not the traffic',
     everywhere((_, { tokenCalls }) => tokenCalls <= tookSeconds / ((LIFETIME_MS / 1_000) * 0.4) + 8),
@@ -155,7 +155,7 @@ function throttled() {
   return { status: 429, headers: { 'Retry-After': '1' } }
 }
 
-/** One line that follows the traffic: on a terminal rewritten in place, elsewhere not shown. */
+/** Shows one line about the traffic. A terminal rewrites the line in place; elsewhere it is not shown. */
 function show(second) {
   if (!process.stdout.isTTY) return
   const bar = '█'.repeat(Math.round(second * 2)).padEnd(SECONDS * 2, '·')

@@ -19,7 +19,7 @@ api.interceptors.response.use((response) => {
 })
 axiosRetry(api, { retries: 2, onRetry: (n, error) => console.log(`retry ${n} after ${error.response?.status}`) })
 
-// What is new. The token is put on below all of that: whatever sends a request again sends it with the token of that moment.
+// What is new. The token is added below all of that: a library that sends a request again sends it with the current token.
 const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
 attachBearer(api, tokens)
 

@@ -1,4 +1,4 @@
-// Eight workers of one service, one account: their token calls, each for itself, and then sharing through Redis.
+// Eight workers of one service use one account. Counts their token calls: first each for itself, then sharing through Redis.
 // npm run example fleet
 import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
@@ -15,7 +15,7 @@ const [WORKERS, SECONDS, LIFETIME_MS] = [8, Number(process.argv[2] ?? 10), 4_000
 if (cluster.isPrimary) await compare()
 else await work(JSON.parse(process.env.WORKER))
 
-/** One worker: an API client with a token that it shares, if it is given a Redis. */
+/** One worker: an API client. It shares its token if it is given a Redis. */
 async function work({ baseUrl, login, password, redisUrl }) {
   const client = redisUrl && (await createClient({ url: redisUrl }).on('error', console.warn).connect())
   const encryptionKeys = [{ id: 'example', key: new Uint8Array(32) }] // in production, from a secret manager

@@ -1,7 +1,7 @@
 import { createClient } from 'redis'
 import { startRedis } from '../../scripts/lib/redis-server.mjs'
 
-/** That at `REDIS_URL`, or one of our own until `stop`. Ends the process, and says what to do, where there is neither. */
+/** The Redis at `REDIS_URL`, or a private one until `stop`. If there is neither, says what to do and ends the process. */
 export async function findRedis() {
   const { REDIS_URL } = process.env
   if (!REDIS_URL) return startRedis().catch((error) => missing(error.message))

@@ -12,14 +12,14 @@ import { instrument } from 'axios-evergreen/opentelemetry'
 import { startTokenService } from 'axios-evergreen/testing'
 import { pino } from 'pino'
 
-// In your own program the SDK of OpenTelemetry sets these two up, with exporters to where you look.
+// In your own program the SDK of OpenTelemetry sets these two up, with exporters to your own tools.
 const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
 const reader = new PeriodicExportingMetricReader({ exporter: metricExporter })
 metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
 const spans = new InMemorySpanExporter()
 trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
 
-/** Ready unless requests would fail; an idle service, whose token has lapsed, is ready too. */
+/** Ready unless requests would fail. An idle service, whose token has expired, is ready too. */
 function health(tokens: TokenManager): { status: number; body: object } {
   const { phase, lastError, nextAttemptAt } = tokens.status()
   const isReady = !['cooling-down', 'stopped', 'closed'].includes(phase)

@@ -1,4 +1,4 @@
-// The shape that openapi-generator's typescript-axios gives a client; one operation of it.
+// A client with one operation, in the shape that openapi-generator (typescript-axios) gives it.
 import globalAxios, { type AxiosInstance, type AxiosPromise, type RawAxiosRequestConfig } from 'axios'
 
 export class Configuration {

@@ -14,7 +14,7 @@ async function oauthClientCredentials(issuer: string, clientId: string, clientSe
     async obtain({ signal }) {
       // The deadline of the manager ends the call.
       server[oauth.customFetch] = (url, init) => fetch(url, { ...(init as RequestInit), signal })
-      // What it throws needs no translation: the manager reads the status and the OAuth 2.0 error.
+      // Errors of openid-client need no translation: the manager reads the status and the OAuth 2.0 error.
       const { access_token, expires_in = 60 } = await oauth.clientCredentialsGrant(server)
       return { accessToken: access_token, accessLifetimeMs: expires_in * 1_000 }
     },

@@ -28,7 +28,7 @@ export async function fileRegister(folder: string): Promise<TokenRegister> {
         if ((await stored(key)) !== expected) return false
         const until = Math.min(Date.now() + keepMs, Number.MAX_SAFE_INTEGER)
         await writeFile(`${file}.new`, JSON.stringify({ value, until } satisfies Stored), { mode: 0o600 })
-        // Whoever reads sees the old file or the new one, never half of it.
+        // A reader sees the old file or the new one, never half of it.
         await rename(`${file}.new`, file)
         return true
       } finally {

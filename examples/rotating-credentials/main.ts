@@ -5,7 +5,7 @@ import { startTokenService } from 'axios-evergreen/testing'
 
 const service = await startTokenService()
 
-/** Stands for a secret manager: what it answers is asked for at each token call that needs it, and never kept. */
+/** Stands for a secret manager. The source asks it at each token call that needs credentials, and never keeps the answer. */
 const vault = { secret: { login: service.login.login, password: 'of last month' }, reads: 0 }
 const credentials = async () => {
   vault.reads += 1
@@ -21,7 +21,7 @@ if (isTokenError(refused, 'ERR_CREDENTIALS_REJECTED'))
   console.log(`refused; no token call for ${Math.round((refused.retryAt! - Date.now()) / 1_000)} s`)
 
 vault.secret = service.login
-// Ends the wait. Call it from the webhook, the signal or the file watcher that tells of the rotation.
+// reset() ends the wait. Call it from the webhook, the signal or the file watcher that tells of the rotation.
 await tokens.reset()
 const { status } = await api.get('/wallet')
 console.log(`answered with ${status}; the secret manager was read ${vault.reads} times`)

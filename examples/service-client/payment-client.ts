@@ -24,7 +24,7 @@ export class PaymentClient {
       return data.body
     } catch (error) {
       if (!isTokenError(error)) throw error
-      // It was not sent: it may be tried again without harm.
+      // The payment was not sent: the caller may try it again without harm.
       throw new Error(`No payment was made (${error.code})`, { cause: error })
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A key of this browser that no script can read: WebCrypto makes it, IndexedDB keeps it as it is. Tokens that are sealed with it are of no use
- * outside this browser. Scripts of this page can use it: it does not help against those.
+ * A key of this browser that no script can read. WebCrypto makes the key, and IndexedDB keeps it. Tokens that are sealed with it are of no use
+ * outside this browser. The key does not protect against scripts of this page: those can use it.
  */
 export async function browserKey(name) {
   const database = await answerOf(indexedDB.open(`key ${name}`, 1), (request) => {
@@ -10,7 +10,7 @@ export async function browserKey(name) {
   const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, usages)
   const keys = database.transaction('keys', 'readwrite').objectStore('keys')
   const kept = await answerOf(keys.get('key'), (request) => {
-    // In the same transaction: two tabs must not make two keys.
+    // Read and put in the same transaction: two tabs must not make two keys.
     request.addEventListener('success', () => request.result ?? keys.put(made, 'key'))
   })
   database.close()

@@ -12,12 +12,12 @@ const tokens = createTokenManager({
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 followPage(tokens)
-// What one tab does about the login, all tabs do: they begin anew, and forget what they showed.
+// After a login or logout in one tab, the other tabs load again, and forget what they showed.
 const login = new BroadcastChannel('login')
 login.onmessage = () => location.reload()
 
 const [form, inside, events] = ['login', 'inside', 'events'].map((id) => document.getElementById(id))
-// What the manager does, and what becomes of requests: for development.
+// For development: shows what the manager does, and how requests end.
 inspect(tokens, events, { api })
 const show = (isInside) => {
   form.hidden = isInside
@@ -48,18 +48,18 @@ form.onsubmit = async (event) => {
   await ask()
 }
 document.getElementById('logout').onclick = async () => {
-  // The session ends at the service, whatever copies of its tokens there are.
+  // Ends the session at the service, so that no copy of its tokens is of use.
   await fetch('/logout', { method: 'POST', headers: { Authorization: `Bearer ${await tokens.getAccessToken()}` } })
   await tokens.reset()
   login.postMessage('out')
   show(false)
 }
-// The service makes trouble for this login, or for all. What a renewal meets is seen at once.
+// Each button makes trouble at the service. The renewal meets that trouble at once.
 for (const button of document.querySelectorAll('#trouble button'))
   button.onclick = async () => {
     const headers = { Authorization: `Bearer ${await tokens.getAccessToken()}` }
     await fetch(`/trouble/${button.name}`, { method: 'POST', headers })
-    if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events tell
+    if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events show the failure
   }
 
 tokens.onAny((name, event) => {

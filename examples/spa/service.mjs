@@ -1,4 +1,4 @@
-// What stands behind the page: a login, an OAuth 2.0 token endpoint whose refresh tokens rotate, a logout, and an API.
+// The server behind the page: a login, an OAuth 2.0 token endpoint whose refresh tokens rotate, a logout, and an API.
 import { randomBytes } from 'node:crypto'
 
 /** @returns A function that answers a request, or returns false. */
@@ -8,7 +8,7 @@ export function answering({ lifetimeSeconds }) {
   /** By refresh token: the family that it belongs to. A family ends with a logout, or when one of its tokens is presented again. */
   const families = new Map()
 
-  /** What the token service answers meanwhile, if something is wrong with it. */
+  /** What the token service answers until that instant. */
   let trouble = { until: 0 }
   const inTrouble = (status, headers) => {
     trouble = { until: Date.now() + 10_000, answer: [status, { error: 'temporarily_unavailable' }, headers] }
@@ -32,7 +32,7 @@ export function answering({ lifetimeSeconds }) {
       if (trouble.until > Date.now()) return trouble.answer
       const presented = form.get('refresh_token')
       const family = families.get(presented)
-      // A token that was used is presented again: whoever has the other copy is logged out, too.
+      // A refresh token was presented twice, so there are two copies: both holders are logged out.
       if (family && family.current !== presented) family.isOver = true
       if (!family || family.isOver) return [400, { error: 'invalid_grant' }]
       return [200, issue(family)]

@@ -1,7 +1,7 @@
 import axios from 'axios'
 import { attachBearer, createTokenManager, isTokenError, loginPassword } from 'axios-evergreen'
 
-/** The code that is to be tested. */
+/** The code under test. */
 export function walletOf(settings: { baseUrl: string; login: string; password: string }) {
   const tokens = createTokenManager({ source: loginPassword(settings), retry: { maxAttempts: 2 } })
   const api = axios.create({ baseURL: settings.baseUrl })
