@@ -1,5 +1,5 @@
-// Holds the public surface, as the built declarations show it, to the reports in api/, so that every change of it is seen in a diff:
-// npm run check:api. After a change that is meant: npm run check:api -- --write
+// Compares the public surface, as the built declarations show it, with the reports in api/, so that a diff shows every change:
+// npm run check:api. After an intended change: npm run check:api -- --write
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
@@ -29,12 +29,12 @@ const configs = Object.values(exports)
         docModel: { enabled: false },
         dtsRollup: { enabled: false },
         tsdocMetadata: { enabled: false },
-        // The docstrings are TypeDoc's business, the types tsc's. An entry may use what another exports.
+        // TypeDoc checks the docstrings, and tsc the types. An entry may use what another one exports.
         messages: { extractorMessageReporting: none, tsdocMessageReporting: none, compilerMessageReporting: none },
       },
     }),
   )
-// One program for all: three times as fast.
+// One compiler program for all entries: three times as fast.
 const compilerState = CompilerState.create(configs[0], {
   additionalEntryPoints: configs.map((config) => config.mainEntryPointFilePath),
 })
@@ -45,6 +45,6 @@ const changed = configs.filter((config) => {
 rmSync(temporary, { recursive: true })
 if (changed.length > 0 && !isWriting) {
   const files = changed.map(({ reportFilePath }) => `api/${basename(reportFilePath)}`)
-  console.error(`The public surface differs from ${files.join(', ')}. If that is meant: npm run check:api -- --write`)
+  console.error(`The public surface differs from ${files.join(', ')}. If intended: npm run check:api -- --write`)
   process.exitCode = 1
 }

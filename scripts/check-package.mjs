@@ -1,5 +1,5 @@
-// Packs the package (which builds it) and uses the packed copy as its users will. Nothing is downloaded: the copy is
-// unpacked below this project, so that its dependencies are found by walking up.
+// Packs the package (which builds it) and uses the packed copy as its users will. Nothing is downloaded: the copy lies below
+// this project, so Node finds its dependencies in the node_modules of the project.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,12 +13,12 @@ const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
 const DOCS = /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png|gif|webp)|operations\/[\w-]+\.(yml|json|png))$/
-/** A peer that may be missing, of one entry alone. */
+/** An optional peer dependency of one entry only. */
 const TELEMETRY = '@opentelemetry/api'
 const BUILT =
   /^dist\/(doctor(?=\.js$)|index|inspector|oauth2|opentelemetry|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
 
-// Without proxies: all that the consumers talk to is on this machine. Without what an npm around us was told, such as a dry run.
+// Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$|^npm_|^FORCE_COLOR$/i.test(name)),
 )
@@ -71,7 +71,7 @@ function check(name, act) {
 }
 
 function run(command, args, cwd = folder) {
-  // A consumer that does not end has been left with an open handle. On a busy machine all take longer.
+  // A consumer that does not end has an open handle. The limit is long, because a busy machine is slow.
   return execFileSync(command, args, {
     cwd,
     env,
@@ -129,7 +129,7 @@ function checkContents() {
   assert.deepEqual(files.filter((name) => !BUILT.test(name) && !DOCS.test(name)).sort(), SHIPPED.toSorted())
 }
 
-/** The main entry loads in any runtime, and nothing is imported that a user would not have. */
+/** No file imports what a user would not have, and the main entry loads in any runtime. */
 function checkImports() {
   const ofProgram = readFileSync(join(unpacked, 'dist', 'doctor.js'), 'utf8').matchAll(/^import .*from "([^"]+)"/gm)
   const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))

@@ -18,7 +18,7 @@ if (!names.includes(name)) {
 
 const script = join(examples, name, `${name}.mjs`)
 const file = existsSync(script) ? script : await translated(name)
-// In its own process: some set exit codes and signal handlers.
+// In its own process: some examples set exit codes and signal handlers.
 const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal))
 child.once('exit', (code) => {
@@ -33,7 +33,7 @@ async function translated(example) {
     platform: 'node',
     tsconfig: false,
     transform: { decorator: { legacy: true } },
-    // Packages stay outside, but for helpers that the translation needs.
+    // Packages are not bundled, except for helpers that the translation needs.
     external: (id) => /^[^./]/.test(id) && !id.startsWith('@oxc-project/'),
     output: { file, format: 'esm' },
     logLevel: 'warn',

@@ -1,5 +1,5 @@
-// npm run test:foreign: libraries that people have on their axios instances, from the registry, with the attachment on: before them and after
-// them. Not part of the gate, which downloads nothing but its tools. Some only: -- --only nock,msw. The table of docs/works-with.md: -- --write.
+// npm run test:foreign: checks libraries that people put on their axios instances, from the registry, with the attachment before and after them.
+// Not part of the gate, which downloads nothing but its tools. Some only: -- --only nock,msw. To write the table of docs/works-with.md: -- --write.
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const project = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(project, 'scripts', 'foreign')
 const pageFile = join(project, 'docs', 'works-with.md')
 
-// All that the programs talk to is on this machine, or is mocked.
+// Without proxies: the programs talk only to this machine, or to mocks.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
 
 const { only, write } = options()
@@ -29,7 +29,7 @@ const sum = (what) => results.reduce((total, one) => total + one[what], 0)
 console.log(`\n${sum('passed')} passed, ${sum('failed') + results.filter(({ why }) => why).length} failed`)
 process.exitCode = bad.length === 0 && (page === 'as it should be' || page === 'was written') ? 0 : 1
 
-/** Puts the package beside the libraries, as it is built: they and it share one axios, as in a project of a user. */
+/** Copies the built package beside the libraries, so that all share one axios, as in a project of a user. */
 function installPackage() {
   const target = join(folder, 'node_modules', 'axios-evergreen')
   rmSync(target, { recursive: true, force: true })
@@ -41,7 +41,7 @@ function programs() {
   return readdirSync(folder).flatMap((name) => (name.endsWith('.mjs') ? [name.slice(0, -4)] : []))
 }
 
-/** Runs one program in a process of its own: some replace what a process has once. @returns `{ name, passed, failed, why }` */
+/** Runs one program in a process of its own: some replace globals of their process. @returns `{ name, passed, failed, why }` */
 async function run(name) {
   const child = spawn(process.execPath, [join(folder, `${name}.mjs`)], { env, timeout: 300_000 })
   let said = ''
@@ -64,7 +64,7 @@ async function checkedPage() {
     filepath: pageFile,
   })
   if (text === found) return 'as it should be'
-  if (!write) return 'has another table: npm run test:foreign -- --write'
+  if (!write) return 'has an old table: npm run test:foreign -- --write'
   if (bad.length > 0) return 'was not written: something failed'
   writeFileSync(pageFile, text)
   return 'was written'

@@ -1,4 +1,4 @@
-// Says so when Node is too old, before anything fails in words of its own.
+// Says clearly that Node is too old, before anything else fails.
 const [major, minor] = process.versions.node.split('.').map(Number)
 const least = { 20: 19, 22: 12 }
 if (major < 20 || major === 21 || minor < (least[major] ?? 0)) {

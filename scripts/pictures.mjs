@@ -1,4 +1,4 @@
-// Records what the hand-made pictures of the documents show, and draws them: npm run docs:pictures, or with the name of one of them.
+// Records the data of the pictures in the documents that no build makes, and draws them: npm run docs:pictures [-- <name>]
 import { readFileSync, writeFileSync } from 'node:fs'
 import * as beforeAndAfter from './pictures/before-and-after.mjs'
 import * as dashboard from './pictures/dashboard.mjs'
@@ -17,7 +17,7 @@ for (const name of names.length > 0 ? names : Object.keys(pictures)) {
   writeFileSync(new URL(`images/${name}.svg`, DOCS), svg)
   const file = new URL(page, DOCS)
   const text = readFileSync(file, 'utf8')
-  // The text that stands for the picture is its title.
+  // The alternative text of the picture is its title.
   writeFileSync(file, text.replace(new RegExp(`!\\[[^\\]]*\\](\\(images/${name}\\.svg\\))`), `![${title}]$1`))
   console.log(`docs/images/${name}.svg: ${title}`)
 }

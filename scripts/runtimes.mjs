@@ -1,5 +1,5 @@
-// npm run test:runtimes: the built package in each runtime that runs axios. Some only: -- --only bun,workerd. The table of
-// docs/works-with.md: -- --write.
+// npm run test:runtimes: checks the built package in each runtime that runs axios. Some only: -- --only bun,workerd. To write
+// the table of docs/works-with.md: -- --write.
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const project = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(project, 'scripts', 'runtimes')
 const pageFile = join(project, 'docs', 'works-with.md')
 const [BEGIN, END] = ['<!-- table: npm run test:runtimes -->', '<!-- /table: runtimes -->']
-// All that the checks talk to is on this machine.
+// Without proxies: the checks talk to this machine only.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
 
 const RUNTIMES = {
@@ -65,7 +65,7 @@ function options() {
   return { only: names, write: values.write }
 }
 
-/** As it is built, beside the axios of this folder. */
+/** Copies the built package beside the axios of this folder. */
 function installPackage() {
   const target = join(folder, 'node_modules', 'axios-evergreen')
   rmSync(target, { recursive: true, force: true })
@@ -97,7 +97,7 @@ async function programOn(runtime, version, file, args) {
   return { runtime, version, results: JSON.parse(found[1]) }
 }
 
-/** The library and axios in one file, as tools for workerd bundle them. */
+/** Bundles the library and axios into one file, as tools for workerd do. */
 async function onWorkerd() {
   const home = mkdtempSync(join(tmpdir(), 'axios-evergreen-workerd-'))
   const file = binary('@cloudflare/workerd-linux-64/bin/workerd')
@@ -135,14 +135,14 @@ const config :Workerd.Config = (
 `
 }
 
-/** A manager for each request, all with the memory store of the module. */
+/** Each request has a manager of its own; all managers use the memory store of the module. */
 async function sharedAmongRequests(address) {
   const tokens = await Promise.all(Array.from({ length: 10 }, async () => (await fetch(address)).text()))
   const isOne = tokens.every((token) => token === 'shared-1')
   return { name: 'requests share a memory store', ...(!isOne && { why: `they got ${tokens.join()}` }) }
 }
 
-/** Asks again until somebody listens there. */
+/** Asks again until workerd listens at the address. */
 async function answerOf(address, child) {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}`)
@@ -170,7 +170,7 @@ async function checkedPage() {
     filepath: pageFile,
   })
   if (text === found) return 'is as it should be'
-  if (!write) return 'has another table: npm run test:runtimes -- --write'
+  if (!write) return 'has an old table: npm run test:runtimes -- --write'
   writeFileSync(pageFile, text)
   return 'was written'
 }

@@ -1,9 +1,9 @@
-// Real processes that share one token through a real Redis, killed and frozen by real signals: npm run soak:fleet --
-// [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--seed N]. What is 0 is left out. The same seed kills at the same steps, but
-// which process it meets is chance. Or processes that share at another place, which is killed or restarted meanwhile:
-// --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N], PLACE being one of redis-aof, redis-rdb, redis-none,
-// cluster, sentinel (CLIENT: node-redis, ioredis) and postgres (pg, postgres); `--on postgres --rounds N` kills and freezes processes instead. Needs redis-server, and signals: Linux or macOS.
-// The exit code is 0 only if every promise was kept.
+// Real processes share one token through a real Redis, and real signals kill and freeze them: npm run soak:fleet --
+// [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--seed N]. A part with 0 is left out. The same seed kills at the same steps, but
+// chance decides which process is killed. Or processes share through another store, which is killed or restarted meanwhile:
+// --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N]. PLACE is redis-aof, redis-rdb, redis-none, cluster or sentinel
+// (CLIENT: node-redis, ioredis), or postgres (CLIENT: pg, postgres); `--on postgres --rounds N` kills and freezes processes instead.
+// Needs redis-server, and signals: Linux or macOS. The exit code is 0 only if every promise was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { cold } from './fleet/cold.mjs'
@@ -16,7 +16,7 @@ import { dice } from './lib/dice.mjs'
 import { startRedis } from './lib/redis-server.mjs'
 
 const settings = read()
-// Nobody is left behind, stopped or not.
+// On exit all processes of the fleet are killed, frozen or not.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const redis = settings.on ? undefined : await startRedis()
 console.log(

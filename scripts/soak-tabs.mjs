@@ -1,5 +1,5 @@
-// Real tabs of one Chromium that share one login, opened, closed, crashed and frozen at random: npm run soak:tabs --
-// [--seconds 600] [--tabs 8] [--lifetime 6] [--seed N]. The same seed does the same in the same order, but what it meets is chance. Needs
+// Real tabs of one Chromium share one login; this script opens, closes, crashes and freezes them at random: npm run soak:tabs --
+// [--seconds 600] [--tabs 8] [--lifetime 6] [--seed N]. The same seed does the same in the same order, but at other moments. Needs
 // chromium (CHROMIUM, or on PATH). The exit code is 0 only if every promise was kept.
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
@@ -7,7 +7,7 @@ import findChromium from '../test/support/chromium-setup.mjs'
 import { dice } from './lib/dice.mjs'
 import { builtSite } from './tabs/built-site.mjs'
 
-/** What tabs do with a token call that takes longer than this: they give it up. */
+/** A tab gives up a token call that takes longer. */
 const EXCHANGE_TIMEOUT_MS = 4_000
 const settings = read()
 const { happens, between, oneOf } = dice(settings.seed, 0)
@@ -27,7 +27,7 @@ console.log(
 
 const tally = { requests: 0, failed: [], suspicious: [], opened: 0, closed: 0, crashed: 0, frozen: 0 }
 const tabs = new Set()
-/** Tabs tell what they meet at once: a crashed one could not be asked. Whoever is gone, or going, no longer counts. */
+/** Tabs report at once what they meet, because nobody can ask a crashed tab. Failures of a tab that is closed or closing do not count. */
 await context.exposeBinding('report', ({ page }, what, value) => {
   const tab = [...tabs].find((one) => one.page === page)
   if (what === 'request') tally.requests += 1
@@ -63,7 +63,7 @@ const DEEDS = {
     await crashed
     await page.close()
   },
-  /** A page whose synchronous request waits for its answer stands still. It goes on, and counts all the time. */
+  /** Freezes a page by a synchronous request. The page goes on afterwards, and counts all the time. */
   async frozen(page, ms) {
     const still = `(() => { const at = new XMLHttpRequest(); at.open('GET', '/frozen?${ms}', false); at.send() })()`
     await page.evaluate(still)
@@ -75,7 +75,7 @@ const inMs = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const frozen = new Set()
 for (let n = 0; n < settings.tabs; n += 1) await open()
 while (performance.now() - startedAt < settings.seconds * 1_000) {
-  // Half of the deeds fall into a token call.
+  // Waits for a token call, but not for long, so that more deeds disturb one.
   const calls = site.calls.length
   for (let n = 0; happens(0.9) && site.calls.length === calls && n < 400; n += 1) await inMs(10)
   const tab = oneOf([...tabs].filter((one) => !frozen.has(one)))

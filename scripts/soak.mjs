@@ -1,7 +1,7 @@
-// Hundreds of callers against real HTTP while everything fails at random: npm run soak -- [--seconds 60] [--seed N]
-// Not part of the tests: it is long, and what it finds may not be found again. The same seed makes the same faults in the
-// same order, but answers take what time they take. Needs node --expose-gc. The exit code is 0 only if nothing happened that
-// must never happen, the heap stayed flat, and nothing was left open.
+// Hundreds of callers send real HTTP while everything fails at random: npm run soak -- [--seconds 60] [--seed N]
+// Not part of the tests: the soak is long, and may not find the same failure again. The same seed makes the same faults in
+// the same order, but at other moments. Needs node --expose-gc. The exit code is 0 only if nothing happened that must never
+// happen, the heap stayed flat, and nothing was left open.
 import { globalAgent } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +19,7 @@ const CALLERS = 300
 /** Between two requests of one caller, ms. */
 const LONGEST_THOUGHT_MS = 500
 
-/** Of each service, and of the manager of its account. */
+/** Options of each service, and of the manager of its account. */
 const ACCOUNTS = [
   ['A', { accessLifetimeMs: 2_000 }, {}],
   ['A', { accessLifetimeMs: 3_000, latencyMs: 40, throttle: { calls: 6, windowMs: 5_000 } }, { vault: true }],
@@ -54,7 +54,7 @@ const callers = Array.from({ length: CALLERS }, (_, n) => {
 const end = new AbortController()
 const samples = []
 const startedAt = performance.now()
-/** While there is one, callers start no request. */
+/** While there is a rest, callers start no request. */
 let rest
 const living = callers.map((caller, n) => live(caller, dice(seed, 1_000 + n)))
 const failing = misfortune(accounts, callers, tally, dice(seed, 50), end.signal)
@@ -64,7 +64,7 @@ while (performance.now() - startedAt < seconds * 1_000) {
 }
 end.abort()
 await idle()
-// What never ends is not waited for.
+// An endless request would hang the soak.
 if (tally.broken.get('endless').length === 0) await Promise.all([...living, failing])
 
 const served = await ended()
@@ -72,14 +72,14 @@ served.forEach((counts, n) => {
   for (const [what, times] of Object.entries(counts)) tally.add(accounts[n].variant, 'served', what, times)
 })
 const growth = growthOf(samples)
-// With nothing open the process ends by itself, and says so; a timer that does not hold it fires only if something does.
+// With nothing open the process ends by itself: `beforeExit`. The timer holds no process: it fires only if something else does.
 process.once('beforeExit', () => conclude([]))
 setTimeout(() => {
   conclude(process.getActiveResourcesInfo())
   process.exit()
 }, 10_000).unref()
 
-/** @param left What holds the process. */
+/** @param left What keeps the process alive. */
 function conclude(left) {
   console.log(report({ tally, samples, growth, left, seconds }))
   const isGood = tally.breaches === 0 && (growth?.isFlat ?? true) && left.length === 0
@@ -90,25 +90,25 @@ function conclude(left) {
 async function live(caller, { between }) {
   while (!end.signal.aborted) {
     await pause(between(0, LONGEST_THOUGHT_MS))
-    // Afterwards they think again: all of them at once would be a stampede of its own.
+    // After a rest callers pause again: all of them at once would be a stampede of its own.
     if (rest) await rest
     else if (!end.signal.aborted) await caller.request()
   }
 }
 
-/** All callers pause until nothing is on its way: a heap with requests in it would say nothing of leaks. */
+/** All callers pause until no request is on its way: requests in the heap would hide leaks. */
 async function takeRest() {
   let go
   rest = new Promise((resolve) => (go = resolve))
   await idle()
-  // How many connections were left idle is chance, and each is 20 kB.
+  // The number of idle connections is chance, and each takes 20 kB.
   for (const socket of Object.values(globalAgent.freeSockets).flat()) socket.destroy()
   samples.push({ at: performance.now() - startedAt, bytes: await heapInUse() })
   rest = undefined
   go()
 }
 
-/** Waits until no request is on its way, or one of them will never end. */
+/** Waits until no request is on its way, or until one counts as endless. */
 async function idle() {
   while (callers.some(({ onTheWay }) => onTheWay.size > 0) && tally.broken.get('endless').length === 0) {
     await pause(20)
@@ -132,7 +132,7 @@ function settings() {
   })
   const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
   if (!(seconds > 0) || !Number.isInteger(seed))
-    throw new RangeError('--seconds and --seed must be numbers, --seed a whole one')
-  if (!globalThis.gc) throw new Error('start it with node --expose-gc, or by npm run soak')
+    throw new RangeError('--seconds must be a number above 0, --seed a whole number')
+  if (!globalThis.gc) throw new Error('Start the soak with node --expose-gc, or by npm run soak')
   return { seconds, seed }
 }

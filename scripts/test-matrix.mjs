@@ -32,7 +32,7 @@ try {
 
 /** @returns The exit code. */
 function main({ majors, adapters, typescripts, wanted }) {
-  // Everything is there before anything runs.
+  // Everything is downloaded before anything runs.
   console.log('Getting Node, axios and TypeScript, building and packing …')
   const nodes = majors.map(nodeOf)
   const compilers = typescripts.map((version) => typescriptOf(version, join(folder, `typescript-${version}`)))
@@ -43,7 +43,7 @@ function main({ majors, adapters, typescripts, wanted }) {
 
   const rows = nodes.flatMap((node) => copies.map((axios) => ({ node, axios, cells: cellsOf(node, axios, adapters) })))
   console.log(`\nLeft out:\n${LEFT_OUT.map(([what, why]) => `- ${what}: ${why}`).join('\n')}\n`)
-  console.log('Skipped: tests that are there for the other adapter, and those left out under fetch.\n')
+  console.log('Skipped: tests of the other adapter, and those left out under fetch.\n')
   console.log(table(rows, adapters))
   const compiled = compilers.flatMap((compiler) => copies.map((axios) => typesCell(compiler, axios)))
   const cells = [...rows.flatMap((row) => row.cells), ...compiled]
@@ -76,7 +76,7 @@ function textOf({ passed, failed, skipped, seconds }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}, ${seconds} s`
 }
 
-/** A diff says what is wrong in its first lines; a printed world goes on for pages. */
+/** The first lines of a diff say what is wrong; printed objects may go on for pages. */
 function firstLines(text) {
   const lines = text.split('\n').slice(0, 12)
   return lines.map((line, n) => (n === 0 ? '  ✗ ' : '      ') + line.slice(0, 200)).join('\n')

@@ -1,4 +1,4 @@
-// An ESM and a CommonJS user of the packed package in one process: two copies of it that must get along.
+// An ESM and a CommonJS user of the packed package in one process: the two copies of the package must work together.
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import axios from 'axios'
@@ -28,7 +28,7 @@ for (const [maker, reader] of [
   assert.equal(service.count('obtain'), 1)
   assert.equal(service.count('resource'), 1)
 
-  // Attached twice, each of the two would replay.
+  // If both copies were attached, each would replay the request.
   service.failNext('resource', { status: 401 }, 9)
   assert.equal((await api.get('/orders', { validateStatus: null })).status, 401)
   assert.equal(service.count('resource'), 3)

@@ -1,5 +1,5 @@
-// What a user of the packed package writes. check-package.mjs runs it as ESM, as CommonJS and in Jest, and compiles it as
-// TypeScript in every module mode; hence no top-level await, and errors that only TypeScript expects.
+// What a user of the packed package writes. check-package.mjs runs this as ESM, as CommonJS and in Jest, and compiles it as
+// TypeScript in every module mode. So there is no top-level await, and only TypeScript sees the expected errors.
 import assert from 'node:assert/strict'
 import axios from 'axios'
 import { attachBearer, clientCredentials, createTokenManager } from 'axios-evergreen'
@@ -21,7 +21,7 @@ async function main() {
 
   // @ts-expect-error: the types are not `any`
   assert.throws(() => attachBearer(api, 'no manager'), TypeError)
-  // @ts-expect-error: nor is what the package adds to axios' own
+  // @ts-expect-error: the option that the package adds to axios is not `any` either
   await api.get('/orders', { evergreen: 'yes' })
 
   await tokens.close()

@@ -7,7 +7,7 @@ const host = '127.0.0.1'
 const quiet = (client) => client.on('error', () => undefined)
 const url = (port) => `redis://${host}:${port}`
 
-/** How each client reaches a server, a cluster or what sentinels lead to: by the ports that are known of it. */
+/** How each client connects to a server, a cluster or sentinels on the given ports. */
 const CLIENTS = {
   'node-redis': {
     redis: async ([port]) => quiet(createClient({ url: url(port) })).connect(),

@@ -4,12 +4,12 @@ import { startWatchedService } from './watched-service.mjs'
 const BUSY_MS = 300
 
 /**
- * Processes that start at once with nothing stored, and are busy while the store answers.
+ * Processes that start at the same time with an empty store. They are busy while the store answers.
  *
  * @returns promises, each with whether it was kept.
  */
 export async function cold({ processes, redisUrl }) {
-  console.log(`\n${processes} processes start with ${BUSY_MS} ms of synchronous work, and nothing is stored.`)
+  console.log(`\n${processes} processes start with an empty store, and with ${BUSY_MS} ms of synchronous work.`)
   const watched = await startWatchedService({ accessLifetimeMs: 600_000, latencyMs: 40 })
   const fleet = new Fleet({ watched, redisUrl, busyMs: BUSY_MS, everyMs: 1_000 })
   await fleet.grow(processes)

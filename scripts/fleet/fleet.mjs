@@ -17,8 +17,8 @@ export class Fleet {
   crashes = []
 
   /**
-   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs }`: they share at a `redisUrl`, or at
-   * a `place` (`{ kind, ports, client }`); `everyMs` between two requests of a process.
+   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs }`: the processes share at `redisUrl`, or
+   * at `place` (`{ kind, ports, client }`); `everyMs`: time between two requests of a process.
    */
   constructor({ watched, ...settings }) {
     const { service, tokenUrl } = watched
@@ -40,7 +40,7 @@ export class Fleet {
     await Promise.all(Array.from({ length: count }, () => this.#start()))
   }
 
-  /** The next process that is granted a claim, and any that is as quick, gets `signal` at `step`. @returns the first. */
+  /** The next process that reaches `step` of a claim gets `signal`, and so does any that is as quick. @returns the first one. */
   async nextFalls(order) {
     const fallen = new Promise((resolve) => (this.#onFallen = resolve))
     this.tell({ order })
@@ -51,11 +51,11 @@ export class Fleet {
   }
 
   tell(message) {
-    // With a callback it is no error that a process has just been killed.
+    // With a callback, send() does not throw if the process has just been killed.
     for (const { child } of this.#workers) if (child.connected) child.send(message, () => undefined)
   }
 
-  /** Lets go on whoever has been frozen. */
+  /** Lets all frozen processes go on. */
   thaw() {
     for (const worker of this.workers) {
       if (worker.isFrozen) awaken(worker)
@@ -63,7 +63,7 @@ export class Fleet {
     }
   }
 
-  /** What every process that is not frozen has met since its last report; of one that falls meanwhile nothing is waited for. */
+  /** What every process that is not frozen has met since its last report. Does not wait for a process that falls meanwhile. */
   async reports() {
     const reports = this.awake.map(async (worker) => {
       worker.asked ??= this.#ask(worker)
@@ -87,7 +87,7 @@ export class Fleet {
   async #ask({ child }) {
     const told = reply(child, 'report')
     child.send({ report: true }, () => undefined)
-    // Of one that was killed.
+    // The process was killed.
     return told.then(({ report }) => report).catch(() => undefined)
   }
 
@@ -112,7 +112,7 @@ export class Fleet {
   }
 }
 
-/** Until it `falls`. */
+/** `fallen` resolves when the process `falls`. */
 function awaken(worker) {
   worker.isFrozen = false
   worker.fallen = new Promise((resolve) => (worker.falls = resolve))

@@ -1,4 +1,4 @@
-/** The built package, or whatever stands at `EVERGREEN`: one module with all its names. */
+/** All names of the built package, or of the module that `EVERGREEN` names. */
 export const library = process.env.EVERGREEN
   ? await import(process.env.EVERGREEN)
   : {

@@ -3,11 +3,11 @@ import { Fleet } from './fleet.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const LATENCY_MS = 40
-/** Over this time the private obtains of a fleet are spread. */
+/** A fleet spreads its private obtains over this time. */
 const SPREAD_MS = 2_000
 
 /**
- * One process, while Redis answers and while it hangs.
+ * One process, first while Redis answers, then while Redis hangs.
  *
  * @returns promises, each with whether it was kept.
  */
@@ -16,7 +16,7 @@ export async function outage({ seconds, redis }) {
   const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: LATENCY_MS })
   const fleet = new Fleet({ watched, redisUrl: redis.url, everyMs: 5 })
   await fleet.grow(1)
-  // Code is compiled first.
+  // A warm-up: Node compiles the code meanwhile.
   await pause(2_000)
   await fleet.reports()
   await pause(seconds * 1_000)
@@ -35,11 +35,11 @@ export async function outage({ seconds, redis }) {
     [failed === 0, `${before.served + meanwhile.served} requests were served, ${failed} failed`],
     [
       slower <= 1,
-      `with a live token half of them took ${median(before.withToken).toFixed(2)} ms, and ${median(meanwhile.withToken).toFixed(2)} ms while Redis hung`,
+      `with a live token a request took ${median(before.withToken).toFixed(2)} ms (median), and ${median(meanwhile.withToken).toFixed(2)} ms while Redis hung`,
     ],
     [
       longest - LATENCY_MS <= 500 + SPREAD_MS,
-      `${meanwhile.renewals.length} renewals while Redis hung: the slowest took ${longest.toFixed()} ms, ${LATENCY_MS} of them at the service`,
+      `${meanwhile.renewals.length} renewals while Redis hung: the slowest took ${longest.toFixed()} ms, ${LATENCY_MS} ms of that at the service`,
     ],
   ]
 }

@@ -6,7 +6,7 @@ const ACCESS_LIFETIME_MS = 15_000
 const IDLE_MS = 5_000
 
 /**
- * Processes on one account, and one alone on another, with nothing in their way.
+ * Processes that share one account, and one process alone on another account, without any fault.
  *
  * @returns promises, each with whether it was kept.
  */
@@ -49,15 +49,15 @@ export async function peace({ seconds, processes, redisUrl }) {
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
     [failures.length === 0, `${failures.length} requests failed ${[...new Set(failures)].join()}`],
-    [many <= alone * 1.25 + 1, `${many} token calls, ${alone} of the process alone`],
+    [many <= alone * 1.25 + 1, `${many} token calls; the process alone made ${alone}`],
     [
       Math.max(...winners) <= 4,
       `${winners.length} renewals took at most ${Math.max(...winners)} commands (4 are allowed)`,
     ],
     [
       tooMany.length === 0,
-      `${renewals.length - winners.length} adoptions took ${tooMany.length} times more than 3 commands and 4 a second`,
+      `${tooMany.length} of ${renewals.length - winners.length} adoptions took more than 3 commands and 4 a second`,
     ],
-    [idle === 0, `idle, all of them together sent ${idle} commands in ${IDLE_MS / 1_000} s`],
+    [idle === 0, `while idle, all processes together sent ${idle} commands in ${IDLE_MS / 1_000} s`],
   ]
 }

@@ -8,7 +8,7 @@ import { startRedis, startSentinel } from '../lib/redis-server.mjs'
 import { freePort, startServerProcess } from '../lib/server-process.mjs'
 import { library } from './library.mjs'
 
-/** Where a fleet may share: how it starts, and what is done to it. Each answers `{ kind, ports, trouble }`. */
+/** Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. */
 export const PLACES = {
   'redis-aof': () => alone('--appendonly', 'yes', '--save', ''),
   'redis-rdb': () => alone('--appendonly', 'no', '--save', '1 1'),
@@ -70,7 +70,7 @@ async function postgres() {
   const binaries = `/usr/lib/postgresql/${version}/bin`
   if (!existsSync(binaries)) throw new Error('This needs PostgreSQL: install it (Debian: apt-get install postgresql).')
   const [port, dir] = [await freePort(), mkdtempSync(join(tmpdir(), 'evergreen-soak-'))]
-  // It does not run as root.
+  // PostgreSQL refuses to run as root.
   const isRoot = process.getuid() === 0
   const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   const as = isRoot ? { uid: id('-u'), gid: id('-g'), cwd: '/' } : { cwd: '/' }
@@ -88,7 +88,7 @@ async function postgres() {
     ports: [port],
     times: 3,
     async trouble() {
-      // Fast shutdown: its connections are ended.
+      // Fast shutdown: PostgreSQL ends its connections.
       await server.end('SIGINT')
       server = await start()
     },

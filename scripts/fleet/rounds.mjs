@@ -4,15 +4,15 @@ import { startWatchedService } from './watched-service.mjs'
 
 const STEPS = ['granted', 'exchange sent', 'exchange sent', 'answered', 'settle sent', 'settled']
 const LATENCY_MS = 40
-/** A machine that does much else keeps them; a claim lasts half as long again, and most rounds wait for one to run out. */
+/** Long enough for a busy machine, and not longer: most rounds wait until a claim expires, which takes 1.5 times as long. */
 const LIMITS = { exchangeTimeoutMs: 2_000, commandTimeoutMs: 5_000 }
-/** For each that falls: its own call, what it did not live to report, and one more for another that was as quick. */
+/** Calls for each process that falls: its own, one that it could not report, and one of another process that was as quick. */
 const CALLS_LOST = 3
 
 /**
- * Processes on one account; in each round the one that renews is killed or frozen at a random step.
+ * Processes on one account. In each round the process that renews is killed or frozen at a random step.
  *
- * @param at Where they share, as a fleet is told.
+ * @param at Where they share: `{ redisUrl }` or `{ place }`, as for `Fleet`.
  * @returns promises, each with whether it was kept.
  */
 export async function rounds({ count, processes, at, dice }) {
@@ -34,7 +34,7 @@ export async function rounds({ count, processes, at, dice }) {
     fleet.thaw()
     await fleet.grow(processes - fleet.workers.length)
   }
-  // Whoever has just thawed ends what it was in the middle of.
+  // A process that has just thawed ends the step that it was in.
   met.push(...(await recovered(fleet)))
   await fleet.end()
   await watched.close()
@@ -64,8 +64,8 @@ export async function rounds({ count, processes, at, dice }) {
 }
 
 /**
- * Waits until every process that is not frozen has the next token, and has begun a request since that was served, however
- * long that takes.
+ * Waits until every process that is not frozen has the next token, and has then begun a request that was served. No limit of
+ * time.
  *
  * @returns all reports meanwhile.
  */

@@ -4,7 +4,7 @@ import { PLACES } from './places.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 /**
- * Processes on one account that share at a real place, which is killed or restarted meanwhile.
+ * Processes on one account that share through a real store. The store is killed or restarted meanwhile.
  *
  * @returns promises, each with whether it was kept.
  */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { library } from './library.mjs'
 
-/** A simulated service whose token calls pass by here: `presented` holds who presented each refresh token, call by call. */
+/** A simulated service behind a proxy for its token calls: `presented` holds, by refresh token, the workers that presented it. */
 export async function startWatchedService(options) {
   const service = await library.startTokenService(options)
   const presented = new Map()

@@ -1,5 +1,5 @@
-// One process of a fleet: an API client with a shared token, that counts what it meets, and kills or freezes itself by a real
-// signal at the step where it is told to.
+// One process of a fleet: an API client with a shared token. It counts what it meets, and kills or freezes itself by a real
+// signal at the step that it is told.
 import axios from 'axios'
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -28,7 +28,7 @@ let order = null
 let falls = 0
 let isResting = false
 let isEnding = false
-/** The claim that stands in the store is of this process. */
+/** The claim in the store belongs to this process. */
 let isClaimHere = false
 
 process.on('message', (message) => {
@@ -46,7 +46,7 @@ redis?.on('error', () => undefined)
 await redis?.connect()
 
 const client = {
-  // Only what replaces the record has a text.
+  // Only a command that replaces the record has a text.
   command: (args) =>
     watched(redis.sendCommand(args), args.length > 5 ? args[4] : undefined, (put) => Number(put) === 1),
 }
@@ -89,7 +89,7 @@ const api = axios.create({
 attachBearer(api, tokens)
 
 const first = tokens.getAccessToken()
-// What goes to the store is on its way, and the answer comes meanwhile.
+// The claim has left for the store, and the answer comes during the work.
 await pause(1)
 for (const until = performance.now() + busyMs; performance.now() < until;);
 await first
@@ -101,7 +101,7 @@ while (!isEnding) {
 await tokens.close()
 redis?.destroy()
 process.disconnect()
-// Clients of a place hold the process.
+// The clients of a place keep the process alive.
 if (place) process.exit()
 
 async function request() {
@@ -117,11 +117,11 @@ async function request() {
   } catch (error) {
     seen.failures.push(error.code ?? String(error))
   }
-  // What a frozen process waits is not the library's.
+  // The library has no part in the time for which the process was frozen.
   if (falls === fallsBefore && isLive) seen.withToken.push(performance.now() - startedAt)
 }
 
-/** Whether the request has not left, although a token is there: a turn of the event loop is more than it needs. */
+/** Whether the request has not left, although there is a token. A turn of the event loop is more than it needs to leave. */
 async function isWaiting() {
   await new Promise((resolve) => setImmediate(resolve))
   return !isSent && tokens.peekAccessToken() !== undefined
@@ -133,7 +133,7 @@ function watchedPool({ pool, ...others }) {
   return { pool: { query } }
 }
 
-/** Tells the steps of a claim. @param text Replaces the record; what people are shown of it is not sealed. */
+/** Reports the steps of a claim. @param text The new record, if any; its part `shown` is not sealed. */
 async function watched(reply, text, hasPut) {
   commands += 1
   seen.commands += 1
@@ -151,7 +151,7 @@ function reach(step) {
   order = null
   const fall = () => {
     falls += 1
-    // Not by message: those leave later, and this process does not go on.
+    // Not by message: a message leaves later, and by then this process has stopped.
     writeSync(1, `${signal}\n`)
     process.kill(process.pid, signal)
   }
@@ -159,7 +159,7 @@ function reach(step) {
   else setTimeout(fall, delayMs)
 }
 
-/** `begunAndServed`: since the last report; `waited`: although a token was there; `withToken`: how long requests took. */
+/** `begunAndServed`: since the last report; `waited`: although there was a token; `withToken`: ms of each request with a live token. */
 function nothing() {
   const requests = { served: 0, begunAndServed: 0, waited: 0, failures: [], withToken: [] }
   return { ...requests, suspicions: [], renewals: [], commands: 0 }

@@ -30,7 +30,7 @@ await foreign({
       const hanging = failureOf(get('/hanging', { signal: controller.signal }))
       while (api.served.length < 2) await turn()
       api.failNext(500)
-      // What it shows is looked at as everything is.
+      // The error is searched for secrets, as every outcome is.
       await failureOf(post('/orders', { a: 1 }))
       controller.abort()
       await hanging

@@ -17,7 +17,7 @@ await foreign({
     },
     async 'a replay takes no place of its own'({ get, api, instance }) {
       await get('/before')
-      // One request in all: a second one would wait for the end of the test.
+      // One request an hour: a second one would wait beyond the end of the test.
       instance.setRateLimitOptions({ maxRequests: 1, perMilliseconds: 3_600_000 })
       api.revokeTokens()
       assert.equal((await get('/orders')).status, 200)

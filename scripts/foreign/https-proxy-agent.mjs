@@ -9,7 +9,7 @@ await foreign({
   async prepare({ service }) {
     const [proxy, front] = [await startProxy(), await startTlsFront(service.baseUrl)]
     const agent = new HttpsProxyAgent(proxy.url)
-    // What its constructor is given is for the proxy; this is for the server behind it.
+    // Options of the constructor are for the proxy; this one is for the server behind the proxy.
     agent.options.ca = front.cert
     const plain = new HttpsProxyAgent(proxy.url)
     return {

@@ -4,7 +4,7 @@ import { foreign } from './lib/foreign.mjs'
 await foreign({
   library: 'undici',
   isMock: true,
-  // The other adapter does not use undici.
+  // The http adapter does not use undici.
   adapters: ['fetch'],
   put(_instance, { api }) {
     const before = getGlobalDispatcher()

@@ -4,7 +4,7 @@
  * Draws that are the same for the same seed, on every machine: mulberry32 by Tommy Ettinger, in the public domain.
  *
  * @param {number} seed
- * @param {number} part What draws: each part has draws of its own, so that none changes those of another.
+ * @param {number} part Who draws. Each part has its own draws, so that no part changes the draws of another.
  */
 export function dice(seed, part = 0) {
   let state = seed + Math.imul(part, 0x9e3779b9)

@@ -38,13 +38,13 @@ export async function startRedis({ args = [] } = {}) {
     },
     freeze: () => server.freeze(),
     thaw: () => server.thaw(),
-    /** Ends it at once. What it has stored remains, for `restart`. */
+    /** Ends the server at once. Its files remain, for `restart`. */
     kill: () => server.end(),
-    /** Starts it again after `kill`: the same port, folder and arguments. */
+    /** Starts the server again after `kill`: the same port, folder and arguments. */
     async restart() {
       server = await start(port)
     },
-    /** Ends it for good. */
+    /** Ends the server, and removes its files. */
     async stop() {
       client.destroy()
       await server.end()

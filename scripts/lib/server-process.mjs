@@ -10,13 +10,13 @@ process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')))
 /** @typedef {Awaited<ReturnType<typeof startServerProcess>>} ServerProcess */
 
 /**
- * A server as a process of its own, ready once it has printed `words`. It ends with this process at the latest.
+ * Starts a server as a process of its own, and waits until it has printed `words`. The server ends with this process at the latest.
  *
  * @param {string} name
  * @param {string[]} args
  * @param {string} words
  * @param {import('node:child_process').SpawnOptions} options
- * @throws when it cannot be started, or ends before that.
+ * @throws when the server cannot be started, or ends before that.
  */
 export async function startServerProcess(name, args, words, options = {}) {
   const child = spawn(name, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -40,18 +40,18 @@ export async function startServerProcess(name, args, words, options = {}) {
     void exited.then(() => reject(new Error(`${name} ended: ${printed.slice(-500)}`)))
   })
   return {
-    /** @param {NodeJS.Signals} signal One that ends it. */
+    /** @param {NodeJS.Signals} signal A signal that ends the server. */
     async end(signal = 'SIGKILL') {
       child.kill(signal)
       await exited
     },
-    /** It answers nobody until `thaw`, and refuses nobody. */
+    /** Until `thaw` the server neither answers nor refuses a connection. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
   }
 }
 
-/** On loopback. Another process may take it before it is used. */
+/** @returns A port that is free on loopback. Another process may still take it first. */
 export async function freePort() {
   for (;;) {
     const server = createServer().listen(0, '127.0.0.1')
@@ -59,7 +59,7 @@ export async function freePort() {
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
     server.close()
     await once(server, 'close')
-    // A cluster of Redis uses the port 10 000 above as well.
+    // A node of a Redis Cluster also uses the port 10 000 above.
     if (port < 55_000) return port
   }
 }

@@ -1,5 +1,5 @@
-// npm run docs:live: records examples/spa in Chromium (CHROMIUM, or on PATH), light and dark, into docs/images. By hand: no two recordings are
-// the same. Looks at what it has made: it must be small, and move.
+// npm run docs:live: records examples/spa in Chromium (CHROMIUM, or on PATH), light and dark, into docs/images. Run it by hand, because no two
+// recordings are the same. It checks each recording: the file must be small, and the picture must move.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url))
 const SCHEMES = ['light', 'dark']
 const FRAME_MS = 500
 const MOST_BYTES = 400 * 1_024
-/** Long enough to be throttled for 10 s in the second half of a life, and short enough for a renewal to be seen. */
+/** Long enough that the service can throttle for 10 s late in the life of a token; short enough that the recording shows a renewal. */
 const LIFETIME_SECONDS = 14
 
 findChromium()

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { arch, platform } from 'node:process'
 import { join } from 'node:path'
 
-/** Something that npm could not get, with what npm says of it: its stack would tell nothing. */
+/** A failed download, with the words of npm. Its stack tells nothing. */
 export class DownloadError extends Error {}
 
 /** @returns `{ version, file }` of a Node of this major: the one that runs this, or one that npm keeps in its cache. */
@@ -16,7 +16,7 @@ export function nodeOf(major) {
   const [version, file] = npm(`Node ${major} (${name})`, ['exec', '--yes', `--package=${name}`, '-c', tell])
     .trim()
     .split('\n')
-  // The npm of a cold cache would fall back on the node of the PATH.
+  // With a cold cache npm would fall back on the node of the PATH.
   if (version.split('.')[0] !== major) throw new DownloadError(`npm exec ${name} ran Node ${version}`)
   return { version, file }
 }
@@ -31,7 +31,7 @@ export function lowestOf(range) {
 /**
  * Installs one axios and the packed package beside it, as a user does: npm refuses an axios outside the peer range.
  *
- * @returns `{ version, folder, file }`: what was asked for as it is installed, and its CommonJS file.
+ * @returns `{ version, folder, file }`: the axios that was installed, and its CommonJS file.
  */
 export function axiosOf(wanted, tarball, folder) {
   mkdirSync(folder)
@@ -48,7 +48,7 @@ export function axiosOf(wanted, tarball, folder) {
   return { version, folder, file: createRequire(join(folder, 'package.json')).resolve('axios') }
 }
 
-/** @returns `{ version, file, flags }` of a TypeScript: its compiler, and what it must be told to be told the rest. */
+/** @returns `{ version, file, flags }` of a TypeScript: its compiler, and the flags that it needs to accept files. */
 export function typescriptOf(wanted, folder) {
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
@@ -56,7 +56,7 @@ export function typescriptOf(wanted, folder) {
   npm(`TypeScript ${wanted}`, ['install', ...quiet, `typescript@${wanted}`], folder)
   const installed = join(folder, 'node_modules', 'typescript')
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  // From 6 on, a file beside a tsconfig.json is refused; there may be one above.
+  // From 6 on, tsc refuses files if there is a tsconfig.json, and there may be one above the folder.
   return { version, file: join(installed, 'bin', 'tsc'), flags: parseInt(version) < 6 ? [] : ['--ignoreConfig'] }
 }
 

@@ -1,4 +1,4 @@
-/** Tests of what axios offers over its http adapter only, by the beginning of their full titles: left out under fetch. */
+/** Tests of what only the http adapter of axios offers, by the beginning of their full titles. Runs under fetch leave them out. */
 export const HTTP_ONLY = [
   ['given a certificate that the user trusts', 'it is trusted by way of an https agent; fetch has no agents'],
   ['given transport settings when they name an agent', 'fetch has no agents'],

@@ -7,7 +7,7 @@ const consumers = fileURLToPath(new URL('../consumers', import.meta.url))
 const typeRoots = fileURLToPath(new URL('../../node_modules/@types', import.meta.url))
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
 
-/** The users of the packed package that check-package.mjs has, beside another axios and under another Node. */
+/** Puts the consumers of check-package.mjs into a folder with another axios. */
 export function prepareConsumers(folder) {
   cpSync(consumers, folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
@@ -21,7 +21,7 @@ export function runConsumers(node, { folder }) {
   return outcomeOf(programs, (program) => run(node.file, [program], folder))
 }
 
-/** As `runConsumers`: the declarations, those of axios among them, by a TypeScript of whoever uses the package. */
+/** Compiles the consumers, with all declarations, by the TypeScript that a user may have. @returns as `runConsumers`. */
 export function compileConsumers({ file, flags }, { folder }) {
   const types = ['--types', 'node', '--typeRoots', typeRoots, '--skipLibCheck', 'false']
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', ...types]

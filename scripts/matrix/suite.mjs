@@ -6,7 +6,7 @@ import { HTTP_ONLY } from './http-only.mjs'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What the matrix leaves out, for everybody to see. */
+/** What the matrix leaves out. It prints this list. */
 export const LEFT_OUT = [
   ['tests that reach no axios, and test/properties', 'npm test runs them'],
   [
@@ -49,12 +49,12 @@ export function runSuite(node, axios, adapter, reportFile) {
     return { passed: 0, failed: 1, skipped: 0, seconds, failures: [`jest gave no report: ${why}`] }
   }
   const failures = [...report.testResults.flatMap(failuresOf), ...staleTitles(report, adapter)]
-  // Neither a run that ends badly without a failed test nor one without tests may pass for a good one.
+  // A run must not count as good if it ended badly without a failed test, or ran no test.
   if (failures.length === 0 && (status !== 0 || report.numPassedTests === 0)) failures.push(`jest ended with ${status}`)
   return { passed: report.numPassedTests, failed: failures.length, skipped: report.numPendingTests, seconds, failures }
 }
 
-/** Of the tests that are there for each adapter, as their titles say, those of this one; and all others. */
+/** @returns A pattern of titles: all tests, except those whose title names the other adapter, and under fetch HTTP_ONLY. */
 function titlesFor(adapter) {
   const other = adapter === 'http' ? 'fetch' : 'http'
   const special = adapter === 'http' ? [] : HTTP_ONLY.map(([title]) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
@@ -68,7 +68,7 @@ function failuresOf({ name, message, assertionResults }) {
   return failed.map(({ fullName, failureMessages }) => `${path}: ${fullName}\n${failureMessages[0] ?? ''}`)
 }
 
-/** An exception that excepts nothing hides the next one. */
+/** Reports entries of HTTP_ONLY that fit no test: such an entry could silently leave out a later test. */
 function staleTitles({ testResults }, adapter) {
   if (adapter === 'http') return []
   const titles = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ fullName }) => fullName))
@@ -83,7 +83,7 @@ function isOfAxios(name) {
   return imports.includes('axios') || /^test.(axios|service)\b/.test(name)
 }
 
-/** What a test and those helpers of the tests that it imports take from elsewhere, types aside. */
+/** All that a test imports, itself or through helpers of the tests, types aside. */
 function importsOf(name, found = new Set()) {
   const imports = readFileSync(join(project, name), 'utf8').matchAll(/^import (?!type )[^'"]*?from '([^']+)'$/gm)
   for (const [, from] of imports) {

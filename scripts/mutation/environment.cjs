@@ -1,9 +1,9 @@
 const { TestEnvironment } = require('jest-environment-node')
 
-/** Under this change a test has failed: nothing more needs to be known of it. */
+/** The mutant under which a test has failed: no other test needs to run. */
 let killed
 
-/** Skips all that follows the first failure. Where one test hangs, hundreds do. */
+/** Skips all tests after the first failure: if one test hangs, hundreds do. */
 module.exports = class FailFast extends TestEnvironment {
   async handleTestEvent({ name, test }) {
     const mutant = this.global.__stryker__?.activeMutant

@@ -7,14 +7,14 @@ import config, { slowTests } from '../../jest.config.mjs'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(project, 'coverage', 'mutation')
 
-/** The tests of the two rooms, and those of sharing: a change that survives costs a run of all that reach it. */
+/** The tests of core and service, and those of sharing. No more: a mutant that survives costs a run of all tests that reach it. */
 const rooms = {
   core: /./,
   service: /./,
   redis: /^(sharing|outage|garbage)\./,
 }
-// In a few files instead of eighty: to load a file takes longer than to run its tests, and each change loads what reaches it.
-// Nock and proxies do not go together with anything.
+// A few files import all test files: to load a file takes longer than to run its tests, and each mutant loads all files that
+// reach it. Tests with nock or a proxy stay apart, because they would disturb others.
 mkdirSync(folder, { recursive: true })
 const groups = new Map()
 for (const [room, names] of Object.entries(rooms)) {
@@ -28,7 +28,7 @@ for (const [room, names] of Object.entries(rooms)) {
   }
 }
 for (const [group, imports] of groups) writeFileSync(join(folder, `${group}.test.ts`), imports)
-// The setup that looks for it takes as long as most tests, and would run for every change.
+// The setup that looks for redis-server takes as long as most tests, and would run for every mutant.
 process.env.TEST_REDIS ??= spawnSync('redis-server', ['--version']).status === 0 ? 'own' : 'none'
 
 export default {

@@ -1,4 +1,4 @@
-// The requests around the expiry of a token, with a pair of interceptors as tutorials show it, and with axios-evergreen: both real, on loopback.
+// Records requests around the expiry of a token, with the pair of interceptors that tutorials show, and with axios-evergreen: both real, on loopback.
 import axios from 'axios'
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,7 +13,7 @@ export const page = 'renewal.md'
 
 const LIFETIME_MS = 8_000
 const PER_SECOND = 40
-/** Around the expiry of the first token. */
+/** First and last request, ms from the expiry of the first token. */
 const [FROM_MS, TO_MS] = [-4_000, 2_500]
 const SERVICE = {
   accessLifetimeMs: LIFETIME_MS,
@@ -22,7 +22,7 @@ const SERVICE = {
 }
 const SIDES = { 'a hand-written interceptor': handWritten, 'axios-evergreen': evergreen }
 
-/** @returns Of each side `{ side, requests: [{ at, ms, isFailed }], tokenCalls: [at] }`, `at` in ms from the expiry of the first token. */
+/** @returns For each side `{ side, requests: [{ at, ms, isFailed }], tokenCalls: [at] }`, `at` in ms from the expiry of the first token. */
 export function record() {
   return Promise.all(Object.entries(SIDES).map(([side, contestant]) => recorded(side, contestant)))
 }
@@ -33,7 +33,7 @@ async function recorded(side, { create }) {
   const instance = axios.create({ baseURL: service.baseUrl, httpAgent, proxy: false })
   const { get, close } = await create({ instance, baseUrl: service.baseUrl, service, obtain: tokenCall(service) })
   await get('/wallet')
-  // The log has the instant of the answer, and a token is issued before.
+  // The log has the instant of the answer. The service issues the token earlier.
   const issuedAt = ({ at }) => at - SERVICE.latencyMs
   const tokenCalls = () => service.log.filter(({ kind }) => kind === 'obtain').map(issuedAt)
   const expiry = tokenCalls()[0] + LIFETIME_MS

@@ -1,5 +1,5 @@
 // The panels of docs/operations/dashboard.json over a real outage on loopback: metrics of the real SDK, scraped each second by the real Prometheus
-// (`prometheus` on PATH), which also evaluates the panels' own expressions. Grafana alone is not there: the panels are drawn here.
+// (`prometheus` on PATH), which also evaluates the expressions of the panels. Only Grafana is missing: this script draws the panels.
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import axios from 'axios'
@@ -20,9 +20,9 @@ export const page = 'operations.md'
 
 const LIFETIME_MS = 30_000
 const PER_SECOND = 10
-/** Seconds of the recording. */
+/** Instants of the recording, s. */
 const [AWAY, BACK, THEFT, END] = [60, 120, 165, 210]
-/** What Grafana makes of a scrape each second is 4 s; this is 15 s, for quieter lines. */
+/** Grafana would take 4 s with a scrape each second. 15 s give quieter lines. */
 const RATE_INTERVAL = '15s'
 const STEP = 2
 
@@ -84,7 +84,7 @@ async function traffic(api, beganAt, scenes) {
   return requests.sort((one, other) => one.at - other.at)
 }
 
-/** Hands on to the token service, or answers 503 in its place. */
+/** Forwards calls to the token service, or answers 503 in its place. */
 async function startFront(baseUrl) {
   let isAway = false
   const server = createServer((incoming, outgoing) => {
@@ -191,7 +191,7 @@ export function draw({ panels, requests }) {
 
 const UNITS = { s: ', s' }
 const TROUBLE = /ERR_|rejected|unknown|cooling|expired|stopped|suspicion|store|anomaly|95/
-/** The colour of the package is for what goes well. */
+/** The colour of the package marks what goes well. */
 const LINES = {
   true: [{ color: STRONG }, { color: STRONG, dash: '4 3' }, { color: OTHER }],
   false: [{ color: PACKAGE }, { color: PACKAGE, dash: '4 3' }, { color: OTHER }],

@@ -1,4 +1,4 @@
-// Follows the links of the site, pictures among them: each leads to a file of it, and to a place there where it names one.
+// Follows the links of the site, pictures included: each must lead to a file of the site, and to the place there that it names.
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 

@@ -1,5 +1,5 @@
 /* global document, matchMedia, MutationObserver, URL */
-// TypeDoc shows Mermaid as text. On the pages that have some, this draws it, in the colours that the page has.
+// TypeDoc shows Mermaid diagrams as text. This script draws them, in the colours of the page.
 {
   for (const end of document.querySelectorAll('code.mermaid br')) end.replaceWith('\n')
   const blocks = Array.from(document.querySelectorAll('code.mermaid'), ({ parentElement, textContent }) => ({

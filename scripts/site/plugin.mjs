@@ -1,5 +1,5 @@
-// What TypeDoc asks front matter for, which a forge would show as a table: the title of a page is its first heading. And what the
-// pages name in passing, such as `attachBearer`, leads to the reference, at the first place of each page.
+// Takes the title of a page from its first heading. (TypeDoc reads titles from front matter, which a forge would show as a table.)
+// Links a name such as `attachBearer` to the reference, at its first place on each page.
 import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Converter, ReflectionKind, Renderer } from 'typedoc'
@@ -16,13 +16,13 @@ export function load({ converter, renderer }) {
     const mermaid = createRequire(import.meta.url).resolve('@mermaid-js/tiny')
     cpSync(mermaid, `${outputDirectory}/assets/mermaid.js`) // for diagrams.js
   })
-  // Addresses are made of names; from here on they stand.
+  // TypeDoc makes addresses from names before this point, so a new name changes no address.
   renderer.on(Renderer.EVENT_BEGIN, ({ project }) => {
     for (const page of project.documents) page.name = /^# (.+)/.exec(page.content[0].text)[1]
   })
 }
 
-/** Replaces parts of `text`: the first that names each of `named`, unless it stands in a heading or in a link. */
+/** Makes links in `text`: of the first part that names each of `named`, unless that part is in a heading or in a link. */
 function link(text, named) {
   text.forEach(({ kind, text: code }, at) => {
     const before = text[at - 1]?.text ?? ''

@@ -1,23 +1,23 @@
 import { clientCredentials, createTokenManager, loginPassword } from 'axios-evergreen'
 import { TokenCalls } from './token-calls.mjs'
 
-/** Everything that is compared has a number: which of two things came first is then certain. */
+/** Numbers all moments that are compared, so that their order is certain. */
 let clock = 0
 export const nextMoment = () => ++clock
 
 /** One account at a service of its own, and the manager of its tokens. */
 export class Account {
-  /** Comes when a token call is on its way, which is the worst moment. */
+  /** Resets the manager while the next token call is on its way, which is the worst moment. */
   resetsAtNextCall = false
-  /** Alarms that there may be: thefts, and refusals of good refresh tokens. */
+  /** The most alarms that are right: thefts, and refusals of good refresh tokens. */
   causes = 0
   #alarms = 0
   #options
   #resetAt = 0
-  /** Of the manager in use, and of the one before: its requests may still be on their way. */
+  /** Of the manager in use, and of the one before, whose requests may still be on their way. */
   #calls = []
 
-  /** @param options Of the manager, and `vault`: the credentials come from a function, which fails at times. */
+  /** @param options Of the manager, and `vault`: the credentials come from a function that fails at times. */
   constructor(name, variant, service, tally, dice, options) {
     this.name = name
     this.variant = variant
@@ -38,7 +38,7 @@ export class Account {
     return this.tokens.reset()
   }
 
-  /** As at a deploy: a new manager knows nothing of the tokens of the old one, which ends. */
+  /** As at a deploy: the old manager is closed, and a new one knows nothing of its tokens. */
   restart() {
     const old = this.tokens
     this.#resetAt = nextMoment()
@@ -47,7 +47,7 @@ export class Account {
   }
 
   /**
-   * @param began When the request began that carries it.
+   * @param began When the request that carries the token began.
    * @returns Whether the token has certainly expired: the service must refuse it.
    */
   check(authorization, began) {
@@ -101,7 +101,7 @@ export class Account {
     tokens.on('suspicionSettled', ({ verdict }) => tally.add(variant, 'settled', verdict))
     tokens.on('suspicious', ({ evidence, severity }) => {
       tally.add(variant, 'suspicions', `${evidence}, ${severity}`)
-      // A refresh token may end on its way: that is not theft, but worth a word.
+      // A refresh token may expire on its way. The manager reports that too, but it is no alarm.
       if (evidence === 'clock-uncertain') return
       this.#alarms += 1
       if (this.#alarms > this.causes) tally.breach('falseAlarm', `${name}: ${evidence}`)

@@ -2,12 +2,12 @@ import axios from 'axios'
 import { attachBearer, isTokenError } from 'axios-evergreen'
 import { nextMoment } from './account.mjs'
 
-/** A request that takes longer than its waits and timeouts together never ends. */
+/** More than all waits and timeouts of a request together: such a request counts as endless. */
 const ENDLESS_MS = 15_000
 
 /**
- * One user of the library: an axios instance with the tokens of two accounts attached, whose requests go to one or the
- * other, and are sometimes given up.
+ * One user of the library: an axios instance with the tokens of two accounts attached. It sends requests to either account,
+ * and sometimes gives one up.
  */
 export class Caller {
   /** Requests on their way, by number. */
@@ -33,7 +33,7 @@ export class Caller {
     for (const account of accounts) this.attach(account)
   }
 
-  /** Again when the account has a new manager. */
+  /** Attaches an account; again when the account has a new manager. */
   attach(account) {
     if (!this.#accounts.includes(account)) return
     this.#attachments.get(account)?.detach()
@@ -73,7 +73,7 @@ export class Caller {
       if (performance.now() - since > ENDLESS_MS) this.#tally.breach('endless', account.name)
   }
 
-  /** Some requests are aborted, by either of axios' ways, and some have little time. */
+  /** Aborts some requests, by either way of axios, and gives some requests little time. */
   #maybeGivesUp(config) {
     const dice = this.#dice
     const giveUp = { given: false, cancel: () => undefined }
@@ -106,7 +106,7 @@ export class Caller {
     this.#tally.add(account.variant, 'requests', ending)
   }
 
-  /** Sees what goes out, below everything that the library does. */
+  /** An adapter that checks each request below everything that the library does. */
   #watched(name) {
     return async (config) => {
       const asked = this.onTheWay.get(config.headers.get('x-request-number'))

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A renewal tries again. */
+/** After these a renewal tries again. */
 const PASSING_FAILURES = [
   { status: 429, headers: { 'Retry-After': '1' } },
   { status: 429 },
@@ -17,7 +17,7 @@ const PASSING_FAILURES = [
   { corrupt: 'signature' },
   { corrupt: 'truncate' },
 ]
-/** A renewal gives up. */
+/** After these a renewal gives up. */
 const FINAL_FAILURES = [
   { status: 400 },
   { status: 403 },
@@ -38,7 +38,7 @@ const API_FAILURES = [
 
 const kindOf = ({ variant }, { happens }) => (variant === 'B' && happens(0.7) ? 'refresh' : 'obtain')
 
-/** What may go wrong: name, how often beside the others, and what is done to one account. */
+/** What may go wrong: name, weight, and what is done to one account. */
 const FAULTS = [
   [
     'token calls fail',
@@ -90,7 +90,7 @@ const FAULTS_OF_B = [
 const lot = (faults) => faults.flatMap((fault) => Array(fault[1]).fill(fault))
 const LOTS = { A: lot(FAULTS), B: lot([...FAULTS, ...FAULTS_OF_B]) }
 
-/** Lets things go wrong, one after the other, until `signal` ends it. The same dice throw the same faults. */
+/** Makes faults, one after the other, until `signal` is aborted. The same dice throw the same faults. */
 export async function misfortune(accounts, callers, tally, dice, signal) {
   while (!signal.aborted) {
     await pause(dice.between(100, 400), undefined, { signal }).catch(() => undefined)
@@ -102,7 +102,7 @@ export async function misfortune(accounts, callers, tally, dice, signal) {
   }
 }
 
-/** As an operator would: what only a reset can mend is reset, or most of the soak would wait for it. */
+/** Resets a manager that only a reset can mend, as an operator would. Otherwise most of the soak would wait. */
 function attend(account) {
   const { phase, lastError } = account.tokens.status()
   const isStuck = phase === 'stopped' || (phase === 'cooling-down' && lastError === 'ERR_CREDENTIALS_REJECTED')

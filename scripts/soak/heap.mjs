@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 
-// Optimised code is kept on the same heap, and grows for minutes: most of what a leak would have to stand out from.
+// V8 keeps optimised code on the same heap. That code grows for minutes, and would hide a leak.
 for (const flag of ['--no-opt', '--no-sparkplug']) setFlagsFromString(flag)
 
-/** For so long code is loaded, and pools fill. */
+/** Until then Node loads code, and pools fill. */
 const WARM_UP_MS = 10_000
 /** Fewer cannot tell a slope from chance. */
 const LEAST_SAMPLES = 5
 const MOST_GROWTH = 0.05
 
-/** What is in use once everything unreachable is gone, bytes; taken while no request is on its way. */
+/** Bytes in use after all garbage is collected. Call this while no request is on its way. */
 export async function heapInUse() {
   for (let n = 0; n < 3; n += 1) {
     await turn()
@@ -20,8 +20,8 @@ export async function heapInUse() {
 }
 
 /**
- * By how much the heap grew, as a share of its mean: the rise of the straight line that fits the samples best (least squares)
- * from the first sample after warm-up to the last. A line, because first and last alone are two chances.
+ * By how much the heap grew, as a share of its mean: the rise of the straight line that fits the samples best (least squares),
+ * from the first sample after warm-up to the last. The first and the last sample alone would depend on chance.
  *
  * @param samples `{ at, bytes }`, `at` in ms.
  * @returns undefined for too few samples.

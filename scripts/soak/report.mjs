@@ -2,7 +2,7 @@ import { GROUPS, RULES } from './tally.mjs'
 
 const WIDTH = 58
 
-/** For somebody who has never seen the project. */
+/** The result, for a reader who has never seen the project. */
 export function report({ tally, samples, growth, left, seconds }) {
   const lines = []
   for (const [group, counts] of tally.counts) {

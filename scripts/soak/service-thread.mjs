@@ -1,12 +1,12 @@
-// The simulated services, in a thread of their own: their logs grow with every request, and it is the heap of the library's
-// side that must stay flat.
+// The simulated services, in a thread of their own: their logs grow with every request, and the heap of the library must stay
+// flat.
 import { parentPort, workerData } from 'node:worker_threads'
 import { startTokenService } from 'axios-evergreen/testing'
 
 const services = await Promise.all(workerData.map((options) => startTokenService(options)))
 const served = services.map(() => ({}))
 
-/** Moves the log into counts, `kind status`: an hour of it would fill the memory. */
+/** Moves the log into counts, `kind status`: the log of an hour would fill the memory. */
 function countLog() {
   services.forEach(({ log }, n) => {
     for (const { kind, status } of log.splice(0))

@@ -29,7 +29,7 @@ export const GROUPS = {
   served: 'what the services saw: request, status (0: no answer)',
 }
 
-/** Counts by variant, and whatever broke a rule. */
+/** Counts by variant, and all breaches of a rule. */
 export class Tally {
   counts = new Map(Object.keys(GROUPS).map((group) => [group, new Map()]))
   broken = new Map(Object.keys(RULES).map((rule) => [rule, []]))

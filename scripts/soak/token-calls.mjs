@@ -2,21 +2,21 @@ import { isTokenError } from 'axios-evergreen'
 
 /** A refresh token that met a 5xx may be presented this often in all. */
 const MOST_PRESENTATIONS = 3
-/** By how much the service's clock, which counts whole milliseconds, may be behind this thread's. */
+/** How far the service's clock, in whole milliseconds, may be behind the clock of this thread. */
 const CLOCKS_MS = 5
-/** How many tokens back the memory goes: enough for any request or token call that is still on its way. */
+/** How many tokens are remembered: enough for any request or token call that is still on its way. */
 const REMEMBERED = 20
 
 /**
- * Stands between one manager and its token source, and holds every token call against the rules. What it remembers does not
- * grow: it is the heap of the library that the soak measures.
+ * Stands between one manager and its token source, and checks every token call against the rules. Its own memory does not
+ * grow, because the soak measures the heap of the library.
  */
 export class TokenCalls {
   #account
   #onTheWay = 0
   /** By refresh token. */
   #fates = new Map()
-  /** By access token: when it was asked for, by the order of things, and from when on it has certainly expired. */
+  /** By access token: `asked`, the moment of its token call, and `expiredAt`, from when on the token has certainly expired. */
   #grants = new Map()
   #retiredAt = 0
 
@@ -43,7 +43,7 @@ export class TokenCalls {
     return this.#grants.get(accessToken)
   }
 
-  /** After a reset no refresh token from before may be presented, nor one that was asked for before and comes later. */
+  /** After a reset the manager may present no refresh token from before, nor one of a token call that began before. */
   retireAll() {
     this.#retiredAt = this.#account.now()
     for (const fate of this.#fates.values()) fate.isSpent = true
@@ -65,7 +65,7 @@ export class TokenCalls {
       tally.add(variant, 'calls', `${kind}: ${told}`)
       return true
     }
-    // At its deadline the manager goes on, whether or not the source has noticed.
+    // At the deadline the manager goes on, whether or not the source has noticed it.
     signal.addEventListener('abort', () => end('no answer in time', {}), { once: true })
     try {
       const grant = await exchange()
@@ -93,11 +93,11 @@ export class TokenCalls {
   }
 }
 
-/** What one presentation did to a refresh token. @param error Undefined: it was accepted. */
+/** What one presentation did to a refresh token. @param error Undefined: the service accepted the token. */
 function settle(fate, error) {
   const { outcome, status } = error ?? {}
   if (outcome === 'unknown-5xx') fate.failures += 1
-  // None of these has touched it; anything else has, or may have.
+  // These outcomes have not used the refresh token. All others have, or may have.
   const isUntouched = outcome === 'rejected' && status !== 400 && status !== 401
   if (!['unknown-5xx', 'deferred', 'not-sent'].includes(outcome) && !isUntouched) fate.isSpent = true
 }

@@ -1,6 +1,6 @@
 import config, { browserTests, slowTests } from '../../jest.config.mjs'
 
-// npm test: all but the slow ones, and those of browsers.
+// npm test: all tests but the slow ones and those in browsers.
 export default {
   ...config,
   rootDir: '../..',

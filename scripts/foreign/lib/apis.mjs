@@ -1,4 +1,4 @@
-/** The API that the simulated token service is beside its tokens: what it does goes over sockets. */
+/** The API of the simulated token service, over real sockets. */
 export class ServiceApi {
   #service
 
@@ -21,7 +21,7 @@ export class ServiceApi {
   }
 }
 
-/** The API that a library for tests puts in the place of a real one: the library asks it what to answer. */
+/** The API of a library that mocks. The library asks it what to answer. */
 export class MockedApi {
   baseUrl = 'https://api.example.com'
   served = []

@@ -1,4 +1,4 @@
-/** Two clocks and a timer in which time passes only when told to: cool-downs cost no waiting, and nothing ends by chance. */
+/** A `Clock` whose time passes only when a check says so: cool-downs cost no real time, and nothing ends by chance. */
 export class ManualClock {
   #now = 0
   #timers = new Set()
@@ -12,7 +12,7 @@ export class ManualClock {
     return () => void this.#timers.delete(timer)
   }
 
-  /** Lets time pass, timer by timer; after each everything that follows from it without a socket has happened. */
+  /** Lets time pass, timer by timer. After each timer, waits for all that follows from it without a socket. */
   async advance(ms) {
     const end = this.#now + ms
     for (let timer = this.#due(end); timer; timer = this.#due(end)) {
@@ -24,7 +24,7 @@ export class ManualClock {
     this.#now = end
   }
 
-  /** Lets time pass until `promise` has ended, beside real sockets. */
+  /** Lets time pass, while real sockets go on, until `promise` has ended. */
   async advanceUntil(promise) {
     let hasEnded = false
     const end = () => (hasEnded = true)

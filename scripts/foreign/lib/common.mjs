@@ -1,4 +1,4 @@
-// What every library leaves as it is: these checks run for each of them, in both orders.
+// Checks that run for each library, in both orders.
 import assert from 'node:assert/strict'
 import axios from 'axios'
 import { isTokenError } from 'axios-evergreen'
@@ -13,7 +13,7 @@ export const COMMON = {
   async 'the token service is down'(world) {
     const { get, api, service, tokenCalls } = world
     service.failNext('obtain', { status: 503 })
-    // Twice the same address: a library that joins them must let go of both.
+    // Twice the same address: a library that joins such requests must end both.
     const errors = await Promise.all([failureOf(get('/orders')), failureOf(get('/orders'))])
     for (const error of errors) assertTokenError(error, 'ERR_TOKEN_SERVICE_UNAVAILABLE', true)
     assert.deepEqual([tokenCalls(), api.served], [1, []])
@@ -33,7 +33,7 @@ export const COMMON = {
     const answers = await Promise.all([get('/orders'), post('/orders', { a: 1 })])
     assert.deepEqual(statuses(answers), [200, 200])
     assert.equal(tokenCalls(), 2)
-    // Whether both were sent before the token was replaced is the library's affair; each refusal has one replay.
+    // The library decides whether it sends both before the token is replaced. Each refusal has one replay.
     const refused = api.served.filter((status) => status === 401).length
     assert.ok(refused === 1 || refused === 2, `${refused} were refused`)
     assert.equal(api.served.length, 3 + refused)
@@ -62,9 +62,9 @@ export const COMMON = {
   },
 }
 
-/** After each check: whatever was asked for before can be had now, and a new address too. */
+/** After each check: every address that was asked for, and a new one, answers now. */
 export async function worksLater({ get, asked, clock }) {
-  // Rejected credentials rest a minute.
+  // After rejected credentials the cool-down is a minute.
   await clock.advance(61_000)
   for (const url of [...asked, '/later']) assert.equal((await get(url)).status, 200)
 }

@@ -8,9 +8,9 @@ const LONGEST_MS = 10_000
  * Runs the checks of one library, each in a world of its own, attached before the library and after it. Prints a line for each, and sets the
  * exit code.
  *
- * @param program `put(instance, world)` puts the library on the instance, and returns what its own `checks` need: `request(config)` where
- * requests go another way than `instance.request`. `prepare(world)` comes before the instance is made and may return `baseUrl` and
- * `transport`; `end(world)` cleans up. `isMock`: the library answers in the place of the API. `adapters`: those of axios, default its own choice.
+ * @param program `put(instance, world)` puts the library on the instance, and returns what its own `checks` need, with `request(config)` if
+ * requests go another way than `instance.request`. `prepare(world)` runs before the instance is made, and may return `baseUrl` and
+ * `transport`; `end(world)` cleans up. `isMock`: the library answers in place of the API. `adapters`: of axios; default: its own choice.
  */
 export async function foreign(program) {
   const { library, adapters = [undefined], checks = {} } = program
@@ -38,7 +38,7 @@ export async function foreign(program) {
   process.exitCode = failed === 0 ? 0 : 1
 }
 
-/** @returns What was wrong, in words; undefined where nothing was. */
+/** @returns What was wrong, in words; undefined if nothing was. */
 async function outcomeOf(check, world) {
   let guard
   const hung = new Promise((resolve) => {

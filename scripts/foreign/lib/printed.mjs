@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * What users print of a response, of an error or of a text. Only whoever prints an agent to the bottom sees more, by itself or by way of a config: it
- * holds the sockets of requests that are under way, and these their raw headers.
+ * @returns What users may print of a response, an error or a text. Agents are printed only to the usual depth: an agent holds the sockets of running
+ *   requests, and those hold their raw headers.
  */
 export function printed(value) {
   if (!isObject(value)) return String(value)
@@ -30,7 +30,7 @@ function isObject(value) {
   return typeof value === 'object' && value !== null
 }
 
-/** A form that cannot be made (a circle in JSON) shows nothing to anybody. */
+/** A form that throws (a circle in JSON) shows nothing. */
 function formed(form) {
   try {
     return form()

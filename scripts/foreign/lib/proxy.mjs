@@ -2,7 +2,7 @@ import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import { pipeline } from 'node:stream'
 
-/** A forward proxy on loopback: absolute addresses and CONNECT. It notes what it was asked for. */
+/** A forward proxy on loopback: absolute addresses and CONNECT. `asked` lists its requests. */
 export async function startProxy() {
   const asked = []
   const server = createServer((incoming, outgoing) => {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream'
 import { createServer } from 'node:tls'
 import ts from 'typescript'
 
-/** TLS in front of a plain server on loopback, with a certificate for `localhost` that has signed itself. */
+/** TLS in front of a plain server on loopback, with a self-signed certificate for `localhost`. */
 export async function startTlsFront(baseUrl) {
   const { selfSigned } = await certificates()
   const { key, cert } = selfSigned()
@@ -25,7 +25,7 @@ export async function startTlsFront(baseUrl) {
   }
 }
 
-/** The tests make theirs in TypeScript. */
+/** The module of the tests that makes certificates is in TypeScript. */
 function certificates() {
   const text = readFileSync(new URL('../../../test/service/certificate.ts', import.meta.url), 'utf8')
   const { outputText } = ts.transpileModule(text, {

@@ -8,8 +8,8 @@ import { printed } from './printed.mjs'
 export const ORDERS = ['attachBearer first', 'library first']
 
 /**
- * An instance with the attachment and a library on it, a real token service, and an API, which is the library's where the library
- * mocks one. A token call is made once; pauses and cool-downs last until the clock is moved.
+ * An instance with the attachment and a library on it, a real token service, and an API: a mocked one if the library mocks. The manager
+ * does not repeat a failed token call; pauses and cool-downs last until a check moves the clock.
  */
 export async function startWorld(program, order, adapter) {
   const service = await startTokenService({ accessLifetimeMs: 600_000 })
@@ -20,7 +20,7 @@ export async function startWorld(program, order, adapter) {
     clock,
     api,
     secrets: new Set([service.client.clientSecret]),
-    /** Whatever showed a secret, in words. */
+    /** Outcomes that showed a secret, in words. */
     leaks: [],
     /** Addresses that were asked for, and requests that have not ended. */
     asked: new Set(),
@@ -30,7 +30,7 @@ export async function startWorld(program, order, adapter) {
     post: (url, data, config) => world.send({ ...config, method: 'post', url, data }),
     send(config) {
       const outcome = observed(world, config)
-      // A check that has failed listens no more.
+      // A check that has failed no longer handles the outcome.
       outcome.catch(() => undefined)
       return outcome
     },
@@ -60,7 +60,7 @@ export async function startWorld(program, order, adapter) {
   return world
 }
 
-/** Sends a request as a caller does, who prints whatever comes of it. */
+/** Sends a request, and prints its outcome as a caller may. */
 async function observed(world, config) {
   const name = `${config.method ?? 'get'} ${config.url}`
   world.asked.add(config.url)
@@ -87,7 +87,7 @@ function shows(text, { secrets }) {
   return [...secrets].some((secret) => text.includes(secret))
 }
 
-/** The surroundings of what was found, without the find itself. */
+/** @returns The text around a secret, without the secret. */
 function excerpt(text, { secrets }) {
   const secret = [...secrets].find((one) => text.includes(one))
   const at = text.indexOf(secret)
@@ -95,10 +95,10 @@ function excerpt(text, { secrets }) {
   return around.replaceAll(secret, '<secret>').replace(/\s+/g, ' ')
 }
 
-/** The source, with its tokens noted, and with a gate before its token calls. */
+/** @returns The source, with its tokens added to `secrets`, and with a gate before its token calls. */
 function watched(source, world) {
   let opened
-  /** Token calls wait until the function that this gives is called. `begun` resolves when the first of them waits. */
+  /** Makes token calls wait until `release()`. `begun` resolves when the first of them waits. */
   world.holdTokenCalls = () => {
     let open, begin
     const begun = new Promise((resolve) => (begin = resolve))
@@ -119,7 +119,7 @@ function watched(source, world) {
   }
 }
 
-/** Keeps what is written to the console from the console: a token in it would be a failure. */
+/** Collects what is written to the console instead of printing it: a token in it would be a failure. */
 function recordedOutput() {
   const streams = [process.stdout, process.stderr].map((stream) => [stream, stream.write])
   let said = ''

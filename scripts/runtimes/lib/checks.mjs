@@ -1,4 +1,4 @@
-// What the built package must do in every runtime. Nothing here belongs to one of them: no node:*, no process.
+// What the built package must do in every runtime. So nothing of a single runtime is used here: no node:*, no process.
 import axios from 'axios'
 import {
   attachBearer,
@@ -13,7 +13,7 @@ import {
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { sharedStore } from 'axios-evergreen/store'
 
-/** @returns the checks, as `{ name, run }`. @param origin That of the server that starts simulated services for them (lib/services.mjs). */
+/** @returns The checks, as `{ name, run }`. @param origin Of the server that starts simulated services for the checks (lib/services.mjs). */
 export function checksOn(origin) {
   const checks = []
   const check = (name, run, options) => checks.push({ name, run: async () => run(await worldOn(origin, options)) })
@@ -394,7 +394,7 @@ async function until(condition) {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-/** Events are told after the change that they tell of. */
+/** The manager emits an event in a later turn than the change. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
 
 function equal(actual, expected) {

@@ -1,4 +1,4 @@
-// The server that the checks talk to, whatever runs them: it starts simulated token services, and does with them what it is told.
+// The server that the checks talk to, in whatever runtime they run. It starts simulated token services, and calls their methods on request.
 import { createServer } from 'node:http'
 import { startTokenService } from 'axios-evergreen/testing'
 

@@ -1,8 +1,8 @@
-// For workerd: results are the answer to a request.
+// For workerd: the worker answers a request with the results.
 import { createTokenManager, memoryStore } from 'axios-evergreen'
 import { runChecks } from './run.mjs'
 
-// Plain data: requests may share it.
+// The memory store holds plain data only, so requests may share it.
 const store = memoryStore()
 let obtained = 0
 
