@@ -1,8 +1,8 @@
-// Holds the ratios of a short run against the committed ones: `npm run bench:check`. Never times: they are the machine's.
+// Compares the ratios of a short run with the committed ones: `npm run bench:check`. Never times, because they depend on the machine.
 import { alone } from './lib/alone.mjs'
 import { committedResults } from './lib/results.mjs'
 
-/** A busy machine may spoil one run, and never makes one better: the best of these counts. */
+/** A busy machine may make a run worse, but never better: the best run counts. */
 const RUNS = 3
 
 const { scenarios } = await committedResults()

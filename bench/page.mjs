@@ -1,5 +1,5 @@
-// Writes docs/benchmarks.md, its pictures and the README's scorecard from results.json: `npm run bench:page`. Every figure comes from there, and so
-// does every title of a picture.
+// Writes docs/benchmarks.md, its pictures and the README's scorecard from results.json: `npm run bench:page`. All figures and all titles of
+// pictures come from results.json.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { chart } from './lib/chart.mjs'
@@ -27,7 +27,7 @@ export async function writePage() {
   await writeScorecard(summary(scenarios.find(({ name }) => name === 'scorecard').results))
 }
 
-/** Into the README, between its marks. */
+/** Writes the scorecard into the README, between its marks. */
 async function writeScorecard(text) {
   const readme = readFileSync(README, 'utf8')
   const [begin, end] = ['<!-- scorecard: npm run bench -->', '<!-- /scorecard -->']

@@ -21,7 +21,7 @@ for (const { name, title, section, form } of await loadScenarios(only?.split(','
   const scenario = { form, seconds: Math.round((performance.now() - startedAt) / 1_000), results: measured }
   console.log(`${section(scenario.results)}\n\n(${scenario.seconds} s)`)
   if (quick) continue
-  // After each, so that an hour is not lost with its last minute.
+  // Written after each scenario, so that a failure in the last minute does not lose an hour.
   results = merged(results, here, { [name]: scenario })
   await writeResults(results)
 }
@@ -29,7 +29,7 @@ for (const { name, title, section, form } of await loadScenarios(only?.split(','
 if (quick) console.log('\nA quick run: its figures mean little, and were not written.')
 else await writePage()
 
-/** Scenarios that were run alone join those that were run before, on the same machine. */
+/** Adds the new results to those of earlier runs on the same machine. */
 function merged(before, now, ran) {
   if (before && JSON.stringify(before.machine) !== JSON.stringify(now))
     throw new Error('results.json is of another machine, or of other versions: run all scenarios')

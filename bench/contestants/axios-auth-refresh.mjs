@@ -1,4 +1,4 @@
-// As in its README: it learns from a 401 that a token has ended, and stalls other requests while a new one is got.
+// As in its README: a 401 tells it that a token has expired, and other requests wait while it gets a new token.
 import { createAuthRefresh } from 'axios-auth-refresh'
 
 export const name = 'axios-auth-refresh'
@@ -13,7 +13,7 @@ export async function create({ instance, obtain }) {
     token = (await obtain()).accessToken
     failed.response.config.headers.Authorization = `Bearer ${token}`
   }
-  // By default a 401 that comes in while a token is being got goes to its caller; so they share the refresh too.
+  // By default a 401 that arrives during a refresh goes to its caller. With this option such requests wait for the refresh, too.
   createAuthRefresh(instance, refresh, { deduplicateRefresh: false })
   return { get: (url, config) => instance.get(url, config) }
 }

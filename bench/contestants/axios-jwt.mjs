@@ -1,12 +1,12 @@
-// As in its README, with a storage in memory. It reads the end of a token from the token, so the service's opaque one rides in a
-// JWT, as its third part. Its state is the module's: one account in a process.
+// As in its README, with a storage in memory. It reads the expiry from the token, so the opaque token of the service is put into a
+// JWT, as its third part. The state is in the module: one account in a process.
 import { applyAuthTokenInterceptor, setAuthTokens } from 'axios-jwt'
 import { marginMs } from '../lib/token-call.mjs'
 
 export const name = 'axios-jwt'
 
 export async function create({ instance, obtain, lifetimeMs }) {
-  // Runs after the one of axios-jwt: axios calls them last to first.
+  // This interceptor runs after the one of axios-jwt: axios calls request interceptors last to first.
   const unwrap = (config) => {
     config.headers.Authorization = String(config.headers.Authorization).replace(/^Bearer [^.]*\.[^.]*\./, 'Bearer ')
     return config
@@ -17,7 +17,7 @@ export async function create({ instance, obtain, lifetimeMs }) {
     tokenExpireFudge: marginMs(lifetimeMs) / 1_000,
     getStorage: memory,
   })
-  // Its login: without a refresh token it would send requests bare.
+  // The login: without a refresh token, axios-jwt would send requests without a token.
   await setAuthTokens({ accessToken: '', refreshToken: 'the credentials' })
   return { get: (url, config) => instance.get(url, config) }
 }

@@ -1,5 +1,5 @@
-// Its bearer policy in the pipeline of its options, retries included. The cycler behind the policy isn't exported, and its window
-// of two minutes is fixed: a token of less is renewed as soon as the last renewal has ended, for as long as there are requests.
+// Its bearer policy in the pipeline of its options, retries included. The token cycler behind the policy is not exported, and has a fixed
+// window of two minutes: with a shorter token, and while there are requests, it begins a renewal as soon as the last one has ended.
 import {
   bearerTokenAuthenticationPolicy,
   createDefaultHttpClient,
@@ -15,7 +15,7 @@ export async function create({ baseUrl, obtain }) {
   const { policy, close } = closablePolicy(obtain)
   pipeline.addPolicy(policy)
   const client = createDefaultHttpClient()
-  // The policy takes https only; here the last step goes on without.
+  // The policy takes https only; here the last step sends over http.
   const httpClient = {
     sendRequest: (request) => {
       const url = request.url.replace('https:', 'http:')
@@ -34,7 +34,7 @@ export async function create({ baseUrl, obtain }) {
   }
 }
 
-/** The policy alone, in front of the adapter of an axios instance. */
+/** Runs only the policy, in front of the adapter of an axios instance. */
 export async function onAxios({ instance, obtain }) {
   const { policy, close } = closablePolicy(obtain)
   instance.interceptors.request.use(async (config) => {
@@ -46,7 +46,7 @@ export async function onAxios({ instance, obtain }) {
   return { get: (url, config) => instance.get(url, config), close }
 }
 
-/** A renewal that it has begun goes on when its last request has ended, and what it throws then would end the process. */
+/** The policy goes on with a renewal after its last request has ended. An error of that renewal would end the process. */
 function closablePolicy(obtain) {
   let isClosed = false
   const close = () => {
@@ -67,7 +67,7 @@ function bearerPolicy(obtain) {
       },
     },
     challengeCallbacks: {
-      // Its way to say that the token at hand won't do: claims.
+      // `claims` tell the policy that the token in hand is not good enough.
       async authorizeRequestOnChallenge({ scopes, request, getAccessToken }) {
         const token = await getAccessToken(scopes, { claims: 'refused' })
         request.headers.set('Authorization', `Bearer ${token.token}`)

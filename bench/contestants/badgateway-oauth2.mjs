@@ -16,7 +16,7 @@ export async function create({ baseUrl, obtain }) {
   }
 }
 
-/** In an interceptor that asks it for the token. */
+/** An interceptor asks the wrapper for the token. */
 export async function onAxios({ instance, obtain }) {
   const wrapper = fetchWrapper(obtain)
   instance.interceptors.request.use(async (config) => {

@@ -2,7 +2,7 @@ import { attachBearer, clientCredentials, createTokenManager } from '../evergree
 
 export const name = 'axios-evergreen'
 
-/** @param context `service` where the token call is part of what is measured; else its tokens come from `obtain`. */
+/** @param context With `service`, the token call is part of what is measured; without it, tokens come from `obtain`. */
 export async function create({ instance, baseUrl, obtain, service }) {
   const source = service
     ? clientCredentials({ baseUrl: service.baseUrl, ...service.client, transport: { proxy: false } })

@@ -1,5 +1,5 @@
-// With a refresh token, the way in which callers share a renewal (a `refreshHandler` is called by each of them); the answer of the
-// token service is put into the form that it expects.
+// With a refresh token, because only then callers share a renewal (each caller calls a `refreshHandler`). The answer of the token
+// service is converted to the form that the library expects.
 import { OAuth2Client } from 'google-auth-library'
 import { marginMs } from '../lib/token-call.mjs'
 
@@ -18,7 +18,7 @@ export async function create({ baseUrl, ...context }) {
   }
 }
 
-/** In an interceptor that asks it for the headers. */
+/** An interceptor asks the client for the headers. */
 export async function onAxios({ instance, ...context }) {
   const client = oauth2Client(context)
   instance.interceptors.request.use(async (config) => {

@@ -1,4 +1,4 @@
-// The pair of interceptors that tutorials show: a token when there is none, and another one after a 401.
+// The pair of interceptors that tutorials show: they get a token if there is none, and another one after a 401.
 export const name = 'hand-written'
 
 export async function create({ instance, obtain }) {

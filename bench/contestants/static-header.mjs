@@ -1,4 +1,4 @@
-// The limit: a token that was there before, in the defaults of the instance. Nothing renews it.
+// The limit of what is possible: the defaults of the instance hold a token from the start, and nothing renews it.
 export const name = 'static header'
 
 export async function create({ instance, obtain }) {

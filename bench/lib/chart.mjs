@@ -3,11 +3,11 @@ import { parseHTML } from 'linkedom'
 import { DARK, INK } from './colors.mjs'
 
 const MARGIN = 12
-/** Characters of a line of 760 px in a wide font, for the title and for what stands below it. */
+/** Characters that fit a line of 760 px in a wide font, for the title and for the subtitle. */
 const TITLE_LENGTH = 82
 const SUBTITLE_LENGTH = 108
 
-/** Attributes keep the light colours, so that a viewer without style sheets shows them, too. */
+/** Style sheet of a chart. Attributes hold the light colours, for viewers without style sheets. */
 const STYLE = `
   svg { color: ${INK}; font: 13px system-ui, sans-serif }
   .title { font-weight: 600; font-size: 15px }
@@ -23,8 +23,8 @@ ${Object.entries(DARK)
 /**
  * Draws a chart.
  *
- * @param options `title`, the finding; `subtitle`, how to read it; `legend`, colours by name, or `{ color, dash }` for lines; and all that
- *   Observable Plot takes: `marks`, `x`, `y`, `width`, ….
+ * @param options `title`: the finding; `subtitle`: how to read the chart; `legend`: colours by name, or `{ color, dash }` for lines; and all
+ *   options of Observable Plot: `marks`, `x`, `y`, `width`, ….
  * @returns The text of an SVG file without a background, which follows the reader's light or dark scheme.
  */
 export function chart({ title, subtitle, legend, width = 760, ...options }) {
@@ -35,7 +35,7 @@ export function chart({ title, subtitle, legend, width = 760, ...options }) {
 /**
  * Draws several small charts in rows, as panels of one file.
  *
- * @param options As of `chart`, for all of them; and `panels`, each as of `chart` with a short `title`.
+ * @param options As for `chart`, for all panels; and `panels`, each with options as for `chart` and a short `title`.
  */
 export function panels({ panels: all, columns = 2, width = 760, title, subtitle, legend, ...shared }) {
   const across = width / columns
@@ -55,12 +55,12 @@ export function panels({ panels: all, columns = 2, width = 760, title, subtitle,
 function drawn({ width, height = 380, marginLeft = 60, marginBottom = 42, top = 0, left = 0, ...options }) {
   const { document } = parseHTML('<!doctype html><html><body></body></html>')
   const plot = Plot.plot({ document, width, height, marginLeft, marginBottom, ...options })
-  // Plot's own style sets a colour and a background for pages; the file has its own.
+  // The style of Plot sets a colour and a background for pages; this file has its own style.
   plot.querySelectorAll('style').forEach((style) => style.remove())
   plot.setAttribute('x', left)
   plot.setAttribute('y', top)
   const svg = plot.outerHTML
-    // An element of the plot named after the page's variable would have no colour outside of a page.
+    // Outside of a page this variable has no value.
     .replaceAll('var(--plot-background)', 'none')
     .replace(/ class="plot-[^"]*"/g, '')
     .replace(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
@@ -92,7 +92,7 @@ function sheet({ title, subtitle = '', legend, width, height, body }) {
 
 function wrapped(text, length) {
   const lines = []
-  // A space may part the thousands of a figure.
+  // A space may separate the thousands of a figure: no line ends there.
   for (const word of text.split(/ (?!\d{3}\b)/).filter(Boolean)) {
     const line = lines.at(-1)
     if (line !== undefined && line.length + 1 + word.length <= length) lines[lines.length - 1] = `${line} ${word}`

@@ -1,11 +1,11 @@
-/** The package in all charts, or what it does for its callers; never the worst case. */
+/** Marks the package in all charts, or what it does for its callers; never the worst case. */
 export const PACKAGE = '#0f766e'
-/** All others: from what stands out most to what stands back. None of them means good or bad. */
+/** All others, from the strongest to the faintest. No colour means good or bad. */
 export const [STRONG, OTHER, FAINT] = ['#59636e', '#9aa4af', '#d0d7de']
 /** Text, axes. */
 export const INK = '#1f2328'
 
-/** What becomes of each on a dark page. */
+/** The colour on a dark page, by the colour on a light one. */
 export const DARK = {
   [INK]: '#e6edf3',
   [PACKAGE]: '#2dd4bf',

@@ -12,10 +12,10 @@ import * as staticHeader from '../contestants/static-header.mjs'
 export const EVERGREEN = evergreen.name
 export const STATIC = staticHeader.name
 export const REFERENCE = constantInterceptor.name
-/** The reference a second time, under another name: what it differs by is noise. */
+/** The reference a second time, under another name: every difference between the two is noise. */
 export const AGAIN = 'A/A'
 
-/** The ones that get tokens, ours first. */
+/** The contestants that get tokens, ours first. */
 export const renewing = [
   evergreen,
   handWritten,

@@ -1,4 +1,4 @@
-/** Processor time of `act`, µs: what others do on the machine meanwhile does not count. */
+/** @returns Processor time of `act`, µs. Other processes on the machine do not count. */
 export async function cpuTime(act) {
   const before = process.cpuUsage()
   await act()

@@ -1,4 +1,4 @@
-// What each chart shows, in one sentence that is computed from the figures: the titles of the charts, and their texts for those who see none.
+// The finding of each chart, in one sentence computed from the figures: the titles of the charts, and their alternative texts.
 import { figure } from './table.mjs'
 
 const OURS = 'axios-evergreen'
@@ -29,13 +29,13 @@ export function rotation({ contestants }, lifetimeMs) {
   const { [OURS]: ours, [AGAIN]: again } = contestants
   const others = Object.entries(contestants).filter(([who]) => ![STATIC, AGAIN, OURS].includes(who))
   const shares = others.map(([, { waited, requests }]) => (waited / requests) * 100).sort((one, other) => one - other)
-  // What waits with a fixed header, too, waits for this machine.
+  // Requests that wait with a fixed header too wait for this machine, not for a token.
   const waited = Math.max(0, ours.waited - again.waited)
   const waits = `${waited === 0 ? 'no request' : counted(waited, 'request')} of ${figure(ours.requests)}`
   return `While tokens of ${lifetimeMs / 1_000} s rotate, ${waits} had to wait for one with ${OURS}; with others ${figure(shares[0], 1)} % to ${figure(shares.at(-1), 1)} % had to`
 }
 
-/** A second stands for the outages that are at least as long, and shorter than the next. */
+/** Outages are grouped by whole seconds, rounded down. */
 export function outage({ felt }, lifetimeS) {
   const until = (what) => Math.min(...felt.filter((each) => each[what] > 0).map(({ seconds }) => seconds))
   const [noticed, failed] = [until('delayed'), until('failed')]
@@ -59,7 +59,7 @@ export function fleet(fleets, highest) {
   return `${figure(fleets[0].processes)} processes that share a store make at most ${counted(most(true), 'token call')} in a second; each on its own, up to ${figure(most(false))}`
 }
 
-/** What is no name of a package is described. */
+/** @returns The name of a package, or a description of what has no such name. */
 function shown(who) {
   return who === 'hand-written' ? 'a hand-written interceptor' : who
 }

@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Where the heap is collected by hand, code that has not run for a few collections would be forgotten, and compiled anew while it is measured. */
+/** Without the second flag, frequent garbage collections would drop code that has not run for a while, and its new compilation would be measured. */
 const FLAGS = ['--expose-gc', '--no-flush-bytecode']
 
-/** Runs a module in a process of its own. @returns What it sent. */
+/** Runs a module in a process of its own. @returns What the module sent. */
 export async function inFreshProcess(module, args, execArgv = FLAGS) {
   const child = fork(module, args.map(String), { execArgv })
   const told = once(child, 'message').then(([results]) => ({ results }))

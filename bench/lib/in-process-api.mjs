@@ -6,7 +6,7 @@ export function answeringAtOnce() {
   return axios.create({ baseURL: BASE_URL, adapter })
 }
 
-/** One whose adapter takes good tokens only. */
+/** An axios instance whose adapter accepts good tokens only. */
 export function checking(isGood) {
   const adapter = async (config) => {
     const response = answer(config, isGood(config.headers.get('Authorization')) ? 200 : 401)
@@ -22,7 +22,7 @@ export function checking(isGood) {
   return axios.create({ baseURL: BASE_URL, adapter })
 }
 
-/** One whose adapter never answers, but could: it puts what would do so into `pending`, as a socket holds its request. */
+/** An axios instance whose adapter never answers, but could: it puts `resolve` into `pending`, as a socket holds its request. */
 export function silent(pending) {
   return axios.create({
     baseURL: BASE_URL,
@@ -36,7 +36,7 @@ function answer(config, status) {
   return { data: '', status, statusText: '', headers: {}, config, request: new SentRequest(config) }
 }
 
-/** Every real adapter's answer has one, and whoever hides the token has to deal with it: this one resembles Node's. */
+/** Stands for Node's request, which answers of real adapters hold: a library that hides the token must handle it. */
 class SentRequest {
   constructor({ method, url }) {
     this.method = method

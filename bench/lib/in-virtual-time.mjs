@@ -1,8 +1,8 @@
-// Makes a thread fit for virtual time: nothing in it happens on other threads, for which virtual time does not wait.
+// Makes a thread fit for virtual time, which does not wait for other threads: digests are computed on this thread.
 import { createHash } from 'node:crypto'
 
 Object.defineProperty(crypto.subtle, 'digest', {
   value: async (_, bytes) => Uint8Array.from(createHash('sha256').update(bytes).digest()).buffer,
 })
-// Hundreds of thousands of errors are counted, and none is read.
+// The run makes hundreds of thousands of errors, and nobody reads their stacks.
 Error.stackTraceLimit = 0

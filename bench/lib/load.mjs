@@ -1,10 +1,10 @@
 import { quantile } from './rounds.mjs'
 
-/** A call that has not ended this long after the last was sent will not end at all. */
+/** A call that has not ended this long after the last call was sent counts as endless. */
 const PATIENCE_MS = 10_000
 
 /**
- * Sends `perSecond` requests a second through each of `worlds`, by the clock, however slow the answers.
+ * Sends `perSecond` requests a second through each of `worlds`, by the clock, however slow the answers are.
  *
  * @param worlds By name, each with `get`.
  * @returns By name: `latencies` in ms in the order of sending, `failed`, and `endless`, the calls that never ended.
@@ -26,7 +26,7 @@ export async function load(worlds, { seconds, perSecond }) {
   for (let sent = 0; sent < seconds * perSecond; sent++) {
     while (performance.now() - beganAt < (sent / perSecond) * 1_000)
       await new Promise((resolve) => setTimeout(resolve, 1))
-    // Each of them is the first in turn.
+    // Each world is the first in turn.
     for (let n = 0; n < names.length; n++) pending.push(send(names[(sent + n) % names.length], sent))
   }
   let timer
@@ -46,7 +46,7 @@ export function quantiles(latencies) {
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999), worst: Math.max(...latencies) }
 }
 
-/** `parts` equal stretches of what was measured, oldest first. */
+/** @returns The latencies in `parts` equal stretches, oldest first. */
 export function slices(latencies, parts) {
   const size = Math.floor(latencies.length / parts)
   return Array.from({ length: parts }, (_, part) => latencies.slice(part * size, (part + 1) * size))

@@ -4,15 +4,15 @@ import { loadScenarios } from './scenarios.mjs'
 
 const FILE = new URL('../results.json', import.meta.url)
 
-/** The figures that are committed: `{ machine, scenarios: { [name]: { seconds, results } } }`, if there are any. */
+/** @returns The committed figures: `{ machine, scenarios: { [name]: { seconds, results } } }`; undefined if there are none. */
 export function readResults() {
   return existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : undefined
 }
 
 /**
- * All scenarios with what is committed of each: `{ machine, scenarios: [{ ...scenario, results, seconds }] }`.
+ * @returns All scenarios with their committed results: `{ machine, scenarios: [{ ...scenario, results, seconds }] }`.
  *
- * @throws {Error} where a scenario was not measured, or its results are of an older form.
+ * @throws {Error} if a scenario was not measured, or its results have an older form.
  */
 export async function committedResults() {
   const { machine, scenarios } = readResults() ?? { scenarios: {} }

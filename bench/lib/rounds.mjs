@@ -1,8 +1,8 @@
 /**
- * Measures contestants in turn, in a new random order in each round: what slows the machine down meets all of them alike.
+ * Measures contestants in turn, in a new random order in each round: a slowdown of the machine meets all of them alike.
  *
  * @param contestants Names.
- * @param laps How often each has its turn in a round: the figures of a round are the means of its laps.
+ * @param laps How often each contestant has its turn in a round. The figures of a round are the means of its laps.
  * @param prepare Called before each round, resolves with what `measure` needs in it.
  * @param measure Called with a name and what was prepared, resolves with an object of figures.
  * @returns The figures of each round, by name: `[{ [name]: figures }]`.
@@ -25,7 +25,7 @@ function means(turns) {
   return Object.fromEntries(Object.keys(turns[0]).map((what) => [what, mean(what)]))
 }
 
-/** Of each contestant: the median of a figure, and of its ratios to the reference within the same round. */
+/** @returns For each contestant: the median of a figure, and of its ratios to the reference within the same round. */
 export function compared(rounds, figure, reference) {
   const all = {}
   for (const name of Object.keys(rounds[0])) {
@@ -47,7 +47,7 @@ export function median(values) {
   return quantile(values, 0.5)
 }
 
-/** The `share` quantile, between its two neighbours where it falls between them. */
+/** @returns The `share` quantile, interpolated between its two neighbours. */
 export function quantile(values, share) {
   const sorted = Float64Array.from(values).sort()
   const at = (sorted.length - 1) * share

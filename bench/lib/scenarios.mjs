@@ -1,6 +1,6 @@
 const NAMES = ['hot-path', 'stampede', 'rotation', 'scorecard', 'outage', 'growth', 'fleet', 'size', 'start']
 
-/** The scenarios of these names, in the order of the page; all of them without `only`. */
+/** @returns The scenarios of these names, in the order of the page; all scenarios without `only`. */
 export async function loadScenarios(only = NAMES) {
   const unknown = only.filter((name) => !NAMES.includes(name))
   if (unknown.length > 0) throw new Error(`There is no scenario ${unknown.join(', ')}. There are: ${NAMES.join(', ')}`)

@@ -1,4 +1,4 @@
-// Simulated services in a thread of their own: they are not what is measured.
+// Simulated services in a thread of their own, so that they are not measured.
 import { parentPort, workerData } from 'node:worker_threads'
 import { startTokenService } from '../evergreen.mjs'
 
@@ -7,7 +7,7 @@ const counts = services.map(() => ({}))
 
 const calls = {
   counts(at) {
-    // A log of a million requests would fill the memory.
+    // The log of a million requests would fill the memory.
     for (const { kind, status } of services[at].log.splice(0)) {
       for (const name of [kind, `${kind} ${status}`]) counts[at][name] = (counts[at][name] ?? 0) + 1
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /**
- * Starts a simulated service for each of `options`, all in one thread of their own.
+ * Starts a simulated service for each of `options`. All services run in one thread of their own.
  *
  * @returns `services`, each `{ baseUrl, client, counts(), failNext(…), revokeAccessTokens() }`: `counts()` resolves with requests by
  *   kind and by kind and status, `{ obtain: 1, 'obtain 200': 1 }`; and `close()`.

@@ -1,7 +1,7 @@
 /**
  * A table in markdown.
  *
- * @param columns Headings; one that begins with `>` is set to the right, for figures.
+ * @param columns Headings. `>` at the beginning aligns a column to the right, for figures.
  * @param rows Arrays of cells; `undefined` and `null` become a dash.
  */
 export function table(columns, rows) {
@@ -14,7 +14,7 @@ function cell(value) {
   return value === undefined || value === null || value === '' ? '–' : String(value).replaceAll('|', '\\|')
 }
 
-/** `12 345.6`: thousands apart, as many digits after the point as asked for. */
+/** `12 345.6`: a space between thousands, and `digits` digits after the point. */
 export function figure(value, digits = 0) {
   if (!Number.isFinite(value)) return undefined
   const [whole, rest] = Math.abs(value).toFixed(digits).split('.')
@@ -22,12 +22,12 @@ export function figure(value, digits = 0) {
   return `${value < 0 ? '−' : ''}${grouped}${rest ? `.${rest}` : ''}`
 }
 
-/** `1.034 (0.991 to 1.062)`: a ratio with the spread that it had over the rounds. */
+/** `1.034 (0.991 to 1.062)`: a ratio with its spread over the rounds. */
 export function ratio({ median, low, high }, digits = 3) {
   return `${median.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`
 }
 
-/** What was wanted, and whether it was had: one line under a table. */
+/** A line under a table: a goal, and whether it was reached. */
 export function reach(reached, text) {
   return `**${reached ? 'Reached' : 'Not reached'}**: ${text}`
 }

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 
 export const cores = availableParallelism()
 
-/** Runs a module once for each of `tasks`, as many at a time as there are cores. @returns What each of them posted. */
+/** Runs a module once for each of `tasks`, as many at a time as there are cores. @returns What each run posted. */
 export async function inThreads(module, tasks) {
   const results = []
   const left = [...tasks.entries()]

@@ -4,7 +4,7 @@ import { Agent } from 'node:http'
 const MEDIA_TYPE = 'application/vnd.api+json'
 
 /**
- * The token call that every contestant is given: plain axios, as one writes it, the same for all.
+ * The token call that all contestants use: plain axios, as a user would write it.
  *
  * @param service `{ baseUrl, client }` of a simulated service.
  * @returns A function that resolves with `{ accessToken, lifetimeMs }`; rejects with what axios rejects with.
@@ -23,7 +23,7 @@ export function tokenCall({ baseUrl, client }) {
   }
 }
 
-/** How long before its end a token is replaced, for contestants who have an option for it. */
+/** How long before its expiry a token is replaced, ms, for contestants that have an option for it. */
 export function marginMs(lifetimeMs) {
   return Math.min(lifetimeMs / 4, 10_000)
 }

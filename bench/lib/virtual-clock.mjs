@@ -1,9 +1,9 @@
 import { manualClock } from '../evergreen.mjs'
 
-/** `manualClock`, which also goes to an instant of its own. */
+/** `manualClock`, with `runTo`, which goes to an instant of the monotonic clock. */
 export function virtualClock() {
   const clock = manualClock()
-  /** Nothing happens where that instant has passed. */
+  /** Does nothing if the instant has passed. */
   const runTo = (at) => clock.advance(Math.max(0, at - clock.monotonicNow()))
   return Object.assign(clock, { runTo })
 }

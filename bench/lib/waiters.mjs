@@ -5,10 +5,10 @@ import { BASE_URL, checking, silent } from './in-process-api.mjs'
 import { interleaved, spread } from './rounds.mjs'
 
 /**
- * What `count` requests cost that all start without a token, as a multiple of those with the static header in the same round.
+ * Measures what `count` requests cost that all start without a token, as a multiple of requests with the static header in the same round.
  *
- * @param others Those who are measured beside ours.
- * @returns `plain` without signals, and `signals` with one of each caller's own: by name, `{ cpu, clock }`.
+ * @param others The contestants to measure beside ours.
+ * @returns `plain`: without signals; `signals`: each caller has a signal of its own. Both by name: `{ cpu, clock }`.
  */
 export async function costOfWaiting(count, { rounds, others }) {
   const names = [STATIC, AGAIN, EVERGREEN, ...others]
@@ -25,7 +25,7 @@ export async function costOfWaiting(count, { rounds, others }) {
 }
 
 async function served(name, count, way) {
-  // A turn of the event loop later: by then all of them wait.
+  // The token comes a turn of the event loop later: by then all callers wait.
   const obtain = () => new Promise((resolve) => setImmediate(resolve, { accessToken: 'a-token', lifetimeMs: 60_000 }))
   const instance = checking((header) => header === 'Bearer a-token')
   const contestant = contestants[name === AGAIN ? STATIC : name]
@@ -41,7 +41,7 @@ async function served(name, count, way) {
   return { cpu, clock }
 }
 
-/** Bytes of heap for each of `count` requests that wait: for an answer with the static header, for a token with the others. */
+/** Bytes of heap for each of `count` waiting requests. With the static header they wait for an answer, with the others for a token. */
 export async function heapPerWaiter(count, rounds) {
   const names = [STATIC, AGAIN, ...renewing.map(({ name }) => name)]
   const taken = await interleaved({ rounds, contestants: names, measure: (name) => waiting(name, count) })
@@ -52,7 +52,7 @@ export async function heapPerWaiter(count, rounds) {
 
 async function waiting(name, count) {
   const isStatic = name === STATIC || name === AGAIN
-  // What nobody could ever settle would be collected, with all that wait for it.
+  // Without a reference to `resolve`, the garbage collector would free the promise and all that wait for it.
   const pending = []
   const held = () => new Promise((resolve) => pending.push(resolve))
   const obtain = isStatic ? async () => ({ accessToken: 'a token' }) : held
@@ -62,7 +62,7 @@ async function waiting(name, count) {
   await collected()
   const before = heap()
   const requests = Array.from({ length: count }, () => void get('/wallet').catch(() => undefined))
-  // Until each has come as far as it can.
+  // After these turns each request has come as far as it can.
   for (let n = 0; n < 20; n++) await turn()
   const bytes = (heap() - before) / requests.length
   await Promise.race([close?.(), turn()])
@@ -70,7 +70,7 @@ async function waiting(name, count) {
   return { bytes }
 }
 
-/** What the last contestant has left goes in steps: a listener, then what it listened for. */
+/** Collects what the last contestant has left. That takes several steps: first a listener, then what it listened for. */
 async function collected() {
   for (let n = 0; n < 3; n++) {
     heap()

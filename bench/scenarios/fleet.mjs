@@ -22,7 +22,7 @@ export async function run({ quick = false } = {}) {
   return lives.map(({ calls, steps }, n) => ({ ...tasks[n], calls: packed(calls), steps: packed(steps) }))
 }
 
-/** Six hundred figures on one line of results.json. */
+/** Puts six hundred figures on one line of results.json. */
 function packed(counts) {
   return counts.join(' ')
 }
@@ -81,7 +81,7 @@ ${table(columns, rows)}
 ${reach(first <= 10 && later <= 4, `with a shared store the whole fleet makes at most 10 token calls in the first minute of an outage and 4 in each later one (P6): ${first} and ${later}.`)}`
 }
 
-/** The start is the first skew's worth of seconds: nothing is renewed as early. */
+/** The start is ten seconds long: no process renews as early. */
 function phases(counts) {
   return {
     start: counts.slice(0, 10),

@@ -11,14 +11,14 @@ import { figure, reach, table } from '../lib/table.mjs'
 
 export const name = 'growth'
 export const title = 'Growth: what one more of it costs'
-/** Counts how often the form of the results, or what they are of, has changed. */
+/** The number of this form of the results. Raise it when the form, or what is measured, changes. */
 export const form = 2
 
-/** Of heap, for an account with its token and its source. */
+/** The most heap for an account with its token and its source, bytes. */
 const MOST_BYTES = 4_200
-/** 1 is linear; this much more is what caches and the garbage collector make of large numbers. */
+/** The steepest slope: 1 is linear; caches and the garbage collector add the rest at large numbers. */
 const STEEPEST = 1.1
-/** Jitter brings a renewal forward by a tenth of the life of so short a token, and a `Date` in whole seconds by more. */
+/** By how much token calls may grow: with more processes, jitter (a tenth of so short a life) and a `Date` in whole seconds make renewals earlier. */
 const SOONER = 1.35
 
 const CURVES = [
@@ -82,7 +82,7 @@ ${reach(
 ${fleetSection(fleet)}`
 }
 
-/** What else was seen at the largest size. */
+/** What else the largest size showed. */
 function others(curves, idle) {
   const [waiting, attached, held, sent] = curves.map(({ points }) => points)
   const [one, most] = [(points) => points[0], (points) => points.at(-1)]
@@ -171,7 +171,7 @@ export function charts(results) {
   }
 }
 
-/** `10k`: there is little room. */
+/** `10k`, because there is little room. */
 function thousands(n) {
   return n < 1_000 ? String(n) : `${n / 1_000}k`
 }

@@ -9,18 +9,18 @@ import { figure, ratio, reach, table } from '../lib/table.mjs'
 
 export const name = 'hot-path'
 export const title = 'Hot path: a request with a fresh token'
-/** Counts how often the form of the results, or what they are of, has changed. */
+/** The number of this form of the results. Raise it when the form, or what is measured, changes. */
 export const form = 2
 
 const SETTING = new URL('../lib/hot-path/setting.mjs', import.meta.url)
-/** What the adapters are called on the page, and how many times the reference a request may take and allocate. */
+/** The name of each adapter on the page, and the most time and bytes of a request, as multiples of the reference. */
 const SETTINGS = {
   inProcess: { heading: 'in process', time: 1.035 },
   http: { heading: 'http adapter', time: 1.05, bytes: 1.02 },
   fetch: { heading: 'fetch adapter', time: 1.04, bytes: 1.02 },
 }
 const LIFETIME_MS = 3_600_000
-/** A million requests that keep a single byte each would show as a megabyte. */
+/** A request may keep at most this. If each of a million requests keeps one byte, the heap grows by a megabyte. */
 const MOST_BYTES_KEPT = 1
 
 export async function run({ quick }) {
@@ -29,7 +29,7 @@ export async function run({ quick }) {
   return { settings, growth: await growth(quick ? 100_000 : 1_000_000) }
 }
 
-/** In several processes, one after the other: each has its own luck with what the compiler makes of the same code. */
+/** Measures in several processes, one after the other, because the compiler treats the same code differently in each. */
 async function measured(setting, quick) {
   const [processes, ...args] = quick ? [1, setting, 40, 'quick'] : [3, setting, 40]
   const taken = []
@@ -38,7 +38,7 @@ async function measured(setting, quick) {
   return { time: compared(all('time'), 'us', REFERENCE), memory: compared(all('memory'), 'bytes', REFERENCE) }
 }
 
-/** The heap after each tenth of the requests; the first tenth is for warming up. */
+/** @returns The heap after each tenth of the requests. The first tenth is a warm-up. */
 async function growth(requests) {
   const obtain = async () => ({ accessToken: 'a-token-that-looks-like-one', lifetimeMs: LIFETIME_MS })
   const context = { instance: answeringAtOnce(), baseUrl: BASE_URL, obtain, lifetimeMs: LIFETIME_MS }

@@ -30,7 +30,7 @@ export function ratios({ classes }) {
     'unexplained suspicions': { value: all.alarms, tolerance: 1 },
     'token calls in the first minute': { value: firstMinute, tolerance: 1 },
     'token calls in a later minute': { value: laterMinute, tolerance: 1 },
-    // Of virtual time: a machine has no part in it.
+    // In virtual time, so these do not depend on the machine.
     'recovery from failing at once, ms': { value: fastRecoveryMs, tolerance: 1.02 },
     'recovery from anything else, ms': { value: otherRecoveryMs, tolerance: 1.02 },
   }
@@ -65,7 +65,7 @@ function row({ kind, fromS, toS, ...felt }) {
   ].map((cell) => cell || undefined)
 }
 
-/** P4 and P6 of what is promised, each with what it came to. */
+/** The promises P4 and P6, each with its result. */
 function reaches(classes) {
   const { fast7, fast18, silent10, all, longestWaitMs, firstMinute, laterMinute, ...recovery } = summary(classes)
   const { fastRecoveryMs, otherRecoveryMs } = recovery

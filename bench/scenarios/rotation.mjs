@@ -17,15 +17,15 @@ const PER_SECOND = 300
 const LIFETIME_MS = 2_000
 const TOKEN_LATENCY_MS = 100
 const SLICES = 6
-/** A request on loopback takes one or two. */
+/** A median above this, with the static header, means that the machine is too busy, ms. Loopback alone takes one or two. */
 const BUSY_MS = 20
-/** More would only let a late process open thousands, and be later still. */
+/** With more, a late process would open thousands of sockets, and be later still. */
 const MOST_SOCKETS = 50
 
 export async function run({ quick }) {
   const seconds = quick ? 6 : 60
   const peers = renewing.map((each) => each.name).filter((each) => each !== EVERGREEN)
-  // More at once would measure how busy this process is.
+  // With more contestants at once, the run would measure how busy this process is.
   const all = await together([STATIC, AGAIN, EVERGREEN], seconds)
   const peerSeconds = Math.ceil(seconds / 3)
   for (const group of [peers.slice(0, 2), peers.slice(2, 4), peers.slice(4)])
@@ -74,7 +74,7 @@ async function world(each, service) {
   return { ...(await contestants[isStatic(each) ? STATIC : each].create(context)), httpAgent }
 }
 
-/** By how much the 99.9 % quantile differs from the static header's, in each stretch of the run. */
+/** @returns How much the 99.9 % quantile differs from that of the static header, as a median of the stretches of the run. */
 function tailSpread({ [STATIC]: limit, [AGAIN]: again, [EVERGREEN]: evergreen }) {
   const beyond = ({ sliceP999 }) => sliceP999.map((ms, at) => ms - limit.sliceP999[at])
   const noise = beyond(again)

@@ -7,7 +7,7 @@ import { figure, reach, table } from '../lib/table.mjs'
 export const name = 'scorecard'
 export const title = 'Scorecard: what goes wrong in production'
 
-/** Nothing here takes as long, not on a busy machine either. */
+/** No row takes as long, not even on a busy machine. */
 const PATIENCE_MS = 180_000
 
 const names = renewing.map((each) => each.name)
@@ -19,7 +19,7 @@ export async function run({ quick }) {
       await Promise.all(names.map(async (contestant) => [contestant, await played({ row, contestant, quick })])),
     )
   }
-  // Those that last go on by themselves, while the short ones are played one after the other.
+  // The long rows run at the same time, while the short rows are played one after the other.
   const isLong = (row) => rows[row].lasts !== undefined
   const ids = Object.keys(rows)
   const long = ids.filter(isLong).map(playAll)
@@ -28,10 +28,10 @@ export async function run({ quick }) {
   return { rows: Object.fromEntries(ids.map((row) => [row, outcomes[row]])) }
 }
 
-/** Counts of one row with one contestant. */
+/** @returns The counts of one row with one contestant. */
 async function played(workerData) {
   const file = new URL('../lib/scorecard/thread.mjs', import.meta.url)
-  // What a library prints on the way is not for our readers.
+  // The output of a library is not for our readers.
   const thread = new Worker(file, { workerData, stdout: true, stderr: true })
   const patience = setTimeout(() => void thread.terminate(), PATIENCE_MS)
   try {

@@ -7,13 +7,13 @@ import { figure, reach, table } from '../lib/table.mjs'
 
 export const name = 'size'
 export const title = 'Size: what it adds to a bundle'
-/** Counts how often the form of the results, or what they are of, has changed. */
+/** The number of this form of the results. Raise it when the form, or what is measured, changes. */
 export const form = 2
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const BENCH = fileURLToPath(new URL('../', import.meta.url))
 const DEPENDENCIES = ['async-mutex', 'p-retry']
-/** What was asked for, KiB. What is held at every change stands in `.size-limit.json`, whose names these are. */
+/** The required sizes, KiB, by their name in `.size-limit.json`. That file has the limits that every change must keep. */
 const MOST_KIB = { 'Variant A': 16.5, 'clientCredentials alone': 5.2 }
 
 export async function run() {
@@ -40,7 +40,7 @@ function moduleOf({ path, import: names = '*' }) {
     .join('\n')
 }
 
-/** Of a module, with all that it imports but for axios and Node's own modules. */
+/** Size of a module with all that it imports, except axios and Node's own modules. */
 async function sizeOf(module, others = []) {
   const { outputFiles } = await build({
     stdin: { contents: module, resolveDir: BENCH },

@@ -11,19 +11,19 @@ import { costOfWaiting, heapPerWaiter } from '../lib/waiters.mjs'
 
 export const name = 'stampede'
 export const title = 'Stampede: many callers, and no token'
-/** Counts how often the form of the results, or what they are of, has changed. */
+/** The number of this form of the results. Raise it when the form, or what is measured, changes. */
 export const form = 2
 
 const TOKEN_LATENCY_MS = 50
 const LIFETIME_MS = 60_000
-/** Of the tokens that are to be expired when the callers come. */
+/** Lifetime of the tokens that must have expired when the callers come. */
 const SHORT_LIFETIME_MS = 400
 /**
- * Twice a lifetime, as a token that was used is renewed in the background by those who can, and the next one, which nobody uses, lapses;
- * and the second that ours leaves between two renewals.
+ * Two lifetimes: some contestants renew a used token once more in the background, and the next token expires unused. And the second that
+ * our manager leaves between two renewals.
  */
 const IDLE_MS = 2 * SHORT_LIFETIME_MS + 1_000
-/** Processor time of callers who wait, as a multiple of the static header's: without a signal and with one of each caller's own. */
+/** The most processor time of waiting callers, as a multiple of the static header's: without signals, and with one for each caller. */
 const MOST_TIMES = { plain: 1.2, signals: 1.25 }
 const MOST_BYTES = 400
 
@@ -51,13 +51,13 @@ export async function run({ quick }) {
   return {
     callers,
     storms,
-    // Fewer would show nothing of what collecting them takes. A quick run leaves out all others.
+    // With fewer callers the cost of collecting them would not show. A quick run leaves out all other contestants.
     cost: await costOfWaiting(10_000, quick ? { rounds: 9, others: [] } : { rounds: 21, others }),
     heap: await heapPerWaiter(10_000, quick ? 3 : 7),
   }
 }
 
-/** One that makes ten thousand token calls takes seconds, and is so far off that once is enough. */
+/** A contestant that makes ten thousand token calls takes seconds, and is so far off that one round is enough. */
 function measuring(count) {
   const once = {}
   return async (each, worlds) => {
@@ -67,7 +67,7 @@ function measuring(count) {
   }
 }
 
-/** All contestants, with no token or with one that has ended. */
+/** All contestants, without a token or with an expired one. */
 async function prepared(state, obtain) {
   const worlds = {}
   for (const each of names) worlds[each] = await world(contestants[each], obtain, state)
@@ -112,7 +112,7 @@ async function storm({ get, close, calls }, count) {
   return { calls: calls(), served: outcomes.filter(({ status }) => status === 'fulfilled').length }
 }
 
-/** The worst of all rounds: these are promises, not speeds. */
+/** The worst of all rounds counts, because these are promises, not speeds. */
 function results(rounds) {
   const worst = (each) => ({
     calls: Math.max(...rounds.map((round) => round[each].calls)),

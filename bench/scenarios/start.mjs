@@ -6,7 +6,7 @@ import { figure, ratio, reach, table } from '../lib/table.mjs'
 
 export const name = 'start'
 export const title = 'Start: what its import takes'
-/** Counts how often the form of the results, or what they are of, has changed. */
+/** The number of this form of the results. Raise it when the form, or what is measured, changes. */
 export const form = 1
 
 const CHILD = new URL('../lib/start/child.mjs', import.meta.url)
@@ -19,7 +19,7 @@ export async function run({ quick }) {
   const taken = await interleaved({
     rounds,
     contestants: Object.keys(modules),
-    // Without flags, as a process of a user.
+    // Without flags, as in the process of a user.
     measure: (each) => inFreshProcess(CHILD, [modules[each]], []),
   })
   const figures = (each) => ({

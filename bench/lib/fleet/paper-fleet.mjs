@@ -4,12 +4,12 @@ import { virtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 60_000
 export const SECONDS = 600
-/** The service answers 503 from the first of these seconds until before the second. */
+/** The service answers 503 from the first of these seconds, and before the second one. */
 export const OUTAGE = [240, 360]
 const LATENCY_MS = [50, 150]
 
 /**
- * Ten minutes of processes that all start in the same instant and always keep a token.
+ * Simulates ten minutes of processes that all start in the same instant and always keep a token.
  *
  * @returns Token calls at the service, and steps at the shared store, second by second.
  */
@@ -32,7 +32,7 @@ export async function live({ processes, isShared, hasJitter }) {
     },
   }
   const shared = isShared && counted(memoryStore(), () => tally(steps))
-  // Where everybody draws the same there is no jitter, neither of renewals nor of pauses.
+  // If all draw the same, there is no jitter, neither of renewals nor of pauses.
   const random = hasJitter ? draw.random : () => 0.5
   const fleet = Array.from({ length: processes }, () =>
     createTokenManager({ source, clock, random, renewal: { keepWarm: 'always' }, ...(shared && { store: shared }) }),
@@ -43,7 +43,7 @@ export async function live({ processes, isShared, hasJitter }) {
   return { calls, steps }
 }
 
-/** The same store, that tells of each step of a record: with Redis each is one command. */
+/** @returns The same store, which reports each step of a record. With Redis each step is one command. */
 function counted(store, onStep) {
   const step =
     (method) =>

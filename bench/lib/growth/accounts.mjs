@@ -12,13 +12,13 @@ const ANSWER = JSON.stringify({
   },
 })
 
-/** So few accounts cost too little to be measured once: all sizes are measured with as many of them in all. */
+/** Few accounts cost too little to measure. Small sizes are repeated until there were this many accounts in all. */
 const AT_LEAST = 1_000
 
 /** Answers token calls at once, on this thread. */
 const adapter = async (config) => ({ data: ANSWER, status: 200, statusText: '', headers: {}, config })
 
-/** `count` accounts in one process: what it takes to create a manager for each and to get its token. */
+/** Measures what `count` accounts in one process cost: creating a manager for each, and getting its token. */
 export async function accounts(count) {
   const repeats = Math.ceil(AT_LEAST / count)
   const clock = countingClock()
@@ -32,7 +32,7 @@ export async function accounts(count) {
   return { total: total / repeats, bytes: await heapOf(count), timers: timers / managers.length }
 }
 
-/** Bytes for each of `count` accounts: on the manager's own clock, as one that counts takes memory too. */
+/** Bytes for each of `count` accounts. With the default clock, because a clock that counts takes memory too. */
 async function heapOf(count) {
   const before = heap()
   const managers = await withTokens(count)
@@ -51,7 +51,7 @@ function closed(managers) {
   return Promise.all(managers.map((tokens) => tokens.close()))
 }
 
-/** The same accounts once nobody has used them for a while: their tokens have lapsed. */
+/** Measures the same accounts after nobody has used them for a while: their tokens have expired. */
 export async function idleAccounts(count) {
   const clock = virtualClock()
   const before = heap()
@@ -70,7 +70,7 @@ function manager(n, clock) {
   return createTokenManager({ source, clock })
 }
 
-/** This machine's clock, that also counts the timers that are set. */
+/** This machine's clock, which also counts the timers that are set. */
 function countingClock() {
   const timers = new Set()
   return {

@@ -1,7 +1,7 @@
 import { interleaved, median } from '../rounds.mjs'
 
 /**
- * What `n` of something cost, for growing `n`: medians of interleaved rounds.
+ * Measures what `n` of something cost, for growing `n`: medians of interleaved rounds.
  *
  * @param measure Called with `n`, resolves with figures; `total` among them is the cost of all `n`.
  */
@@ -15,7 +15,7 @@ export async function curve({ sizes, rounds, measure, ...what }) {
   return { ...what, points, slope: slopeOf(points), lastSlope: slopeOf(points.slice(-2)) }
 }
 
-/** Of the straight line through cost against size, both as logarithms: 0 is a constant cost, 1 a linear one. */
+/** @returns The slope of the straight line through cost against size, both as logarithms: 0 is a constant cost, 1 a linear one. */
 export function slopeOf(points) {
   const at = points.map(({ n, total }) => [Math.log(n), Math.log(total)])
   const [x, y] = [0, 1].map((axis) => at.reduce((sum, point) => sum + point[axis], 0) / at.length)

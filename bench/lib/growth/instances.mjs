@@ -6,7 +6,7 @@ import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
 const REQUESTS = 5_000
 const AT_LEAST = 5_000
 
-/** `count` axios instances are attached to one manager; and what a request on any of them takes then. */
+/** Measures how long it takes to attach `count` axios instances to one manager, and how long a request then takes. */
 export async function instances(count) {
   const source = {
     id: 'one',

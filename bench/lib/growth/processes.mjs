@@ -8,11 +8,11 @@ const LIFETIME_MS = 3_000
 const SETTLED_MS = LIFETIME_MS
 const SIGNALS = ['SIGINT', 'SIGTERM']
 
-/** What growing numbers of real processes on one account and one Redis cost the two services. @returns undefined without a Redis. */
+/** Measures what growing numbers of real processes on one account cost Redis and the token service. @returns undefined without a Redis. */
 export async function processes({ sizes, seconds }) {
   const redis = await startRedis().catch(() => undefined)
   if (!redis) return undefined
-  // On exit everybody is ended; without this a signal would leave them behind.
+  // The exit handler of the fleet ends all processes. A signal alone would not run that handler.
   for (const signal of SIGNALS) process.once(signal, leave)
   const watched = await startWatchedService({ accessLifetimeMs: LIFETIME_MS, latencyMs: 20 })
   const fleet = new Fleet({ watched, redisUrl: redis.url, everyMs: 100 })

@@ -6,7 +6,7 @@ import { virtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 4_000
 const SECONDS = 10
-/** At most so many at once. */
+/** The most requests at once. */
 const BATCH = 100
 
 /** Ten seconds of virtual time with `perSecond` requests a second, on tokens of 4 s. */

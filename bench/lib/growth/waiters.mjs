@@ -2,10 +2,10 @@ import { createTokenManager } from '../../evergreen.mjs'
 import { cpuTime } from '../cpu.mjs'
 import { heap } from '../heap.mjs'
 
-/** So few waiters cost too little to be measured once: all sizes are measured with as many of them in all. */
+/** Few waiters cost too little to measure. Small sizes are repeated until there were this many waiters in all. */
 const AT_LEAST = 5_000
 
-/** `count` callers wait for one token call, each with a signal of its own, and get the token. */
+/** Measures `count` callers who wait for one token call, each with a signal of its own, and get the token. */
 export async function waiters(count) {
   const repeats = Math.ceil(AT_LEAST / count)
   let [total, bytes] = [0, 0]

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
 const END_OF_REQUEST = '\r\n\r\n'
 
-/** An agent of Node's whose connections answer each request without a body on this thread: no kernel and no server is measured. */
+/** An agent of Node whose connections answer each request on this thread, without a body: neither kernel nor server is measured. */
 export class MemoryAgent extends Agent {
   constructor() {
     super({ keepAlive: true })
@@ -21,12 +21,12 @@ class MemorySocket extends Duplex {
   }
 
   _write(chunk, encoding, done) {
-    // A turn of the event loop later, as an answer from a network.
+    // The answer comes in a later turn of the event loop, as from a network.
     if (chunk.includes(END_OF_REQUEST)) setImmediate(() => this.push(ANSWER))
     done()
   }
 
-  // What Node and axios ask of a socket.
+  // Methods that Node and axios call on a socket.
   setKeepAlive() {
     return this
   }

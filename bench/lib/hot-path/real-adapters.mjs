@@ -7,12 +7,12 @@ export function onHttp() {
   return axios.create({ baseURL: BASE_URL, adapter: 'http', httpAgent: new MemoryAgent(), proxy: false })
 }
 
-/** One on its fetch adapter, where a function stands for `fetch`. */
+/** An axios instance on its fetch adapter, with a function in place of `fetch`. */
 export function onFetch() {
   return axios.create({ baseURL: BASE_URL, adapter: 'fetch', env: { fetch: answered } })
 }
 
-/** Without a body: reading one takes long, for all alike, and would hide part of what a contestant costs. */
+/** Without a body: reading one takes long for all contestants, and would hide part of their own cost. */
 async function answered() {
   return new Response(null)
 }

@@ -1,4 +1,4 @@
-// What a request costs with each contestant on one kind of adapter, for the process that started this one.
+// Measures what a request costs with each contestant on one kind of adapter, for the process that started this one.
 import { AGAIN, contestants, EVERGREEN, REFERENCE } from '../contestants.mjs'
 import { cpuTime } from '../cpu.mjs'
 import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
@@ -7,21 +7,21 @@ import { onFetch, onHttp } from './real-adapters.mjs'
 
 const INSTANCES = { inProcess: answeringAtOnce, http: onHttp, fetch: onFetch }
 const LIFETIME_MS = 3_600_000
-/** Contestants take turns as often as this: what slows the machine down for a tenth of a second meets all of them. */
+/** Contestants take turns after so few requests that a short slowdown of the machine meets all of them. */
 const REQUESTS_IN_TURN = 50
 const LAPS = 10
 const WARM_UPS = 8
 
 const [setting, rounds, quick] = process.argv.slice(2)
 const all = await created(INSTANCES[setting])
-// Also those that a quick run leaves out: axios' code is compiled for all that calls it.
+// Warms up all contestants, also those that a quick run leaves out: their calls shape how V8 compiles the code of axios.
 await interleaved({ rounds: 0, warmUps: WARM_UPS * LAPS, contestants: Object.keys(all), measure: timed })
 const names = quick === undefined ? Object.keys(all) : [REFERENCE, EVERGREEN, AGAIN]
 const time = await interleaved({ rounds: Number(rounds), laps: LAPS, contestants: names, measure: timed })
 const memory = await interleaved({ rounds: 15, contestants: names, measure: allocated })
 process.send({ time, memory }, () => process.exit())
 
-/** The contestants and the reference's double, each with its token in hand where it can have one. */
+/** @returns The contestants and the double of the reference, each with its token in hand if it keeps one. */
 async function created(instance) {
   const obtain = async () => ({ accessToken: 'a-token-that-looks-like-one', lifetimeMs: LIFETIME_MS })
   const context = () => ({ instance: instance(), baseUrl: BASE_URL, obtain, lifetimeMs: LIFETIME_MS })
@@ -36,7 +36,7 @@ async function timed(each) {
   return { us: (await cpuTime(() => sent(all[each]))) / REQUESTS_IN_TURN }
 }
 
-/** Few enough requests that nothing is collected meanwhile: what was allocated is all still there. */
+/** Sends so few requests that no garbage is collected meanwhile: the heap then holds all that was allocated. */
 async function allocated(each) {
   globalThis.gc({ type: 'minor' })
   const before = process.memoryUsage().heapUsed

@@ -5,14 +5,14 @@ import { awayForAWhile } from './service.mjs'
 
 const MAX_WAIT_MS = 30_000
 const MINUTE_MS = 60_000
-/** By then every process has its first token, and none is due. */
+/** After this time every process has its first token, and no token is due. */
 const WARM_MS = 1_000
-/** Nobody should need as long; where somebody does, it shows as a recovery as long as this. */
+/** No process should need as long to recover. If one does, this counts as its recovery time. */
 const GIVE_UP_MS = 180_000
-/** Between two calls of one process after the outage: so often that a recovery is not late for the want of a call. */
+/** Time between two calls of one process after the outage: short, so that a recovery does not wait for a call. */
 const GAP_AFTERWARDS_MS = 500
 
-/** One random outage; the same one for the same seed. */
+/** @returns One random outage; the same one for the same seed. */
 export function drawn(seed) {
   const draw = dice(seed)
   const durationMs = draw.happens(0.5) ? draw.between(0, 20_000) : draw.logBetween(20_000, 300_000)
@@ -26,12 +26,12 @@ export function drawn(seed) {
     pairs: draw.happens(0.5),
     processes: draw.happens(0.5) ? 1 : draw.whole(2, 4),
     latencyMs: draw.between(1, 100),
-    /** Between two API calls, those of all processes together. */
+    /** Time between two API calls of all processes together. */
     gapMs: durationMs < 20_000 ? draw.between(100, 500) : draw.between(1_000, 3_000),
   }
 }
 
-/** What API calls felt and what the token service saw, until nobody can feel any more of the outage. */
+/** @returns What API calls felt and what the token service saw, until the outage can be felt no more. */
 export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }) {
   const clock = virtualClock()
   const { source, calls } = awayForAWhile({ ...outage, clock, draw, startAt, endAt })
@@ -61,7 +61,7 @@ export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }
     felt.recoveryMs = Math.max(felt.recoveryMs, clock.monotonicNow() - endAt)
   }
   const waits = []
-  // The next renewal of a token that is not due yet meets a service that is there.
+  // If all tokens are fresh, the next renewals meet a service that works again.
   const isOver = () => fleet.every((tokens) => tokens.status().phase === 'fresh')
   const gapAt = (at) => (at < endAt ? gapMs : Math.min(gapMs, GAP_AFTERWARDS_MS / processes)) * draw.between(0.5, 1.5)
   for (let at = startAt, turn = 0; at < endAt || !isOver(); at += gapAt(at), turn += 1) {
@@ -76,7 +76,7 @@ export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }
   return { ...felt, ...perMinute(calls.filter((at) => at < endAt)) }
 }
 
-/** Token calls in the minute that begins with the first of them, and the most in any later one. */
+/** @returns Token calls in the minute that begins with the first one, and the most in any later minute. */
 function perMinute(calls) {
   const minutes = []
   for (const at of calls) {

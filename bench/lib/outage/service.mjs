@@ -4,8 +4,8 @@ const LIFETIME_MS = 60_000
 const REFRESH_LIFETIME_MS = 6 * 3_600_000
 
 /**
- * A token service that is away for a while, as a token source. With `pairs` it issues refresh tokens, each good for one
- * exchange that it acts on, whether or not its answer arrives.
+ * A token source whose token service is away for a while. With `pairs` the service issues refresh tokens. Each is good for one
+ * exchange that the service performs, whether or not the answer arrives.
  */
 export function awayForAWhile({ clock, draw, pairs, latencyMs, kind, startAt, endAt }) {
   /** Instants of token calls. */
@@ -42,7 +42,7 @@ const refused = { outcome: 'not-sent' }
 const reset = { outcome: 'unknown', mayAct: true }
 const unavailable = { outcome: 'unknown-5xx', status: 503, mayAct: true }
 
-/** What one call meets, by the kind of outage. */
+/** The fault that one call meets, by the kind of outage. */
 const FAULTS = {
   refused: () => refused,
   reset: () => reset,

@@ -1,7 +1,7 @@
 export const FAST = 'fails at once'
 const SILENT = 'no answer'
 
-/** What the promises about outages (P4, P6) came to, over all classes of them. */
+/** @returns How far the promises about outages (P4, P6) were kept, over all classes of outages. */
 export function summary(classes) {
   const upTo = (kind, seconds) => classes.filter((each) => each.kind === kind && each.toS <= seconds)
   const fast = classes.filter(({ kind }) => kind === FAST)

@@ -1,12 +1,12 @@
-/** Kinds of which the same is promised go together; the others keep their name. */
+/** Kinds with the same promise share one name; the others keep theirs. */
 const KINDS = { refused: 'fails at once', reset: 'fails at once', 503: 'fails at once', mixed: 'fails at once' }
-/** Ends of the classes of length, in s; 7, 10 and 18 are those of which something was asked. */
+/** Upper ends of the classes of length, s. The promises speak of 7, 10 and 18. */
 const CLASSES = [7, 10, 18, 60, 120, 300]
-/** Up to this length, in s, outages are also counted second by second. */
+/** Outages up to this length, s, are also counted second by second. */
 const FINE_S = 40
 const BUCKET_MS = 100
 
-/** Adds outages up, so that no more is kept of two hundred thousand than of one. */
+/** Adds outages up, so that two hundred thousand take no more memory than one. */
 export class Tally {
   #groups = new Map()
 
@@ -17,7 +17,7 @@ export class Tally {
     if (seconds < FINE_S) add(this.#group(name, 'second', Math.floor(seconds)), felt)
   }
 
-  /** What another tally has told. */
+  /** Adds the groups of another tally. */
   join(groups) {
     for (const { kind, by, at, ...sums } of groups) merge(this.#group(kind, by, at), sums)
   }
@@ -34,7 +34,7 @@ export class Tally {
   }
 }
 
-/** The outages of each class of length: `{ kind, fromS, toS, ... }`, in the order of the page. */
+/** @returns The outages of each class of length: `{ kind, fromS, toS, ... }`, in the order of the page. */
 export function classes(groups) {
   return groups
     .filter(({ by }) => by === 'class')
@@ -51,7 +51,7 @@ export function classes(groups) {
     }))
 }
 
-/** The share of outages that callers felt, by length: `{ kind, seconds, failed, delayed }`. */
+/** @returns The share of outages that callers felt, by length: `{ kind, seconds, failed, delayed }`. */
 export function feltBySecond(groups) {
   return groups
     .filter(({ by }) => by === 'second')
@@ -73,7 +73,7 @@ function nothing() {
     sums: { outages: 0, outagesFailed: 0, outagesFelt: 0, calls: 0, failed: 0, delayed: 0, mute: 0, alarms: 0 },
     most: { longestWaitMs: 0, firstMinute: 0, laterMinute: 0, recoveryMs: 0 },
     firstMinuteCalls: 0,
-    /** Of outages that were felt after their end: how many took as many tenths of a second to recover. */
+    /** How many of the outages felt after their end took this many tenths of a second to recover, by index. */
     recoveries: [],
   }
 }

@@ -1,4 +1,4 @@
-// Lives through every n-th outage, in a thread of its own.
+// Simulates every n-th outage, in a thread of its own.
 import '../in-virtual-time.mjs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { drawn, live } from './outage.mjs'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { closed } from './front.mjs'
 
-/** A server that nobody has given a token to; `received()` are all header values that came. */
+/** A server that should get no token. `received()` returns all header values that it got. */
 export async function startOther() {
   const values = []
   const server = createServer((request, response) => {

@@ -6,8 +6,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const times = (count, act) => Promise.all(Array.from({ length: count }, (_, n) => act(n)))
 
 /**
- * What is played with each contestant: `lasts` in seconds, the `service` and its options, and `play`, which makes calls through `call`
- * (it never rejects, and counts). `right` judges `{ tokenCalls, apiRequests, served, failed, leaked }`; `wanted` says it in words.
+ * What each contestant plays: `lasts` in seconds, the `service` and its options, and `play`, which makes calls through `call` (`call`
+ * counts, and never rejects). `right` judges `{ tokenCalls, apiRequests, served, failed, leaked }`; `wanted` says the same in words.
  */
 export const rows = {
   steady: {
@@ -103,7 +103,7 @@ export const rows = {
     wanted: 'neither the token nor the secret is printed',
     async play({ call, service, tally, api, secret, another }) {
       await call()
-      // Not one that anybody tries again.
+      // A status that no library tries again.
       service.failNext('resource', { status: 404 })
       const ofApi = inspect(await call())
       service.failNext('obtain', { status: 503 }, EVER)
@@ -115,7 +115,7 @@ export const rows = {
   },
 }
 
-/** Starts calls `everyMs`, whether or not the last one has been answered. */
+/** Starts a call every `everyMs`, whether or not the last one has been answered. */
 async function spaced(count, everyMs, call) {
   await times(count, async (n) => {
     await pause(n * everyMs)
@@ -123,7 +123,7 @@ async function spaced(count, everyMs, call) {
   })
 }
 
-/** One call, which doesn't count: what is judged comes after it. */
+/** Makes one call that does not count. The judged part begins after it. */
 async function warmUp(call, start) {
   await call()
   start()

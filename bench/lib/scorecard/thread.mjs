@@ -1,4 +1,4 @@
-// Plays one row with one contestant, in a thread of its own: some keep their state in their module. Whoever started it ends it.
+// Plays one row with one contestant, in a thread of its own, because some keep their state in their module. The starter ends the thread.
 import axios from 'axios'
 import { parentPort, workerData } from 'node:worker_threads'
 import { startTokenService } from '../../evergreen.mjs'
@@ -19,7 +19,7 @@ const lifetimeMs = options?.accessLifetimeMs ?? 60_000
 const tally = { served: 0, failed: 0, leaked: 0, crashes: 0 }
 let countsFrom = 0
 
-// What would have ended a process.
+// In a program of its own this would have ended the process.
 process.on('unhandledRejection', () => (tally.crashes += 1))
 
 const call = await another()
@@ -43,7 +43,7 @@ parentPort.postMessage({
   apiRequests: log.filter(({ kind }) => kind === 'resource').length,
 })
 
-/** A new client of the contestant; its calls resolve with what they gave, or with the error. */
+/** @returns A new client of the contestant. Its calls resolve with their result, or with the error. */
 async function another() {
   const instance = axios.create({ baseURL: api.url, proxy: false })
   const context = { instance, baseUrl: api.url, service: account, obtain: tokenCall(account), lifetimeMs }

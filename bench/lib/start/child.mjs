@@ -1,4 +1,4 @@
-// What the import of a package takes once axios is there, for the process that started this one.
+// Measures how long the import of a package takes after that of axios, for the process that started this one.
 const before = performance.now()
 await import('axios')
 const between = performance.now()
