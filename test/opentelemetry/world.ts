@@ -43,7 +43,7 @@ export async function startTelemetry() {
   }
 }
 
-/** What keeps the active span; that of OpenTelemetry is a package of its own. */
+/** Keeps the active span. The context manager of OpenTelemetry would be one more package. */
 export class Contexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>()
   active = () => this.#storage.getStore() ?? ROOT_CONTEXT

@@ -9,24 +9,24 @@ export interface Question {
   readonly refused?: string | undefined
 }
 
-/** Somebody who was promised a token. */
+/** A caller who waits for a token. */
 interface Caller extends Question {
   readonly askedAt: number
   readonly limitMs: number
   readonly signal: AbortSignal | undefined
-  /** A token that needs no renewal was held when it asked. */
+  /** Whether the manager held a token that needed no renewal when the caller asked. */
   readonly atOnce: boolean
-  /** How long it waits for a newer token than the one that lives. */
+  /** How long the caller waits for a newer token although the held one lives, ms. */
   readonly patienceMs: number | undefined
-  /** By how much clocks were set ahead, and machines had slept. */
+  /** How far clocks were set ahead, and how long the machine slept, before the caller asked. */
   readonly disturbedMs: number
   readonly generation: number
   left?: 'served' | 'refused'
 }
 
-/** Watches a manager from the side of its callers: what each is given, and when. */
+/** Watches a manager from the side of its callers: which token each caller gets, and when. */
 export class CallerWatch {
-  /** The token that anybody was given last. */
+  /** The last token that any caller got. */
   lastServed: string | undefined
   readonly #time: TrueTime
   readonly #promises: Promises
@@ -52,7 +52,7 @@ export class CallerWatch {
     return this.#callers.length === 0
   }
 
-  /** Asks a question, and sees the caller through. */
+  /** Asks a question, and watches the caller to the end. */
   see(question: Question, wait: WaitOptions, call: (options: WaitOptions) => Promise<unknown>): void {
     const { serves, generation, held, patienceMs } = this.#exchanges
     const caller: Caller = {

@@ -17,22 +17,22 @@ export type Act =
   | { readonly act: 'approach'; readonly edge: Edge; readonly offMs: number }
   | { readonly act: 'peek' | 'reset' | 'close' }
 
-/** What the life of a held token comes to. */
+/** An instant in the life of a held token. */
 export type Edge = 'its hard skew' | 'its end' | 'the end of its refresh token'
 
 export interface Command {
   readonly what: Act
-  /** Microtasks until the next command; undefined: as many as there are. */
+  /** Microtasks until the next command; undefined: until none is left. */
   readonly turns: number | undefined
 }
 
-/** All that happens to one manager. */
+/** Everything that happens to one manager. */
 export interface Course {
   readonly pairs: boolean
   readonly lifetimes: Lifetimes
   readonly scripts: Scripts
   readonly options: Pick<TokenManagerOptions, 'renewal' | 'retry' | 'onSuspicious'>
-  /** Drawn one after the other, and again. */
+  /** Random numbers, used one after the other, and then from the start again. */
   readonly draws: readonly number[]
   readonly commands: readonly Command[]
 }
@@ -43,7 +43,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Usual ones, with those before and after the edges that the manager knows. */
+/** Usual delays, and delays just before and after the limits of the manager. */
 const delays = fc.constantFrom(0, 0, 0, 1, 250, 999, 2 * SECOND, 9_999, 10 * SECOND, 15 * SECOND)
 
 const behaviour: fc.Arbitrary<Behaviour> = fc.record({
@@ -66,7 +66,7 @@ const spell = fc
 const outage = fc
   .constantFrom<Ending>('503', '503', '429', 'not sent', 'lost before the act')
   .map((ends) => Array<Behaviour>(8).fill({ ends, takesMs: 0 }))
-/** The service has acted, and nobody heard of it: what comes next meets a refresh token that is spent. */
+/** The service has acted, and its answer was lost: the next call meets a spent refresh token. */
 const lostAnswer = fc
   .constantFrom<Ending>('503 after the act', 'lost after the act')
   .map((ends): Behaviour[] => [{ ends, takesMs: 0 }, HEALTHY])
@@ -121,7 +121,7 @@ const usual: fc.WeightedArbitrary<Act>[] = [
 const ahead = [500, 2_000, 2_001, MINUTE, HOUR]
 const back = [-500, -2_000, -2_001, -MINUTE, -HOUR]
 
-/** A step back and sleep do not go together: between two looks at the clocks they would hide each other from anybody. */
+/** No course has both a step back and sleep: between two readings of the clocks, one would hide the other. */
 const disturbances: Record<string, fc.Arbitrary<Act>> = {
   'a clock that is set': fc.record({ act: fc.constant('step'), ms: fc.constantFrom(...ahead, ...back) }),
   'a machine that sleeps': fc.record({
@@ -136,7 +136,7 @@ const settings = {
     refreshMs: fc.constantFrom(5 * SECOND, 30 * SECOND, 5 * MINUTE),
   }),
   scripts: fc.record({
-    // Most courses come to hold a token.
+    // With these weights, most courses get a token.
     obtain: fc.oneof(
       fc.constant([]),
       script(4),

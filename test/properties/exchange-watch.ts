@@ -5,10 +5,10 @@ import type { Promises } from './promises.ts'
 import type { Exchange, IssuedAccess, RotatingService } from './rotating-service.ts'
 import type { TrueTime } from './true-time.ts'
 
-/** Where an exchange stands in the order of things. */
+/** When an exchange began and ended, relative to resets and steps of the clock. */
 interface Mark {
   readonly generation: number
-  /** By how much the wall clock had been set ahead before. */
+  /** How far the wall clock had been set ahead before. */
   readonly steppedMs: number
   /** The generation in which it ended. */
   endedIn?: number
@@ -21,22 +21,22 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 const FORCED_GAP_MS = 2_000
 const RENEWAL_GAP_MS = 1_000
 const REJECTED_PAUSE_MS = 60_000
-/** The journey of two answers and drift (design: Suspicion), and the least jump that a clock notices. */
+/** The time of two answers and the drift (design: Suspicion), and the least jump that the manager notices. */
 const UNCERTAIN_MS = 5_000
 
 /**
- * Watches a manager from the side of the service: which calls it makes, and what it tells of them. Knows what callers may
- * be given. Between two turns everything that can happen without time passing has happened.
+ * Watches a manager from the side of the service: which calls the manager makes, and which events it emits. Knows which tokens
+ * callers may get. Between two turns everything has happened that needs no time.
  */
 export class ExchangeWatch {
-  /** Raised by each reset, and by close: what was begun before reaches nobody. */
+  /** Raised by each reset, and by close: results of earlier exchanges reach nobody. */
   generation = 0
   closed = false
-  /** Nothing more until reset. */
+  /** The manager makes no call until a reset. */
   stopped = false
-  /** Accepted in this generation, and alive when it arrived. */
+  /** The token that was accepted in this generation, and lived when it arrived. */
   held: HeldAccess | undefined
-  /** The token before, where a step of the wall clock may have ended the newer one on its way: the manager may hold either. */
+  /** The token before, if a step of the wall clock may have ended the newer token on its way: the manager may hold either. */
   #heldBefore: HeldAccess | undefined
   inFlight: Exchange | undefined
   readonly #time: TrueTime
@@ -46,7 +46,7 @@ export class ExchangeWatch {
   #service!: RotatingService
   #turn = 0
   #generationBefore = 0
-  /** Monotonic; no call before. */
+  /** No call may begin before this monotonic instant. */
   #notBefore = -Infinity
   /** The same, unless somebody calls `renew()`. */
   #unwishedBefore = -Infinity
@@ -55,7 +55,7 @@ export class ExchangeWatch {
   #owesObtain = false
   #forcedAt = -Infinity
   #renewedAt = -Infinity
-  /** That of the last exchange, if it brought one. */
+  /** The refresh token of the last exchange, if there was one. */
   #refreshToken: string | undefined
   readonly #suspicious = new Set<string>()
   #toBeReported: { refreshToken: string; generation: number }[] = []
@@ -90,7 +90,7 @@ export class ExchangeWatch {
     this.inFlight = exchange
   }
 
-  /** A refresh token is held that surely lives, and that was never presented. */
+  /** Whether the manager holds a refresh token that surely lives, and was never presented. */
   get #canRefresh(): boolean {
     const token = this.#service.issuedRefreshTokens.get(this.#refreshToken ?? '')
     return token?.presentations.length === 0 && this.#surely(token.expiresAt, token.exchange) > UNCERTAIN_MS
@@ -143,7 +143,7 @@ export class ExchangeWatch {
     this.#promises.must(by !== 'adopted', 'a manager that shares nothing adopts nothing')
     this.#attempts = 0
     this.#hasGivenUp = false
-    if (this.generation !== this.#generationBefore) return // told of late, it may be of before a reset
+    if (this.generation !== this.#generationBefore) return // a late event, perhaps from before a reset
     const startedAt = this.#time.monotonicNow() - durationMs
     const isForced = because === 'refused'
     if (isForced)
@@ -157,8 +157,8 @@ export class ExchangeWatch {
 
   #gaveUp(error: TokenError, nextAttemptAt: number): void {
     const exchange = this.evidenceOf(error)
-    if (exchange && this.#markOf({ exchange }).generation !== this.generation) return // told of late
-    // Told in whole ms, rounded.
+    if (exchange && this.#markOf({ exchange }).generation !== this.generation) return // a late event
+    // The event has whole ms, rounded.
     const coolDownMs = Math.floor(nextAttemptAt - this.#time.wallNow())
     const leastMs = error.code === 'ERR_CREDENTIALS_REJECTED' ? REJECTED_PAUSE_MS : LEAST_PAUSE_MS
     this.#promises.must(coolDownMs >= leastMs, `${error.code} is followed by a cool-down`)
@@ -199,12 +199,12 @@ export class ExchangeWatch {
     this.#unwishedBefore = this.#time.monotonicNow() + ms
   }
 
-  /** Somebody calls `renew()`. */
+  /** Called when a caller calls `renew()`. */
   wished(): void {
     this.#unwishedBefore = -Infinity
   }
 
-  /** Everything before is forgotten: by `reset()`, or by `close()`. */
+  /** Forgets all that was before a `reset()` or `close()`. */
   forget(): void {
     this.generation += 1
     this.#notBefore = this.#unwishedBefore = this.#forcedAt = this.#renewedAt = -Infinity
@@ -226,7 +226,7 @@ export class ExchangeWatch {
 
   // What callers may be given.
 
-  /** Until the held token comes to an edge of its life; 0 where none is held. */
+  /** Ms until the held token reaches an edge of its life; 0 if no token is held. */
   untilMs(edge: Edge): number {
     if (!this.held) return 0
     if (edge === 'its end') return this.leftOf(this.held)
@@ -239,7 +239,7 @@ export class ExchangeWatch {
     return sentAt + lifetimeMs - this.#time.now()
   }
 
-  /** What is left of the held token even if every step of the wall clock is taken for sleep. */
+  /** Remaining life of the held token, ms, even if every step of the wall clock counts as sleep. */
   get surelyLeftMs(): number {
     const { held } = this
     if (!held || held.turn === this.#turn || this.stopped) return -Infinity
@@ -247,20 +247,20 @@ export class ExchangeWatch {
   }
 
   /**
-   * How long a caller would rather wait for a newer token than have the held one: until a third of its hard skew is left.
-   * Undefined where it cannot be known to the ms.
+   * How long a caller waits for a newer token although there is a held one: until a third of its hard skew is left.
+   * Undefined if this is not known to the ms.
    */
   get patienceMs(): number | undefined {
     if (!this.held || !(this.surelyLeftMs > 0) || this.surelyLeftMs !== this.leftOf(this.held)) return undefined
     return Math.ceil(Math.max(0, this.surelyLeftMs - hardSkewOf(this.held) / 3))
   }
 
-  /** Whether a token is held that needs no renewal, whatever the wall clock may have done. */
+  /** Whether the manager holds a token that needs no renewal, whatever the wall clock has done. */
   get serves(): boolean {
     return this.held !== undefined && this.surelyLeftMs > hardSkewOf(this.held)
   }
 
-  /** The exchange that an error tells of. */
+  /** @returns The exchange that an error comes from. */
   evidenceOf({ serviceCode }: Pick<TokenError, 'serviceCode'>): Exchange | undefined {
     return serviceCode === undefined ? undefined : this.#service.exchanges[Number(serviceCode)]
   }
@@ -269,7 +269,7 @@ export class ExchangeWatch {
     return this.#markOf({ exchange }).generation === this.generation
   }
 
-  /** What had ended before a reset may be on its way to its caller, but only within the turn of the reset. */
+  /** A result from before a reset may still be on its way to its caller, but only within the turn of the reset. */
   isOnItsWay(exchange: Exchange): boolean {
     const { generation, endedIn } = this.#markOf({ exchange })
     return generation >= this.#generationBefore && endedIn === generation
@@ -289,7 +289,7 @@ export function hardSkewOf({ lifetimeMs }: { readonly lifetimeMs: number }): num
   return Math.min(Math.max(lifetimeMs / 20, 1_000), 10_000, lifetimeMs / 4)
 }
 
-/** The least that is due (as above): a quarter of the life, 2 s to 5 min, never more than half. */
+/** The skew without jitter (as above): a quarter of the life, 2 s to 5 min, never more than half. */
 export function skewOf({ lifetimeMs }: { readonly lifetimeMs: number }): number {
   return Math.min(Math.max(lifetimeMs / 4, 2_000), 300_000, lifetimeMs / 2)
 }

@@ -1,18 +1,18 @@
 import * as fc from 'fast-check'
 
-/** An instant, and how it is written down. */
+/** An instant, and the form in which it is written. */
 export interface Instant {
-  /** Since the epoch, to as many digits as are written. */
+  /** Nanoseconds since the epoch, cut to the digits that are written. */
   readonly ns: bigint
   readonly digits: number
-  /** In minutes; 'Z', or undefined: none is written. */
+  /** Offset in minutes; 'Z'; or undefined: no zone is written. */
   readonly zone: number | 'Z' | undefined
 }
 
 const DAY_NS = 24n * 3_600n * 1_000_000_000n
 const AT = (year: number) => BigInt(Date.UTC(year)) * 1_000_000n
 
-/** Of the years 1 to 9998, so that no zone leads out of those with four digits. */
+/** Instants of the years 1 to 9998, so that the year has four digits in every zone. */
 export const instants: fc.Arbitrary<Instant> = fc
   .record({
     ns: fc.oneof(

@@ -1,4 +1,4 @@
-/** Promises that were found broken. They are noted, not thrown: a manager swallows what its source throws. */
+/** Collects broken promises. They are not thrown, because a manager catches what its source throws. */
 export class Promises {
   readonly broken: string[] = []
   readonly #now: () => number

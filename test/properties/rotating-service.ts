@@ -12,14 +12,14 @@ import type { ManualClock } from '../../src/testing/manual-clock.ts'
 /** How the service, or the way to it, treats one exchange. */
 export interface Behaviour {
   readonly ends: Ending
-  /** From the call to its end. */
+  /** Ms from the call to its end. */
   readonly takesMs: number
   readonly retryAfterMs?: number | undefined
-  /** What is left of the access token when it arrives; undefined: most of its usual life. */
+  /** Remaining life of the access token when it arrives, ms; undefined: most of its usual life. */
   readonly leftMs?: number | undefined
 }
 
-/** `acts`: the service issues a pair, and takes the presented refresh token for spent, whatever the caller hears. */
+/** `acts`: the service issues a pair, and the presented refresh token is spent, whatever answer the caller gets. */
 const ENDINGS = {
   accepted: { acts: true, outcome: 'accepted' },
   'accepted without a refresh token': { acts: true, outcome: 'accepted' },
@@ -47,7 +47,7 @@ export interface Exchange {
   readonly number: number
   readonly kind: 'obtain' | 'refresh'
   readonly refreshToken?: string | undefined
-  /** How it ended for the manager; undefined: it has not. */
+  /** How the exchange ended for the manager; undefined: not yet. */
   end?: { readonly outcome: ExchangeOutcome; readonly status?: number | undefined; readonly retryAfterMs: number }
 }
 
@@ -74,7 +74,7 @@ export interface Lifetimes {
   readonly refreshMs: number
 }
 
-/** Behaviours to come; when there are none left the service is in good health. */
+/** The next behaviours. When none is left, the service is in good health. */
 export type Scripts = Readonly<Record<Exchange['kind'], readonly Behaviour[]>>
 
 interface Witness {
@@ -83,8 +83,8 @@ interface Witness {
 }
 
 /**
- * A token service that really rotates: a refresh token that it has acted on is spent, whether or not anybody heard of the
- * new one. It acts as soon as it is called, so a lifetime counted from the sending of the request is exact.
+ * A token service that really rotates: a refresh token that it has acted on is spent, whether or not the new one arrived. It
+ * acts as soon as it is called, so a lifetime counted from the sending of the request is exact.
  */
 export class RotatingService implements TokenSource {
   readonly id = 'rotating'
@@ -93,7 +93,7 @@ export class RotatingService implements TokenSource {
   readonly issuedRefreshTokens = new Map<string, IssuedRefresh>()
   refresh?: (refreshToken: string, context: ExchangeContext) => Promise<TokenGrant>
   readonly #scripts: Record<Exchange['kind'], Behaviour[]>
-  /** Of the service's own. */
+  /** Number of timers that the service itself has set. */
   pendingTimers = 0
   readonly #lifetimes: Lifetimes
   readonly #clock: ManualClock
@@ -114,7 +114,7 @@ export class RotatingService implements TokenSource {
     if (pairs) this.refresh = (refreshToken, context) => this.#exchange('refresh', context, refreshToken)
   }
 
-  /** From now on all goes well. */
+  /** From now on the service is in good health. */
   heal(): void {
     this.#scripts.obtain.splice(0)
     this.#scripts.refresh.splice(0)
@@ -168,7 +168,7 @@ export class RotatingService implements TokenSource {
     return { ...grant, refreshToken, refreshLifetimeMs: refreshMs }
   }
 
-  /** What comes after the deadline is not heard. */
+  /** Ignores an end after the deadline. */
   #end(exchange: Exchange, end: NonNullable<Exchange['end']>): void {
     if (exchange.end) return
     exchange.end = end
@@ -186,7 +186,7 @@ export class RotatingService implements TokenSource {
   }
 }
 
-/** It carries the number of its exchange, as the evidence that a service gives. */
+/** The error carries the number of its exchange as `serviceCode`. */
 function failure({ number, kind }: Exchange, ends: Ending, retryAfterMs?: number): TokenError {
   const { outcome, status, code }: { outcome: ExchangeOutcome; status?: number; code?: TokenErrorCode } = ENDINGS[ends]
   const usual = kind === 'obtain' ? 'ERR_CREDENTIALS_REJECTED' : 'ERR_REFRESH_REJECTED'

@@ -2,16 +2,16 @@ import type { Parameters } from 'fast-check'
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env
 
-/** The same cases on every machine and each day: a gate that draws its own would fail for changes that are not at fault. */
+/** The same cases on every machine, each day: with random cases, the gate would fail for changes that are not at fault. */
 const SEED = 20_260_101
 
-/** Of all draws. */
+/** The seed of all draws. */
 export const seed = Number(PROPERTY_SEED ?? (PROPERTY_RUNS === undefined ? SEED : Math.floor(Math.random() * 2 ** 31)))
 if (seed !== SEED) process.stderr.write(`PROPERTY_SEED=${seed}\n`)
 
 /**
- * How often a property is tried, and from which seed. `PROPERTY_RUNS` asks for more cases than usual, which are other ones
- * each time; `PROPERTY_SEED` and `PROPERTY_PATH`, as a failure prints them, repeat that failure.
+ * How often a property is tried, and from which seed. `PROPERTY_RUNS` asks for more cases than usual, and for new cases each
+ * time. `PROPERTY_SEED` and `PROPERTY_PATH`, as a failure prints them, repeat that failure.
  */
 export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path'> {
   return {
@@ -21,5 +21,5 @@ export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path
   }
 }
 
-/** A limit against hanging, for as many runs as were asked for. */
+/** A limit against hanging, ms, for the number of runs. */
 export const patience = (usual: number): number => Math.max(120_000, 2_000 * (runs(usual).numRuns ?? 0))

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** What readers stumble over, and what attackers put in. */
+/** Texts that confuse parsers, or that attackers use. */
 const PIECES = [
   ...Array.from('{}[]",:\\/+-.\0\r\n\t €\ud800０٣'),
   '\\u0000',
@@ -74,7 +74,7 @@ function edited(
 export const mutated = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(texts, fc.array(edit, { minLength: 1, maxLength: 4 })).map(([text, edits]) => edits.reduce(edited, text))
 
-/** Any JSON value, as text: among it what JavaScript values cannot say. */
+/** Any JSON value as text, also values that JavaScript cannot express. */
 export const jsonTexts: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...VALUES),
   fc.json({ maxDepth: 2 }),
@@ -83,7 +83,7 @@ export const jsonTexts: fc.Arbitrary<string> = fc.oneof(
     .map(([key, value]) => `{"${key}":{"${key}":${value}}}`),
 )
 
-/** Documents in which objects have one more member, first or last, that reaches a prototype or is there already. */
+/** Documents in which objects have one more member, first or last: one that reaches a prototype, or a duplicate. */
 export const overfull = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -108,7 +108,7 @@ export const anyWith = (names: readonly string[], values: fc.Arbitrary<unknown>)
     fc.record(Object.fromEntries(names.map((name) => [name, values])), { requiredKeys: [], noNullPrototype: false }),
   )
 
-/** The own keys of what parsed JSON might reach. */
+/** @returns The own keys of all prototypes that parsed JSON might reach. */
 export function prototypes(): string {
   const reachable = [Object, Array, Function, String, Number, Promise, Error]
   return reachable

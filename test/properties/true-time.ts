@@ -1,10 +1,10 @@
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 
-/** Time as the world has it: that of the clock, and the stretches that the machine slept through. */
+/** The true time: that of the clock, and the time that the machine slept. */
 export class TrueTime {
   readonly #clock: ManualClock
   #sleptMs = 0
-  /** By how much the wall clock was set ahead, in all. */
+  /** How far the wall clock was set ahead, in all. */
   steppedMs = 0
 
   constructor(clock: ManualClock) {
@@ -15,7 +15,7 @@ export class TrueTime {
   monotonicNow = () => this.#clock.monotonicNow()
   wallNow = () => this.#clock.wallNow()
 
-  /** By how much the wall clock is ahead of the monotonic one, in all. */
+  /** How far the wall clock has gained on the monotonic one, in all. */
   get disturbedMs(): number {
     return this.#sleptMs + this.steppedMs
   }
@@ -26,7 +26,7 @@ export class TrueTime {
     this.#clock.stepWall(ms)
   }
 
-  /** Somebody sets the wall clock. */
+  /** Sets the wall clock by `ms`. */
   step(ms: number): void {
     this.steppedMs += Math.max(0, ms)
     this.#clock.stepWall(ms)

@@ -10,7 +10,7 @@ import { TrueTime } from './true-time.ts'
 
 const MAX_WAIT_MS = 30_000
 const EXCHANGE_TIMEOUT_MS = 10_000
-/** Of four calls that met 429. */
+/** More than any pause between four calls that met 429. */
 const LONGEST_PAUSE_MS = 8_000
 
 /** More than all callers of a course can need in one instant. */
@@ -60,7 +60,7 @@ class Voyage {
     for (let turn = 0; turn < (turns ?? 0); turn += 1) await Promise.resolve()
   }
 
-  /** The service is in good health again: everybody leaves, whoever comes is served, and close() leaves nothing behind. */
+  /** With the service in good health, all callers leave, new callers are served, and close() leaves nothing behind. */
   async end(): Promise<void> {
     this.#service.heal()
     await this.#advance(Math.max(this.#maxWaitMs, EXCHANGE_TIMEOUT_MS))
@@ -110,7 +110,7 @@ class Voyage {
         this.#callers.peek()
         break
       default:
-        // What is on its way to a caller arrives before the machine sleeps, or it would be late by no fault of anybody.
+        // Results on their way to a caller arrive before the machine sleeps. Otherwise they would be late, and the manager not at fault.
         await this.#turn()
         this.#time[what.act](what.ms)
     }
@@ -121,7 +121,7 @@ class Voyage {
     this.#timers = { at: now, set: (this.#timers.at === now ? this.#timers.set : 0) + 1 }
     if (this.#timers.set <= MANY_TIMERS) return this.#clock.setTimer(...timer)
     this.#promises.must(this.#timers.set > MANY_TIMERS + 1, 'no timer is set again and again for no time')
-    return () => undefined // or time would stand still for ever
+    return () => undefined // otherwise time would stand still for ever
   }
 
   #wait({ maxWaitMs, slot }: { maxWaitMs: number | undefined; slot: number | undefined }) {
@@ -149,7 +149,7 @@ class Voyage {
   async #recover(): Promise<void> {
     if (this.#tokens.status().phase === 'stopped') await this.#act({ act: 'reset' })
     const served: string[] = []
-    // The first may meet a cool-down, and the second a pause.
+    // The first request may meet a cool-down, and the second a pause.
     for (let time = 0; time < 3 && served.length === 0; time += 1) {
       this.#tokens.getAccessToken().then(
         (token) => served.push(token),
@@ -168,7 +168,7 @@ class Voyage {
     await this.#turn()
   }
 
-  /** Lets everything happen that can happen without time passing. */
+  /** Lets everything happen that needs no time. */
   async #turn(): Promise<void> {
     await settle()
     for (const reason of this.#unhandled.splice(0))

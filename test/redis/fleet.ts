@@ -20,7 +20,7 @@ const fingerprintOf = (refreshToken: string) => createHash('sha256').update(refr
 
 type Send = (args: string[]) => Promise<unknown>
 
-/** How many commands are on their way: time stands still until Redis has answered. */
+/** Counts the commands on their way: time stands still until Redis has answered. */
 class Traffic {
   inFlight = 0
 
@@ -30,13 +30,13 @@ class Traffic {
   }
 }
 
-/** One process: a manager on the shared record, whose connection and whose life a test may cut. */
+/** One process: a manager on the shared record. A test may cut its connection, or end it. */
 class Process {
   readonly tokens: TokenManager
-  /** Commands that Redis never gets, and commands whose reply is lost. */
+  /** How many commands Redis will not get, and how many replies will be lost. */
   refuse = 0
   lose = 0
-  /** Fingerprints that this process was granted, and refresh tokens that it got while nothing was shared. */
+  /** Fingerprint of the refresh token that this process was granted, and refresh tokens that it got while nothing was shared. */
   #granted: string | undefined
   #isPrivate = false
   readonly #own = new Set<string>()
@@ -91,7 +91,7 @@ class Process {
     return this.#isDead
   }
 
-  /** Nothing reaches a dead process any more, and a frozen one when it thaws. */
+  /** Never resolves for a dead process; for a frozen one, resolves when it thaws. */
   async #alive(): Promise<void> {
     if (this.#isDead) await new Promise<never>(() => undefined)
     await this.#frozen
@@ -114,11 +114,11 @@ class Process {
     throw new Error('lost')
   }
 
-  /** What a state says that this process has put there: the exchange is granted to it, with the refresh token in that state. */
+  /** Reads a state that this process has stored: the exchange is granted to it, with the refresh token in that state. */
   #learn([, , , , text, , before]: string[], reply: unknown): void {
     if (text === undefined || Number(reply) !== 1) return
     const { claim, pair } = stateIn(text)
-    // What stood there before may be the claim of another process.
+    // The claim before may belong to another process.
     if (claim && claim.fence === (before ? stateIn(before).claim?.fence : undefined) && !claim.settled) return
     const isGranted = claim !== undefined && !claim.settled && pair?.refreshToken !== undefined && !pair.retired
     this.#granted = isGranted ? fingerprintOf(pair.refreshToken) : undefined
@@ -144,7 +144,7 @@ class Process {
 
 const stateIn = (text: string) => JSON.parse((JSON.parse(text) as { box: string }).box) as RecordState
 
-/** Processes that share one record and one account, in virtual time; what they break of their promises is collected. */
+/** Processes that share one record and one account, in virtual time. `broken` collects their broken promises. */
 export class Fleet {
   readonly clock = watchedClock()
   readonly broken: string[] = []
@@ -156,11 +156,11 @@ export class Fleet {
   readonly #suspicious = new Map<string, number>()
   #waiting = 0
   #exchanging = 0
-  /** The record was lost, so nobody can tell an innocent refusal any more. */
+  /** The record was lost, so no process can tell an innocent refusal any more. */
   #lost = false
-  /** Redis did not always answer, so a refusal may be reported by two. */
+  /** Redis did not always answer, so two processes may report the same refusal. */
   #cut = false
-  /** A process was stopped, so its claim may run out under it. */
+  /** A process was frozen, so its claim may have expired meanwhile. */
   #stalled = false
 
   constructor(send: Send, prefix: string, scripts: Scripts) {
@@ -184,7 +184,7 @@ export class Fleet {
     await this.#turn()
   }
 
-  /** All is well again: whoever lives, and whoever starts in the place of the dead, is served. */
+  /** With everything in good health, all living processes, and those that replace dead ones, are served. */
   async recover(): Promise<void> {
     this.service.heal()
     for (const [n, process] of this.#processes.entries()) {
@@ -197,7 +197,7 @@ export class Fleet {
     let served = 0
     for (const process of this.#processes) {
       const ask = () => process.tokens.getAccessToken()
-      // The first may meet a cool-down of what went before.
+      // The first request may meet an earlier cool-down.
       ask()
         .catch(async (error: unknown) => {
           const { retryAt = 0 } = error as TokenError
@@ -307,7 +307,7 @@ export class Fleet {
     await this.#turn()
   }
 
-  /** Until all that follows has happened. */
+  /** Lets everything happen that needs no time. */
   async #turn(): Promise<void> {
     do await settle()
     while (this.#traffic.inFlight > 0)

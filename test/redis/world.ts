@@ -19,7 +19,7 @@ export const changedState = (change: (state: Record<string, unknown>) => object)
   })
 }
 
-/** One server for a file, empty before each test; its processes are managers with a connection each, on one clock. */
+/** One server for a test file, empty before each test. Its processes are managers on one clock, each with a connection. */
 export class World {
   server!: RedisServer
   clock = watchedClock()
@@ -62,7 +62,7 @@ export class World {
       { store: redisStore({ client: onClock(send, this.clock), ...rest }), ...options },
       this.clock,
     )
-    // With the connection, which may be slow or gone: what is left of a renewal ends by its limit.
+    // Ends before the connection. The connection may be slow or gone: then an open renewal ends by its limit.
     this.#ends.unshift(async () => {
       const closed = managed.tokens.close()
       for (let turn = 0; turn < 4; turn += 1) await this.clock.advance(15_000)
@@ -83,13 +83,13 @@ export class World {
     return (await this.stored())[0]![0]
   }
 
-  /** Changes the readable state that stands there. */
+  /** Changes the stored, readable state. */
   async rewrite(change: (state: Record<string, unknown>) => object): Promise<void> {
     const [[key, text]] = (await this.stored()) as [[string, string]]
     await this.server.command('SET', key, changedState(change)(text))
   }
 
-  /** What stands there, with the state in it where it is readable. */
+  /** @returns The stored record, with its state if that is readable. */
   async record(): Promise<Record<string, unknown>> {
     const envelope = JSON.parse((await this.stored())[0]![1]) as Record<string, string>
     return { ...envelope, ...(envelope.kid === '' && (JSON.parse(envelope.box!) as object)) }

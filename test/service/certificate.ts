@@ -1,12 +1,12 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A certificate that has signed itself, made here: a key in the repository would alarm every scanner. */
+/** A self-signed certificate. It is made here, because a key in the repository would alarm every scanner. */
 export interface Certificate {
   readonly key: string
   readonly cert: string
 }
 
-/** @param name The host it is for. @param days Its validity from today, as [first, last]. */
+/** @param name The host of the certificate. @param days Its validity, in days from today: [first, last]. */
 export function selfSigned(name = 'localhost', [first, last] = [-1, 1]): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const subject = der(0x30, der(0x31, der(0x30, oid('550403'), der(0x0c, Buffer.from(name)))))

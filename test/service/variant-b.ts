@@ -19,7 +19,7 @@ export const NOW = Date.UTC(2026, 0, 1)
 export const SECOND = 1_000
 export const HOUR = 3_600_000
 
-/** The exchanges of a file meet nock or loopback, and nothing else. */
+/** Lets the requests of a test file reach nock and loopback only. */
 export function behindNock(): void {
   beforeAll(() => {
     nock.disableNetConnect()
@@ -28,7 +28,7 @@ export function behindNock(): void {
   afterEach(() => nock.cleanAll())
 }
 
-// To import nock is to activate it, in a process that other test files share.
+// The import activates nock, in a process that other test files share.
 afterAll(() => {
   nock.enableNetConnect()
   nock.restore()
@@ -49,7 +49,7 @@ export function tagOf(time: string, refresh: string, { login, password } = accou
 /** Members are JSON text; undefined leaves one out. */
 type Members = Record<string, string | undefined>
 
-/** The token object, by a service whose clock shows `now`. */
+/** The token object of a service whose clock shows `now`. */
 export function pairText(attributes: Members = {}, now = NOW): string {
   const members = {
     refresh: '"refresh-1"',
@@ -62,7 +62,7 @@ export function pairText(attributes: Members = {}, now = NOW): string {
   return objectText({ type: '"auth-token"', id: '"7"', attributes: objectText(members) })
 }
 
-/** @param signed What the tag is over, where that is not what is sent. */
+/** @param refresh The refresh token that the tag covers. @param changes Members to send in place of the right ones. */
 export function metaText(time: string, refresh = 'refresh-1', changes: Members = {}, signer = account): string {
   return objectText({ time: JSON.stringify(time), sign: JSON.stringify(tagOf(time, refresh, signer)), ...changes })
 }

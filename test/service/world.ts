@@ -13,7 +13,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 /** Credentials of nobody. Neither appears in anything else that the tests send or answer. */
 export const client = { clientId: 'api-key-of-nobody', clientSecret: 'api-secret-of-nobody' }
 
-/** Both ways axios can speak HTTP in Node. */
+/** The two adapters of axios for HTTP in Node. */
 export const ADAPTERS = ['http', 'fetch'] as const
 
 export const sourceAt = (baseUrl: string | URL, transport: TokenServiceOptions['transport'] = {}): TokenSource =>
@@ -105,7 +105,7 @@ export async function listening(server: Server): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    // Many tests break connections; what the client makes of it is what they look at.
+    // Many tests break connections, and look only at the client.
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
   })
   opened.push({ server, sockets })
@@ -124,7 +124,7 @@ export interface RecordingServer {
   readonly origin: string
   /** Requests, complete with their bodies, oldest first. */
   readonly seen: SeenRequest[]
-  /** How often anybody has connected. */
+  /** How many connections there have been. */
   readonly connections: () => number
 }
 

@@ -1,16 +1,16 @@
 /**
- * For scripts/test-matrix.mjs: instances that name no adapter, and token calls, use `TEST_ADAPTER`; tests that name one keep it.
+ * For scripts/test-matrix.mjs: token calls, and instances that name no adapter, use `TEST_ADAPTER`. Tests that name an adapter keep it.
  */
 import axios, { Axios, getAdapter, type AxiosRequestConfig } from 'axios'
 
 const { TEST_ADAPTER: adapter, TEST_AXIOS: version } = process.env
 
-// A wrong copy of axios would pass for the one that was asked for.
+// Without this check a wrong copy of axios could be tested unnoticed.
 if (axios.VERSION !== version) throw new Error(`axios ${axios.VERSION} was loaded instead of ${String(version)}`)
 if (adapter !== 'http' && adapter !== 'fetch') throw new Error(`no adapter: TEST_ADAPTER=${String(adapter)}`)
 
 axios.defaults.adapter = adapter
-// axios makes its fetch adapter once, of what is global then: after nock came that would be the Request of nock, for ever.
+// axios makes its fetch adapter once, from the globals of that moment. Once nock is active, that would be the Request of nock for ever.
 const named = getAdapter as (name: string, config: object) => unknown
 named('fetch', axios.defaults)
 
@@ -18,7 +18,7 @@ type Send = (this: Axios, config: AxiosRequestConfig) => Promise<unknown>
 const prototype = Axios.prototype as { request: Send }
 const { request } = prototype
 prototype.request = function (config, ...rest: []) {
-  // An instance without defaults is that of the token calls, which take the first adapter of a list that works.
+  // Only the instance of the token calls has no default adapter: its calls take the first adapter of a list that works.
   const { defaults } = this as Partial<Axios>
   const chooses = defaults?.adapter === undefined && Array.isArray(config.adapter)
   return request.call(this, chooses ? { ...config, adapter } : config, ...rest)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Installs a package of Debian where this process may. Whether that worked is for the caller to see. */
+/** Installs a package of Debian if this process may. The caller must check whether that worked. */
 export function aptInstall(name) {
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return
   console.log(`\nInstalling ${name} (apt-get) for the tests that need it …`)

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** A folder in which programs find the package as it is built, and everything that is installed here. */
+/** A folder in which programs find the built package, and everything that is installed here. */
 export interface BuiltPackage {
   readonly dir: string
   /** Runs a Node process, to its end. */
@@ -11,15 +11,15 @@ export interface BuiltPackage {
   remove(): Promise<void>
 }
 
-/** No program takes that long, on no machine. */
+/** No program takes that long, not even on a slow machine. */
 const HANGS_MS = 540_000
 
-/** Built below node_modules, so that its imports are found by walking up. */
+/** Builds the package below node_modules, where Node finds what it imports. */
 export async function buildPackage(): Promise<BuiltPackage> {
   const dir = await mkdtemp(join('node_modules', '.evergreen-'))
   const built = join(dir, 'node_modules', 'axios-evergreen')
   await cp('package.json', join(built, 'package.json'))
-  // Without one of its own, `axios-evergreen` would mean the project around it to bundlers, and the `dist` that happens to lie there.
+  // Without a package.json here, bundlers would take `axios-evergreen` for the project around it, with whatever `dist` is there.
   await writeFile(join(dir, 'package.json'), '{ "private": true }')
   // As a process: rolldown is ESM only, and jest loads CommonJS.
   const { code, printed } = await run([

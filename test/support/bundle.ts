@@ -6,12 +6,12 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
-/** Below node_modules, so that the imports of a bundle are found by walking up. */
+/** Below node_modules, where Node finds what a bundle imports. */
 const BUNDLES = join('node_modules', '.cache', 'evergreen')
 
 /**
- * All entries of `src` as one ESM file that a process of its own can run. It is built once for all test files, and again when
- * a source has changed.
+ * Bundles entries of `src` into one ESM file that a process of its own can run. The bundle is built once for all test files, and
+ * again when a source has changed.
  *
  * @returns its address.
  */
@@ -20,7 +20,7 @@ export async function bundleSource(): Promise<string> {
   if (!existsSync(folder)) {
     await mkdir(BUNDLES, { recursive: true })
     const built = await build()
-    // Another test file may have been as quick: then its bundle stays.
+    // Another test file may have built the same bundle meanwhile: then that one stays.
     await rename(built, folder).catch(() => rm(built, { recursive: true }))
   }
   return pathToFileURL(join(folder, 'index.mjs')).href

@@ -3,19 +3,19 @@ import { Writable } from 'node:stream'
 import { format, inspect } from 'node:util'
 import { expect, jest } from '@jest/globals'
 
-/** Stands in every marked secret, and nowhere else: not in the path of a file that stacks name. */
+/** Part of every marked secret, and of nothing else, such as the path of a file that stacks name. */
 const WORD = 'canary-'
 
-/** The mark, and what headers and logs make of it: hex, and base64 wherever in the encoded text it stands. */
+/** Finds the mark as it is, in hex, and at any place of a text in base64. */
 export const CANARY = new RegExp([WORD, Buffer.from(WORD).toString('hex'), ...[0, 1, 2].map(base64Core)].join('|'), 'i')
 
-/** The digits that the word has in base64 when `before` bytes (modulo 3) stand before it, whatever surrounds it. */
+/** @returns The base64 digits of the word that depend on no neighbour, if `before` bytes (modulo 3) come before the word. */
 function base64Core(before: number): string {
   const encoded = Buffer.from('\0'.repeat(before) + WORD).toString('base64')
   return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + WORD.length) * 8) / 6))
 }
 
-/** Everything anybody could make of something of ours, hidden members and the chain of causes included. */
+/** @returns All texts that a log could make of a value, hidden members and the chain of causes included. */
 export function logged(what: unknown): string {
   const forms = []
   for (let link = what; link !== undefined && link !== null; link = (link as Error).cause)
@@ -33,10 +33,10 @@ export function logged(what: unknown): string {
   return joined(forms)
 }
 
-/** What a response or an error of axios looks like where users print it. */
+/** @returns What users may print of a response or an error of axios. */
 export function printed(value: object): string {
   const { stack, message, cause } = value as Partial<Error>
-  // A response may hold itself by way of its request: only an error has a form of its own as JSON.
+  // Only an error has a `toJSON`. A response may hold itself through its request, so JSON gets it without those members.
   const plain = 'toJSON' in value ? value : { ...value, config: undefined, data: undefined }
   return joined([
     consoleLogged(value),
@@ -52,12 +52,12 @@ export function printed(value: object): string {
   ])
 }
 
-/** Stacks name this folder, whatever it is called. */
+/** Stacks contain the path of this folder, which could look like a find. */
 function joined(forms: unknown[]): string {
   return forms.join('\n').replaceAll(process.cwd(), '.')
 }
 
-/** What console.log writes. */
+/** @returns What console.log writes. */
 export function consoleLogged(...values: unknown[]): string {
   let text = ''
   const sink = new Writable({
@@ -70,7 +70,7 @@ export function consoleLogged(...values: unknown[]): string {
   return text
 }
 
-/** Shows the surroundings of a find: the whole text may be megabytes. */
+/** A failure shows only the text around the find, because the whole text may have megabytes. */
 export function expectNoCanary(text: string): void {
   const at = text.search(CANARY)
   expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100)).toBe('')
@@ -86,7 +86,7 @@ export function recordOutput(): () => string {
     [...consoles, ...streams].flatMap(({ mock }) => mock.calls.map((call) => format(...call.map(text)))).join('\n')
 }
 
-/** As another thread, or the other end of a port, gets it; undefined where it cannot be sent. */
+/** @returns The value as another thread gets it; undefined if it cannot be sent. */
 function cloned(value: unknown): unknown {
   try {
     return structuredClone(value)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import ts from 'typescript'
 
-/** A block of code of a document or a docstring, as its reader would put it into a file. */
+/** A block of code from a document or a docstring, as a reader would put it into a file. */
 export interface CodeBlock {
   /** Document and number of the block in it, or the function whose example it is. */
   readonly name: string
@@ -21,7 +21,7 @@ export function fences(language: string, text: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map((match) => match[1]!)
 }
 
-/** Blocks in TypeScript, and what a diff leads to. */
+/** @returns The blocks in TypeScript, and the code after each diff. */
 export function codeBlocks(): CodeBlock[] {
   return documents.flatMap((document) => {
     const text = readFileSync(document, 'utf8')
@@ -30,7 +30,7 @@ export function codeBlocks(): CodeBlock[] {
   })
 }
 
-/** Where the source of each entry of the package is. */
+/** The source file of each entry of the package. */
 export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(exports).flatMap(([subpath, { import: built }]) => {
     if (built === undefined) return [] // package.json
@@ -39,7 +39,7 @@ export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   }),
 )
 
-/** Each public function and class, with the code of the examples in its docstring. */
+/** @returns Each public function and class, with the code of the examples in its docstring. */
 export function examples(options: ts.CompilerOptions): (CodeBlock & { readonly entry: string })[] {
   const program = ts.createProgram(Object.values(entries), options)
   const checker = program.getTypeChecker()
@@ -56,7 +56,7 @@ export function examples(options: ts.CompilerOptions): (CodeBlock & { readonly e
   )
 }
 
-/** What a document takes for granted: names that a block uses and does not declare. */
+/** @returns Declarations of the names that a block uses but does not declare. */
 export function prelude(code: string, { typed }: { typed: boolean }): string {
   const given = {
     axios: ["import axios from 'axios'", "import axios from 'axios'"],
@@ -67,7 +67,7 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
       "import { logIn } from './given.mjs'",
     ],
     api: ["declare const api: import('axios').AxiosInstance", "import { api } from './given.mjs'"],
-    // Of docstrings, which are not run: where a page uses them, it must say what they are.
+    // These are for docstrings, which are not run. A page that uses these names must declare them.
     source: ["declare const source: import('axios-evergreen').TokenSource", ''],
     register: ["declare const register: import('axios-evergreen/store').TokenRegister", ''],
     document: ["declare const document: { body: import('axios-evergreen/web/inspector').InspectorParent }", ''],

@@ -4,10 +4,10 @@ import { response } from '../service/world.ts'
 import type { ReadRequest } from './scripted-server.ts'
 import type { TokenServiceModel } from './token-service-model.ts'
 
-/** What becomes of one refresh; obtains are answered. */
+/** What becomes of one refresh. Obtains are always answered. */
 export type Fate = 'answered' | 'stolen before' | 'lost before the act' | 'lost after the act' | '503 after the act'
 
-/** Token calls that reach the service without a socket: thousands of them, in virtual time. @param fate Of each refresh. */
+/** Token calls reach the service without a socket, so thousands fit into virtual time. @param fate Of each refresh. */
 export function adapterTo(
   service: TokenServiceModel,
   wallNow: () => number,
@@ -20,7 +20,7 @@ export function adapterTo(
     const Date = new globalThis.Date(wallNow()).toUTCString()
     const end = request.path.endsWith('/token/refresh/') ? fate() : 'answered'
     service.hear(request)
-    // Somebody else comes first with the same refresh token.
+    // A thief presents the same refresh token first.
     if (end === 'stolen before') service.commit(request)
     if (end === 'lost before the act') throw new AxiosError('lost', 'ECONNRESET', config)
     const answer = service.commit(request)

@@ -21,15 +21,15 @@ export interface Call {
 
 type Answer = (call: Call) => TokenGrant | Promise<TokenGrant>
 
-/** A source that answers as the test says: one answer a call while there are any, then grants of 60 s. */
+/** A source that answers each call by the next entry of `script`, and by a grant of `lifetimeMs` when there are none left. */
 export class ScriptedSource implements TokenSource {
   readonly id = 'scripted'
   readonly calls: Call[] = []
   readonly script: Answer[] = []
   lifetimeMs = 60_000
-  /** With a refresh token in each grant. */
+  /** Whether each grant has a refresh token. */
   pairs = false
-  /** What each call takes, on the clock of its context. */
+  /** How long each call takes, ms on the clock of its context. */
   takesMs = 0
   #issued = 0
   refresh?: (refreshToken: string, context: ExchangeContext) => Promise<TokenGrant>
@@ -79,7 +79,7 @@ export function failing(status: number, details: { retryAfterMs?: number } = {})
   }
 }
 
-/** What the bundled sources say of a refresh token that is answered so. */
+/** What the bundled sources say about a refresh token after an answer of this status. */
 export const FATES: Partial<Record<number, 'refused' | 'unusable' | 'kept'>> = {
   400: 'unusable',
   401: 'refused',
@@ -92,7 +92,7 @@ export function failingWith(code: TokenErrorCode, outcome: ExchangeOutcome): Ans
   }
 }
 
-/** An answer that waits until the test opens it. */
+/** An answer that waits until the test calls `open`. */
 export function held(answer: Answer): { answer: Answer; open: () => void } {
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => (open = resolve))
@@ -105,11 +105,11 @@ export interface Managed {
   readonly clock: ManualClock
   readonly source: ScriptedSource
   readonly tokens: TokenManager
-  /** Everything the manager told, by event. */
+  /** All events of the manager, by name. */
   readonly told: Told
 }
 
-/** A manager over a scripted source in virtual time; jitter and backoff take the lowest draw. @param unheard Nobody listens. */
+/** A manager with a scripted source in virtual time. Jitter and backoff take the lowest draw. @param unheard Without listeners. */
 export function manage(
   source = new ScriptedSource(),
   options: Partial<TokenManagerOptions> = {},
@@ -136,7 +136,7 @@ export function listen(tokens: TokenManager, names: readonly (keyof TokenEvents)
   return told
 }
 
-/** How a promise ended, without failing the test when it rejects. */
+/** @returns How a promise ended. A rejection does not fail the test. */
 export function outcome<Value>(promise: Promise<Value>): Promise<Value | TokenError> {
   return promise.catch((error: unknown) => error as TokenError)
 }

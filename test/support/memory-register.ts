@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/index.ts'
 import type { RegisterReading, TokenRegister } from '../../src/store/index.ts'
 
-/** A register in memory: one server for all that open it. */
+/** A register in memory, which stands for one server. */
 export class MemoryRegister implements TokenRegister {
   readonly kind = 'memory-register'
   readonly values = new Map<string, { value: string; until: number }>()

@@ -3,7 +3,7 @@ import type { PostgresClient } from '../../src/postgres/postgres-register.ts'
 
 const TIME = 'clock_timestamp()'
 
-/** The real statements in a real server, but for one word: their time is the wall clock of a test. */
+/** Runs the real statements in a real server, with one change: the wall clock of a test gives the time. */
 export function onClock(pool: PostgresClient, clock: Pick<Clock, 'wallNow'>): PostgresClient {
   return {
     async query(text, values) {

@@ -5,13 +5,13 @@ import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/lib/server-process.mjs'
 
-/** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
+/** For suites with a server of their own. Without PostgreSQL they are skipped, and the setup prints a line. */
 export const describePostgres = process.env.TEST_POSTGRES === 'own' ? describe : describe.skip
 
-/** For suites that keep to a schema of their own: `POSTGRES_URL` will do. */
+/** For suites that keep to a schema of their own: the server at `POSTGRES_URL` is enough. */
 export const describeSharedPostgres = process.env.TEST_POSTGRES === 'shared' ? describe : describePostgres
 
-/** Where those suites find one. */
+/** Finds a server for suites that can share one. */
 export async function findPostgres(): Promise<Pick<PostgresServer, 'url' | 'stop'>> {
   const { TEST_POSTGRES, POSTGRES_URL = '' } = process.env
   return TEST_POSTGRES === 'own' ? startPostgres() : { url: POSTGRES_URL, stop: async () => undefined }
@@ -19,18 +19,18 @@ export async function findPostgres(): Promise<Pick<PostgresServer, 'url' | 'stop
 
 export interface PostgresServer {
   readonly port: number
-  /** Of the superuser, who needs no password. */
+  /** URL with the superuser, who needs no password. */
   readonly url: string
   readonly process: ChildProcess
   stop(): Promise<void>
 }
 
-/** `guarded` and whoever has that role needs a password; nobody else does. */
+/** The role `guarded` and its members need a password; nobody else does. */
 const ACCESS = `host all +guarded 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
 `
 
-/** Nothing is to outlive the machine, and little is stored. */
+/** The data need not survive a crash, and there is little of it. */
 const SETTINGS = { fsync: 'off', shared_buffers: '16MB', autovacuum: 'off', unix_socket_directories: '' }
 
 /** A private server on a random port of loopback, with data of its own. It starts in about two seconds. */
@@ -68,7 +68,7 @@ async function started(data: string, port: number, user?: Ids): Promise<Postgres
     url: `postgres://evergreen@127.0.0.1:${port}/postgres`,
     process: child,
     async stop() {
-      // Ends all of its processes at once.
+      // SIGQUIT ends all processes of the server at once.
       child.kill('SIGQUIT')
       await exited
       await rm(data, { recursive: true, force: true })
@@ -81,7 +81,7 @@ interface Ids {
   readonly gid: number
 }
 
-/** Who runs the servers in the place of root. */
+/** The user who runs the servers in place of root. */
 async function userOfRun(): Promise<Ids | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = await stat(dataOfRun())

@@ -37,7 +37,7 @@ function versionOf(postgres) {
   return Number(/ (\d+)/.exec(stdout ?? '')?.[1])
 }
 
-/** Holds what all servers of the run store. Its owner runs them, because PostgreSQL refuses to be run by root. */
+/** The folder for the data of all servers of the run. Its owner runs the servers, because PostgreSQL refuses to run as root. */
 function dataFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'evergreen-postgres-'))
   if (process.getuid?.() !== 0) return folder

@@ -1,4 +1,4 @@
-// Stops what a test file that broke off has left running, and removes what all servers of the run stored.
+// Stops servers that a broken-off test file has left running, and removes the data of all servers of the run.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -17,6 +17,6 @@ function end(server) {
     // The server ends all of its processes, at once.
     process.kill(server, 'SIGQUIT')
   } catch {
-    // It has ended, and could not remove its file.
+    // The server has ended, and could not remove its file.
   }
 }

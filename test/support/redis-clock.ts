@@ -3,11 +3,11 @@ import type { RedisClient } from '../../src/redis/index.ts'
 
 const TIME = "redis.call('TIME')"
 
-/** The real scripts in a real server, but for one line: their time is the wall clock of a test. */
+/** Runs the real scripts in a real server, with one change: the wall clock of a test gives the time. */
 export function onClock(command: (args: string[]) => Promise<unknown>, clock: Pick<Clock, 'wallNow'>): RedisClient {
   return {
     async command(args) {
-      // A digest would name the script as it was before.
+      // A digest would name the unchanged script.
       if (args[0] === 'EVALSHA') throw new Error('NOSCRIPT')
       if (args[0] !== 'EVAL') return command(args)
       const [name, text = '', ...rest] = args

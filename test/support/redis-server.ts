@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe } from '@jest/globals'
 import { createClient } from 'redis'
 import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
 
-/** For suites with a server of their own: skipped, with a line from the setup that says so, where there is none. */
+/** For suites with a server of their own. Without redis-server they are skipped, and the setup prints a line. */
 export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : describe.skip
 
-/** For suites that keep to keys of their own: `REDIS_URL` will do. */
+/** For suites that keep to keys of their own: the server at `REDIS_URL` is enough. */
 export const describeSharedRedis = process.env.TEST_REDIS === 'none' ? describe.skip : describe
 
-/** Where those suites find one. */
+/** Finds a server for suites that can share one. */
 async function findRedis(): Promise<Pick<RedisServer, 'url' | 'stop'>> {
   const { TEST_REDIS, REDIS_URL = '' } = process.env
   return TEST_REDIS === 'own' ? startRedis() : { url: REDIS_URL, stop: async () => undefined }
 }
 
-/** Connects the suite around it to a server. @returns What runs one command there. */
+/** Connects the current suite to a server. @returns A function that runs one command there. */
 export function redisOfSuite(find: typeof findRedis = findRedis): (args: string[]) => Promise<unknown> {
   let server: Awaited<ReturnType<typeof findRedis>>
   let client: ReturnType<typeof createClient>

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import type { Answer } from '../../src/testing/token-document.ts'
 import { listening, wire } from '../service/world.ts'
 
-/** One thing that the server does on a connection, when all before it are done. */
+/** One thing that the server does on a connection, after the steps before it. */
 export type Step = (connection: Connection) => unknown
 
 /** A request that was read to its end. */
@@ -13,11 +13,11 @@ export interface ReadRequest {
   readonly body: string
 }
 
-/** What stands behind the server. */
+/** The service behind the server. */
 export interface Service {
-  /** A whole request has come. */
+  /** Called when a whole request has come. */
   hear(request: ReadRequest): void
-  /** Acts on it: what is done now is done, whether or not anybody hears of it. */
+  /** Acts on the request. The effect stays, whether or not the answer arrives. */
   commit(request: ReadRequest): Answer
 }
 
@@ -26,7 +26,7 @@ export interface ScriptedServer {
   readonly connections: readonly Connection[]
   /** Oldest first, of all connections. */
   readonly requests: readonly ReadRequest[]
-  /** From now on each new connection follows one script; the last one is for all that come after it. */
+  /** From now on each new connection follows one script. The last script is for all later connections. */
   follow(...scripts: Step[][]): void
 }
 
@@ -55,11 +55,11 @@ export class Connection {
   readonly #requests: ReadRequest[]
   #unread = Buffer.alloc(0)
   #wake: () => void = () => undefined
-  /** The other side has closed it, or both have. */
+  /** Whether the other side, or both sides, have closed the connection. */
   isClosed = false
   head = ''
   request: ReadRequest | undefined
-  /** What the service said last. */
+  /** The last answer of the service. */
   answer: Answer | undefined
 
   constructor(socket: Socket, requests: ReadRequest[], service: Service | undefined) {
@@ -88,7 +88,7 @@ export class Connection {
     }
   }
 
-  /** @param length How many of the bytes that have come are meant; undefined for not enough yet. */
+  /** @param length How many of the received bytes to take; undefined while there are not enough. */
   async take(length: (unread: Buffer) => number | undefined): Promise<string> {
     for (;;) {
       const size = length(this.#unread)
@@ -128,13 +128,13 @@ export const commit: Step = (connection) => {
   connection.answer = connection.service!.commit(connection.request!)
 }
 
-/** Sends bytes; goes on when they have left this process. @param bytes Or what makes them of the answer of `commit`. */
+/** Sends bytes, and goes on when they have left this process. @param bytes Or a function that makes them from the answer of `commit`. */
 export const send =
   (bytes: string | Buffer | ((answer: Answer) => string | Buffer)): Step =>
   ({ socket, answer }) =>
     new Promise((resolve) => socket.write(typeof bytes === 'function' ? bytes(answer!) : bytes, resolve))
 
-/** Sends the answer of `commit`, as it should be. */
+/** Sends the answer of `commit` unchanged. */
 export const answer = (headers: Record<string, string> = {}): Step =>
   send(({ status, headers: own, body }) => wire(status, body, { ...own, ...headers }))
 
@@ -147,7 +147,7 @@ export const pause =
 export const FIN: Step = ({ socket }) => void socket.end()
 export const RST: Step = ({ socket }) => void socket.resetAndDestroy()
 
-/** The same steps for every request of the connection. */
+/** Repeats the steps for every request of the connection. */
 export const again =
   (...steps: Step[]): Step =>
   async (connection) => {
@@ -155,5 +155,5 @@ export const again =
   }
 
 export const read = [readHeaders, readBody]
-/** As it should be: one exchange, one connection. */
+/** The normal script: one exchange on one connection. */
 export const proper: Step[] = [...read, commit, answer({ Connection: 'close' }), FIN]

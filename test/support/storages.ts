@@ -1,14 +1,14 @@
 /**
- * Runs before every test file: disables what the files before it in this process left enabled. jest keeps an
- * AsyncLocalStorage for each file, and each that is enabled is copied at each promise: the last files of a run took ten times
- * as long as they take alone.
+ * Runs before every test file: disables the AsyncLocalStorages that earlier files in this process left enabled. jest keeps one for
+ * each file, and Node copies every enabled one at each promise: without this, the last files of a run took ten times as long as
+ * they take alone.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 type Storage = AsyncLocalStorage<unknown>
 type Run = (this: Storage, ...args: unknown[]) => unknown
 
-/** All files of a process share the class, and nothing else. */
+/** The class is the only thing that all files of a process share. */
 const shared = AsyncLocalStorage.prototype as unknown as { run: Run; usedStorages?: Set<Storage> }
 
 if (!shared.usedStorages) {

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, connect, type Socket } from 'node:net'
 
-/** Stands between a client and its server. What the server answers passes, waits, or is lost. */
+/** A proxy between a client and its server. It passes, holds, or loses the replies of the server. */
 export async function startProxy(port: number) {
   const pairs = new Set<[Socket, Socket]>()
   let replies: 'pass' | 'hold' | 'lose' = 'pass'
@@ -28,7 +28,7 @@ export async function startProxy(port: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** @param after From the first request on that matches; default: at once. */
+    /** @param after The mode begins with the first request that matches; default: at once. */
     replies(mode: 'pass' | 'hold' | 'lose', after?: RegExp): void {
       later = after && { mode, after }
       if (!after) replies = mode

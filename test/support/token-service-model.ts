@@ -8,17 +8,17 @@ import type { ReadRequest, Service } from './scripted-server.ts'
 /** A refresh token, as the service knows it. */
 export interface IssuedRefresh {
   readonly token: string
-  /** Of the access token that came with it. */
+  /** The access token that came with it. */
   readonly access: string
-  /** How often a request with it was read, whatever came of it. */
+  /** How often the service has read a request with this token, whatever came of the request. */
   presentations: number
-  /** Superseded by a refresh that the service has acted on. */
+  /** Whether the service has acted on a refresh with this token. */
   isSpent: boolean
 }
 
 /**
- * The token service of the specification behind any transport, both variants: signed obtains, refresh tokens that are good
- * for one use. Acts on `commit` alone.
+ * The token service of the specification behind any transport, both variants: signed obtains, single-use refresh tokens. It acts
+ * in `commit` only.
  */
 export class TokenServiceModel implements Service {
   readonly client = { clientId: 'api-key-of-nobody', clientSecret: 'api-secret-of-nobody' }
@@ -27,7 +27,7 @@ export class TokenServiceModel implements Service {
   readonly heard: ('obtain' | 'refresh')[] = []
   /** Access tokens issued, oldest first. */
   readonly issued: string[] = []
-  /** Issued by obtains and refreshes, oldest first. */
+  /** Refresh tokens issued by obtains and refreshes, oldest first. */
   readonly refreshTokens: IssuedRefresh[] = []
   readonly #clock: Clock
   readonly #answer
@@ -39,7 +39,7 @@ export class TokenServiceModel implements Service {
     this.#answer = tokenEndpoint(settings, new TokenLedger(settings), this.client, this.login)
   }
 
-  /** E.g. `spent 1, live 0`: each refresh token in its order of issue, with how often it was presented. */
+  /** E.g. `spent 1, live 0`: the refresh tokens in order of issue, each with the number of its presentations. */
   get story(): string {
     return this.refreshTokens
       .map(({ isSpent, presentations }) => `${isSpent ? 'spent' : 'live'} ${presentations}`)
@@ -54,7 +54,7 @@ export class TokenServiceModel implements Service {
 
   commit(request: ReadRequest): Answer {
     const { head, body } = request
-    // Two answers of one instant would look like one that is replayed.
+    // Two answers of one instant would look like a replay.
     const now = this.#clock.wallNow() + (this.#commits++ % 1_000) / 1_000
     const contentType = head.toLowerCase().includes(`content-type: ${mediaType}`) ? mediaType : undefined
     const answer = this.#answer({ kind: kindOf(request), method: head.split(' ')[0]!, contentType, body }, now)

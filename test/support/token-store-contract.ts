@@ -36,7 +36,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
     const openKey = (key: string) => store.open(key, clock, NO_REPORTS)
     return { clock, openKey, record: openKey('account') }
   }
-  /** By an owner that has seen whatever is there. */
+  /** Claims as an owner that has seen the stored version. */
   const granted = async (record: TokenRecord, owner = 'a', seenVersion = 0): Promise<GrantedClaim> => {
     const claim = await record.claim(owner, seenVersion, TTL_MS)
     if (claim.kind === 'newer') return granted(record, owner, claim.tokens.version)
@@ -106,7 +106,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(claim).toMatchObject({ presentable: true, isDoubted: true })
       await record.release(claim as GrantedClaim, 'doubtful')
       await clock.advance(1)
-      // From the first doubt on, not from the last.
+      // The grace counts from the first doubt, not from the last.
       expect(await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
     })
 

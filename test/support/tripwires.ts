@@ -1,21 +1,21 @@
 /**
- * Runs before every test file: an unhandled rejection or a process warning fails the test that was running, a server or a
+ * Runs before every test file. An unhandled rejection or a process warning fails the test that was running. A server or a
  * timer that is left open fails the file.
  */
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
-// jsdom has none of its own.
+// jsdom has no setImmediate.
 import { setImmediate } from 'node:timers'
 import { realProcess } from './real-process.ts'
 
-// axios would send what goes to loopback by way of a proxy.
+// With these variables axios would send requests for loopback to a proxy.
 for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.deleteProperty(process.env, name)
 
 const escaped: unknown[] = []
 const record = (what: unknown) => {
-  // Of mistakes that nobody listens for; tests of their own count them.
+  // The library warns of mistakes if nobody listens for anomalies. Other tests count these warnings.
   if ((what as Partial<Error> | undefined)?.name !== 'AxiosEvergreenWarning') escaped.push(what)
 }
-/** Among it the limit that jest sets to its hooks. */
+/** What was open before the tests of the file, such as the timer of jest for its hooks. */
 let before: string[] = []
 
 beforeAll(() => {
@@ -33,8 +33,8 @@ afterEach(async () => {
 afterAll(async () => {
   realProcess.off('unhandledRejection', record)
   realProcess.off('warning', record)
-  // Sockets close a turn or two after their servers. Clients of Redis have timers that nothing ends: up to 5 s, for a connection that fails.
-  // Turns are counted, of a ms or more each: a machine that is busy elsewhere has as many as one that is not.
+  // Sockets close a turn or two after their servers. Clients of Redis have timers of up to 5 s that nothing ends, for a connection that fails.
+  // The limit counts turns of a ms or more, not time, so that a busy machine has as many as an idle one.
   for (let turn = 0; added().length > 0 && turn < 6_000; turn += 1)
     await new Promise((resolve) => setTimeout(resolve, 1))
   expect(added()).toEqual([])
@@ -45,7 +45,7 @@ function added(): string[] {
   return left().filter((kind) => !known.includes(kind) || (known.splice(known.indexOf(kind), 1), false))
 }
 
-/** What would keep a process alive; jest's own pipes and messages aside. */
+/** @returns What would keep a process alive, without the pipes and messages of jest. */
 function left(): string[] {
   return process.getActiveResourcesInfo().filter((kind) => /^(TCPServerWrap|TLSWrap|Timeout)$/.test(kind))
 }

@@ -1,10 +1,10 @@
 import { manualClock, type ManualClock, settled } from '../../src/testing/manual-clock.ts'
 
-/** `manualClock`, which also tells what was asked of it. */
+/** `manualClock`, which also records the timers that were set. */
 export interface WatchedClock extends ManualClock {
-  /** Every delay ever asked for, ms. */
+  /** The delays of all timers that were ever set, ms. */
   readonly delays: number[]
-  /** Timers that would keep the process alive. */
+  /** How many pending timers would keep the process alive. */
   readonly holding: number
   readonly nextTimerAt: number | undefined
 }
@@ -41,8 +41,8 @@ export function watchedClock(): WatchedClock {
   }
 }
 
-/** Runs every promise reaction that is ready, and what follows from it; WebCrypto too, which works on other threads. */
+/** Waits until all ready promise reactions have run, with all that follows from them, WebCrypto on other threads included. */
 export const settle = settled
 
-// What a test begins before its first clock counts too.
+// Operations of WebCrypto that a test begins before its first clock count too.
 void settled()

@@ -48,7 +48,7 @@ export interface ObtainDocument {
   meta: { time: string; sign: string }
 }
 
-/** The attributes of a pair fresh from an obtain. */
+/** The attributes of the pair that an obtain brings. */
 export async function newPair(service: SimulatedService): Promise<TokenObject['attributes']> {
   return ((await (await obtainAsLogin(service)).json()) as ObtainDocument).data.attributes
 }
@@ -62,7 +62,7 @@ export async function verdict(response: Response): Promise<[number, string | und
   return [response.status, errors?.[0]?.code]
 }
 
-/** The machine's clock stands at `now` until the test sets it again. */
+/** Stops the clock of the machine at `now`, until the test sets it again. */
 export function standAt(now: number): void {
   jest.spyOn(Date, 'now').mockReturnValue(now)
 }

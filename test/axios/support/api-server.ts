@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from '@jest/globals'
 
-/** One request as it came off the wire. */
+/** One request as it arrived. */
 export interface Received {
   readonly method: string
   readonly url: string
@@ -30,7 +30,7 @@ export interface ApiServer {
   readonly received: readonly Received[]
   /** The `Authorization` of every request, oldest first. */
   readonly bearers: readonly (string | undefined)[]
-  /** Answers that are neither sent to their end nor cut off: their client does not read them, and keeps their connection. */
+  /** Number of answers that are neither sent completely nor cut off: the client does not read them, and keeps the connection. */
   readonly unread: number
 }
 
@@ -83,7 +83,7 @@ afterEach(async () => {
   }
 })
 
-/** Refuses these tokens with 401, as an API does whose tokens were revoked. */
+/** Refuses these tokens with 401, as an API does after they were revoked. */
 export function refusing(...tokens: string[]): Script {
   return ({ headers }) => (tokens.some((token) => headers.authorization?.endsWith(` ${token}`)) ? refusal : {})
 }
@@ -93,7 +93,7 @@ export const refusal: Answer = { status: 401, headers: { 'WWW-Authenticate': 'Be
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
-  // A client that breaks off is what some tests are about; what it sent counts.
+  // In some tests the client breaks off. The bytes that it has sent count.
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
   return Buffer.concat(chunks)
 }

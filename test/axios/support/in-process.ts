@@ -1,6 +1,6 @@
 import { AxiosError, type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 
-/** What an adapter was given, at the moment it was called. */
+/** What an adapter got when it was called. */
 export interface Call {
   readonly authorization: unknown
   readonly headers: Record<string, unknown>
@@ -13,7 +13,7 @@ export interface InProcess {
   readonly calls: readonly Call[]
 }
 
-/** An adapter function, as a mock library or an edge runtime brings one: it touches no socket. */
+/** An adapter function without a socket, as a mock library or an edge runtime has one. */
 export function inProcess(statusOf: (call: Call, index: number) => number = () => 200): InProcess {
   const calls: Call[] = []
   const adapter: AxiosAdapter = (config) => {

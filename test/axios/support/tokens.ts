@@ -9,16 +9,16 @@ import {
   type TokenSource,
 } from '../../../src/index.ts'
 
-/** Issues `token-1`, `token-2`, … and counts. */
+/** Issues `token-1`, `token-2`, …, and counts its calls. */
 export interface Mint {
   readonly source: TokenSource
   /** Exchanges begun. */
   readonly calls: number
   /** From now on exchanges wait for `release`. */
   hold(): void
-  /** Ends all exchanges that wait, and holds no more. */
+  /** Ends all waiting exchanges, and holds no later ones. */
   release(): void
-  /** What the exchanges from now on end in instead of a token. */
+  /** From now on exchanges reject with `error`. */
   fail(error: unknown): void
 }
 

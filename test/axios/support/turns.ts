@@ -1,4 +1,4 @@
-/** Waits by turns of the event loop, not by time. @throws when it hangs: no machine is as busy as that. */
+/** Waits by turns of the event loop, not by time. @throws after two minutes, which no machine needs. */
 export async function until(holds: () => boolean): Promise<void> {
   const givenUpAt = performance.now() + 120_000
   while (!holds()) {
@@ -7,7 +7,7 @@ export async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** A promise that is settled by hand. */
+/** A promise that a test resolves by `open()`. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {}
   const opened = new Promise<void>((resolve) => (open = resolve))

@@ -24,7 +24,7 @@ async function tokenCall(body, signal) {
 
 const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly', 'storeUnavailable']
 
-/** Starts what tests speak to. `web`: the options of `webStore`, if tokens are shared. */
+/** Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared. */
 globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, ...options } = {}) => {
   const encryptionKeys = seals ? [{ id: 'page', key: await pageKey() }] : undefined
   const store = web && webStore({ ...web, ...(encryptionKeys && { encryptionKeys }) })
@@ -35,7 +35,7 @@ globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allow
   const api = axios.create({ baseURL, ...(adapter && { adapter }) })
   attachBearer(api, tokens, { ...(header && { header }), ...(allowInsecureHttp && { allowInsecureHttp }) })
   followPage(tokens)
-  /** What a request came to: its status, or the code of its error. */
+  /** @returns The status of the answer, or the code of the error. */
   const send = async (config) => {
     try {
       return (await api.request(config)).status
@@ -46,21 +46,21 @@ globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allow
   globalThis.app = { api, tokens, events, send }
 }
 
-/** Shows a panel in the app that was started. */
+/** Shows an inspector panel for the app that was started. */
 globalThis.look = () => {
   const parent = document.body.appendChild(document.createElement('div'))
   parent.id = 'panel'
   globalThis.app.remove = inspect(globalThis.app.tokens, parent, { api: globalThis.app.api })
 }
 
-/** @returns The names of the axes of the panel, and what their dots say. */
+/** @returns The names of the axes of the panel, and the titles of their dots. */
 globalThis.axes = () =>
   Array.from(document.querySelectorAll('#panel span'), (label) => ({
     name: label.textContent,
     dots: Array.from(label.parentElement.querySelectorAll('i'), ({ title }) => title),
   }))
 
-/** A key of this browser that no script can read: made once, and kept as it is. */
+/** A key of this browser that no script can read. It is made once, and then kept. */
 async function pageKey() {
   const database = await new Promise((resolve, reject) => {
     const request = indexedDB.open('keys', 1)

@@ -1,4 +1,4 @@
-// Of the sources, not of the package: registers are not exported.
+// Imports the sources, because the package does not export registers.
 import { indexedDatabases } from '../../../src/web/indexed-db.ts'
 import { webRegister } from '../../../src/web/web-register.ts'
 

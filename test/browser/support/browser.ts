@@ -9,7 +9,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { type BuiltPackage, buildPackage } from '../../support/built-package.ts'
 import { type Site, startSite } from './site.ts'
 
-/** Skipped, with a line from the setup that says so, where there is no browser. */
+/** Without a browser the suite is skipped, and the setup prints a line. */
 export const describeBrowser = process.env.TEST_CHROMIUM ? describe : describe.skip
 
 export const FLAGS = [
@@ -17,7 +17,7 @@ export const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--host-resolver-rules=MAP *.test 127.0.0.1'],
 ]
 
-/** What a test has to itself: a site, another site, and a profile with its tabs. */
+/** What each test has for itself: a site, another site, and a profile with its tabs. */
 export interface Stage {
   readonly site: Site
   readonly foreign: Site
@@ -32,11 +32,11 @@ export interface Tab {
   readonly send: (url: string, config?: object) => Promise<number | string>
   readonly events: (name?: string) => Promise<Record<string, unknown>[]>
   readonly status: () => Promise<{ phase: string; counts: Record<string, number>; nextAttemptAt?: number }>
-  /** Waits for it, in the page. */
+  /** Waits in the page until the condition holds. */
   readonly until: (condition: string) => Promise<void>
 }
 
-/** Builds and bundles once for the suite around it, and sets the stage for each of its tests. */
+/** Builds and bundles once for the current suite, and makes a stage for each of its tests. */
 export function stageOfSuite(bundlers: ('vite' | 'esbuild')[] = ['esbuild']): () => Stage {
   let built: BuiltPackage
   let browser: Browser
@@ -113,7 +113,7 @@ const node = (args: string[], cwd: string) => promisify(execFile)(process.execPa
 const esbuild = resolve('node_modules', 'esbuild', 'bin', 'esbuild')
 const vite = resolve('node_modules', 'vite', 'bin', 'vite.js')
 
-/** As processes: they are ESM only, or native. In the folder of the built package, where the app finds what it imports. */
+/** Bundlers run as processes, because they are ESM only, or native. They run in the folder of the built package, where the app finds its imports. */
 const BUNDLE = {
   esbuild: (dir: string) => node([esbuild, 'main.mjs', '--bundle', '--format=esm', '--outfile=esbuild/main.js'], dir),
   async vite(dir: string) {

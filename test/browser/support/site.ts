@@ -21,12 +21,12 @@ export interface Site {
   /** How often a refresh token was presented that had been presented before. */
   readonly reused: number
   lifetimeMs: number
-  /** Answers all token calls with it, where it is set. */
+  /** If set, the answer to all token calls. */
   failure: { status: number; headers?: Record<string, string> } | undefined
-  /** From now on token calls are taken, and their answers held back, until `release`. */
+  /** From now on the service acts on token calls, but holds their answers back until `release`. */
   hold(): void
   release(): void
-  /** A page that asks for `/frozen` synchronously stands still from then on, until `thaw`; for `/frozen?500`, for so many ms. */
+  /** Whether a page is frozen. A page that asks for `/frozen` synchronously stands still until `thaw`; for `/frozen?500`, for 500 ms. */
   readonly isFrozen: boolean
   thaw(): void
   /** Makes the API refuse all tokens that there are. */

@@ -23,7 +23,7 @@ const { body, query, proxyUser, proxyPassword } = SECRETS
 const alike = (statuses: number[], ends: FailurePath['ends'], reply: (status: number) => Reply): FailurePath[] =>
   statuses.map((status) => ({ when: `it answers ${status}`, ends: ends!, tokenCalls: reply(status) }))
 
-/** The service answers, and says no. */
+/** The service refuses. */
 const REFUSALS: FailurePath[] = [
   { when: 'the password is wrong', ends: REJECTED, tells: ['renewalFailed'], tokenCalls: refusing(400, '2006') },
   { when: 'its code is a sentence', ends: REJECTED, tokenCalls: refusing(400, `no ${SECRETS.login}`) },
@@ -95,7 +95,7 @@ const LOST: FailurePath[] = [
 
 const expiry = /("(?:expires_in|access_expired_at)":)("[^"]*"|\d+)/
 
-/** A complete answer of status 200 that is of no use. */
+/** The service sends a complete answer of status 200 that cannot be used. */
 const GARBAGE: FailurePath[] = (
   [
     ['half a document', garbled((issued) => issued.slice(0, -3))],
@@ -115,7 +115,7 @@ const GARBAGE: FailurePath[] = (
   ] as const
 ).map(([what, tokenCalls]) => ({ when: `its answer is ${what}`, ends: 'ERR_TOKEN_RESPONSE', tokenCalls }))
 
-/** Answers of Variant B that are not the service's, or not of today. */
+/** Answers of Variant B that do not come from the service, or are old. */
 const SIGNATURES: FailurePath[] = [
   {
     when: 'its answers are not signed',
@@ -138,5 +138,5 @@ const SIGNATURES: FailurePath[] = [
   },
 ]
 
-/** What the token service, or what stands before it, does to a token call. */
+/** What the token service, or a gateway before it, does to a token call. */
 export const ANSWER_FAILURES: readonly FailurePath[] = [...REFUSALS, ...LOST, ...GARBAGE, ...SIGNATURES]

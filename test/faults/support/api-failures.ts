@@ -5,7 +5,7 @@ import { type FailurePath, request } from './failure-path.ts'
 import { breakingOff, dropping, plain, SECRETS, silent } from './marked-service.ts'
 import type { Stage } from './marked-stage.ts'
 
-/** A request whose token is on the wire, and which the API does not answer. */
+/** Sends a request that the API does not answer. Resolves when the token is on the wire. */
 async function unanswered(stage: Stage, config: object = {}): Promise<{ ended: Promise<unknown> }> {
   const { service, tokens } = stage
   await tokens.getAccessToken()
@@ -14,7 +14,7 @@ async function unanswered(stage: Stage, config: object = {}): Promise<{ ended: P
   return { ended }
 }
 
-/** The program never gets what it would print itself: its own address or header. */
+/** Drops the answer, because it would hold what the program itself sent: its own address or header. */
 const unseen = async (requested: Promise<unknown>): Promise<undefined> => void (await requested)
 
 const toAgain = plain(302, '', { Location: '/again' })
@@ -111,5 +111,5 @@ const FAILURES: FailurePath[] = [
   },
 ]
 
-/** What the API does to a request that carries a token, of whichever variant. */
+/** What the API does to a request with a token. The variant makes no difference. */
 export const API_FAILURES: readonly FailurePath[] = FAILURES.map((path) => ({ ...path, variant: 'A' }))

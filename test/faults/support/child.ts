@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { afterEach, beforeAll } from '@jest/globals'
 import { bundleSource } from '../../support/bundle.ts'
 
-/** A program that runs in a process of its own, and talks by lines. */
+/** A program that runs in a process of its own. The test and the program exchange lines. */
 export interface Child {
   /** Lines printed so far. */
   readonly lines: readonly string[]
-  /** What it wrote to its error output: warnings, and what it died of. */
+  /** What the program wrote to stderr: warnings, and the error that ended it. */
   readonly complaints: string
-  /** How it ended: an exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the program. */
   readonly ended: Promise<number | string>
-  /** Waits for a line that begins so. @returns the rest of it. @throws when the process ends without it. */
+  /** Waits for a line with this beginning. @returns the rest of the line. @throws when the process ends without such a line. */
   said(beginning: string): Promise<string>
-  /** A line for its input. */
+  /** Writes a line to the input of the program. */
   tell(line: string): void
   signal(name: NodeJS.Signals): void
 }
@@ -21,7 +21,7 @@ export interface Child {
 let library: string | undefined
 const running = new Set<ChildProcess>()
 
-/** Builds the library for the programs of this file, and leaves none of them behind. */
+/** Builds the library for the programs of this file, and ends these programs after each test. */
 export function withChildren(): void {
   beforeAll(async () => {
     library = await bundleSource()
@@ -36,12 +36,12 @@ export function withChildren(): void {
   })
 }
 
-/** Where a program that is not run by `run` finds the library. */
+/** Address of the library, for a program that is not run by `run`. */
 export const libraryUrl = () => library
 
 /**
- * @param program ESM; finds the names of the library, axios, `say(line)` and `heard(line)` in place, and `holders()`: what
- * keeps the process alive, its pipes aside, after as many turns of the event loop as sockets need that are done.
+ * @param program ESM. It can use the names of the library, axios, `say(line)`, `heard(line)` and `holders()`: what keeps the
+ * process alive, without its pipes, after enough turns of the event loop for sockets to close.
  */
 export function run(program: string, flags: readonly string[] = []): Child {
   const preamble = `
@@ -64,7 +64,7 @@ export function run(program: string, flags: readonly string[] = []): Child {
     }
   `
   const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', preamble + program], {
-    // That of jest is without proxies; the real one may have some.
+    // The environment of jest has no proxies; the real one may have some.
     env: process.env,
   })
   running.add(child)

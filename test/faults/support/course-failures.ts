@@ -4,7 +4,7 @@ import { ending, type FailurePath, renewal, request, waiting } from './failure-p
 import { garbled, granting, type MarkedService, page, refusing, SECRETS, signedAt, silent } from './marked-service.ts'
 
 const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
-/** By the virtual clock. */
+/** On the virtual clock. */
 const TWO_MINUTES_AGO = Date.UTC(2026, 0, 1) - 120_000
 const { body, clientId, clientSecret, login, password, access, refresh } = SECRETS
 
@@ -53,7 +53,7 @@ const SUSPICIONS: FailurePath[] = [
   },
 ]
 
-/** Callers who wait, and what ends it. */
+/** Callers wait, and something ends their wait. */
 const WAITING: FailurePath[] = [
   {
     when: 'somebody asks while a failed renewal cools down',
@@ -129,7 +129,7 @@ const WAITING: FailurePath[] = [
   },
 ]
 
-/** A refused token is to be replaced, and no other comes. */
+/** A refused token cannot be replaced. */
 const REPLACING: FailurePath[] = [
   {
     when: 'tokens are refused faster than they may be replaced',
@@ -147,7 +147,7 @@ const REPLACING: FailurePath[] = [
   },
 ]
 
-/** An error as axios gives it to those who make a token call by themselves. */
+/** The error that axios gives to a program that makes a token call itself. */
 async function axiosError({ origin }: MarkedService): Promise<unknown> {
   const config = {
     headers: { Authorization: `Bearer ${access}` },
@@ -164,7 +164,7 @@ const thrown = (what: (service: MarkedService) => unknown) =>
     throw (await what(service)) as Error
   })
 
-/** A token source of the user's. */
+/** The user's own token source fails. */
 const CUSTOM: FailurePath[] = [
   {
     when: 'a source throws an axios error',
@@ -236,7 +236,7 @@ const CUSTOM: FailurePath[] = [
   },
 ]
 
-/** A function of the user's that is asked for credentials, or for chance. */
+/** The user's own function for credentials, or for random numbers, fails. */
 const FUNCTIONS: FailurePath[] = (
   [
     ['throws an error that tells them', () => Promise.reject(Object.assign(new Error(password), { clientSecret }))],
@@ -287,7 +287,7 @@ FUNCTIONS.push(
   },
 )
 
-/** Nothing fails, but it is odd enough to be told. */
+/** Nothing fails, but something odd is reported. */
 const ODDITIES: FailurePath[] = [
   {
     when: 'an answer has a list for its id',

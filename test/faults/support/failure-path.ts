@@ -7,11 +7,11 @@ import type { AdapterName, Setting, Stage, Variant } from './marked-stage.ts'
 /** One way in which things go wrong: a line of a table. */
 export interface FailurePath {
   readonly when: string
-  /** The code of the TokenError that it ends in; of another error any of these codes, or names; undefined for no error. */
+  /** The code of the final TokenError; or the codes or names that another final error may have; undefined for no error. */
   readonly ends?: TokenErrorCode | readonly string[]
-  /** What the manager tells on the way, among other things. */
+  /** Events that the manager emits on the way, among others. */
   readonly tells?: readonly Told[]
-  /** What token calls meet, all of them, or one after the other until proper answers follow. */
+  /** What token calls meet: one reply for all of them, or a list for the first ones, with proper answers afterwards. */
   readonly tokenCalls?: Reply | Reply[]
   /** What requests to the API meet. */
   readonly resources?: Reply | Reply[]
@@ -20,11 +20,11 @@ export interface FailurePath {
   readonly act?: (stage: Stage) => Promise<unknown>
   readonly variant?: Variant
   readonly adapter?: AdapterName
-  /** No secret gets as far as the wire. */
+  /** Whether no secret reaches the wire. */
   readonly unsent?: boolean
 }
 
-/** The name of an event, of an anomaly with its kind. */
+/** The name of an event; for an anomaly, with its kind. */
 export type Told = Exclude<keyof TokenEvents, 'anomaly'> | `anomaly ${AnomalyKind}`
 
 /** What a promise ends in, an error or not. */
@@ -36,13 +36,13 @@ export function request({ api }: Stage, config: AxiosRequestConfig = {}): Promis
   return ending(api.get('/orders', config))
 }
 
-/** The first token comes; then somebody renews it. */
+/** Gets the first token, and then renews it. */
 export async function renewal({ tokens }: Stage): Promise<unknown> {
   await tokens.getAccessToken()
   return ending(tokens.renew())
 }
 
-/** A request waits for the last of `calls` token calls, which is not answered. */
+/** Sends a request. Resolves when it waits for the last of `calls` token calls, which gets no answer. */
 export async function waiting(
   stage: Stage,
   { calls = 1, ...config }: AxiosRequestConfig & { calls?: number } = {},

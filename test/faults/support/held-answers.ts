@@ -2,15 +2,15 @@ import { type ApiServer, startApi } from '../../axios/support/api-server.ts'
 import { gate } from '../../axios/support/turns.ts'
 
 export interface HeldAnswers extends ApiServer {
-  /** Resolves once the service behind has answered such a request, and the answer is held. */
+  /** Resolves when the service behind has answered such a request, and the answer is held. */
   readonly holding: Promise<void>
   /** Lets the answer go, and all later ones. */
   release(): void
 }
 
 /**
- * Stands before a service: the answer to the first request of `path` is kept back. What the service did is done by then:
- * it has rotated, and its client does not know.
+ * A proxy before a service that holds back the answer to the first request of `path`. By then the service has rotated the tokens,
+ * and its client does not know.
  */
 export async function holdAnswer(baseUrl: string, path: string): Promise<HeldAnswers> {
   const held = gate()

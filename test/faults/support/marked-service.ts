@@ -34,7 +34,7 @@ export interface MarkedService {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string
   readonly seen: readonly SeenRequest[]
-  /** What the calls to come meet, in this order, until proper answers follow; one that stands alone is met by all. */
+  /** What later calls meet: a list in this order, with proper answers afterwards; or a single reply for all calls. */
   script(tokenCalls?: Script, resources?: Script): void
   /** Token calls so far. */
   tokenCalls(): number
@@ -103,7 +103,7 @@ function stamp(at: number, micros = 0): string {
 /** The proper answer. */
 export const granting: Reply = ({ reply, issued }) => send(reply, 200, issued)
 
-/** An error document, and headers, that quote all there is to quote. */
+/** An error document, and headers, that quote the whole request. */
 export const refusing =
   (status: number, code?: string, headers: Record<string, string> = {}): Reply =>
   (call) => {
@@ -112,7 +112,7 @@ export const refusing =
     send(call.reply, status, JSON.stringify({ errors, [SECRETS.body]: detail }), { 'X-Debug': detail, ...headers })
   }
 
-/** The page of a gateway that quotes all there is to quote. */
+/** The page of a gateway that quotes the whole request. */
 export const page =
   (status: number): Reply =>
   (call) =>
@@ -120,7 +120,7 @@ export const page =
       'Content-Type': 'text/html',
     })
 
-/** A status of success, and what is left of the document. */
+/** An answer of status 200 with a damaged document. */
 export const garbled =
   (change: (issued: string) => string | Buffer, headers: Record<string, string> = {}): Reply =>
   ({ reply, issued }) =>
@@ -130,7 +130,7 @@ interface PairResource {
   readonly attributes: { readonly refresh: string }
 }
 
-/** An answer of Variant B whose `meta.time` is `at`, rightly signed; refresh answers too. */
+/** An answer of Variant B whose `meta.time` is `at`, with the right signature; for refresh answers too. */
 export const signedAt =
   (at: number): Reply =>
   ({ reply, issued }) => {
@@ -146,7 +146,7 @@ export const plain =
   ({ reply }) =>
     send(reply, status, body, headers)
 
-/** To another place, by way of an address with secrets in it. */
+/** A redirect to an address with secrets in it. */
 export const redirecting =
   (status: number): Reply =>
   (call) => {

@@ -20,18 +20,18 @@ export type AdapterName = 'http' | 'fetch'
 
 /** What differs from the usual stage. */
 export interface Setting {
-  /** Instead of the two credentials; told how often it is asked. */
+  /** A function in place of the two credentials. `nth`: the number of the call. */
   readonly credentials?: (nth: number) => unknown
-  /** Instead of that of the service. */
+  /** In place of the `baseUrl` of the service. */
   readonly baseUrl?: string
   readonly transport?: object
-  /** Instead of one of the library's own. */
+  /** In place of a source of the library. */
   readonly source?: (service: MarkedService) => TokenSource
   readonly manager?: Partial<TokenManagerOptions>
   readonly instance?: CreateAxiosDefaults
 }
 
-/** A program with secrets wherever the library lets it have some, its token service and its API. */
+/** A program, its token service and its API. There are secrets in all places that can hold one. */
 export interface Stage {
   readonly clock: ManualClock
   readonly service: MarkedService
@@ -51,9 +51,9 @@ export async function startStage(variant: Variant, adapter: AdapterName, setting
   const options = { source, store, storeKey: SECRETS.login, clock, random: () => 0, ...setting.manager }
   const tokens = createTokenManager(options)
   const told = listen(tokens)
-  // Time goes on by itself where the manager pauses between two calls, and nowhere else.
+  // Time moves by itself only while the manager pauses between two calls.
   tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))
-  // What a listener throws is nobody's business.
+  // An error of a listener must reach nobody.
   for (const name of Object.keys(told) as (keyof typeof told)[])
     tokens.on(name, () => Promise.reject(new Error(SECRETS.body)))
   const api = axios.create({ baseURL: service.origin, adapter, ...setting.instance })

@@ -12,7 +12,7 @@ const manager = (wrong: object) => createTokenManager({ source: client({}), ...w
 const attach = (wrong: object, instance = axios.create({ baseURL: baseUrl })) =>
   attachBearer(instance, manager({}), wrong)
 
-/** What a program may get wrong next to its secrets, or with them. */
+/** Mistakes of a program with its secrets, or in options beside them. */
 export const MISUSES: readonly [string, () => unknown][] = [
   ['the client id holds NUL', () => client({ clientId: `${clientId}\0` })],
   ['the client secret is no well-formed text', () => client({ clientSecret: `${clientSecret}\ud800` })],

@@ -22,7 +22,7 @@ export interface Setting {
   readonly clock?: ManualClock
 }
 
-/** A manager, the network, and the token service behind it. */
+/** A manager, a network, and the token service behind the network. */
 export interface Network {
   readonly clock: ManualClock
   readonly service: TokenServiceModel
@@ -31,7 +31,7 @@ export interface Network {
   readonly told: ReturnType<typeof listen>
 }
 
-/** @param scripts One for each connection; the last one is for all that come after it. */
+/** @param scripts One for each connection. The last script is for all later connections. */
 export async function startNetwork(
   adapter: 'http' | 'fetch',
   scripts: Step[][] = [proper],
@@ -48,7 +48,7 @@ export async function startNetwork(
   return { clock, service, server, tokens, told: listen(tokens) }
 }
 
-/** The same with the first token in hand; the scripts are for the connections that follow. */
+/** The same with the first token in hand. The scripts are for the later connections. */
 export async function startWithToken(
   adapter: 'http' | 'fetch',
   scripts: Step[][] = [proper],
@@ -65,13 +65,13 @@ export function calls({ tokens }: Network): number {
   return obtains + refreshes
 }
 
-/** Resolves once the manager has told such an event and acted on it, however long this machine takes. */
+/** Resolves when the manager has emitted such an event and acted on it, however long this machine takes. */
 export async function toldOf({ tokens, told }: Network, name: keyof TokenEvents): Promise<void> {
   if (told[name].length === 0) await new Promise<void>((resolve) => tokens.on(name, () => resolve()))
   await settle()
 }
 
-/** Lets that time pass, to the end of which no call begins, and then one does. */
+/** Lets `ms` pass: no call begins before the end of that time, and one begins at the end. */
 export async function expectNextCallAfter(network: Network, ms: number): Promise<void> {
   const before = calls(network)
   await network.clock.advance(ms - 1)
@@ -80,7 +80,7 @@ export async function expectNextCallAfter(network: Network, ms: number): Promise
   expect(calls(network)).toBe(before + 1)
 }
 
-/** Time goes by itself wherever the manager pauses between two calls. */
+/** Time moves by itself while the manager pauses between two calls. */
 export function hurryPauses({ tokens, clock }: Network): void {
   tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))
 }

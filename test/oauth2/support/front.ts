@@ -4,15 +4,15 @@ import { text } from 'node:stream/consumers'
 
 export type FrontFault = { status: number; headers?: Record<string, string> } | 'lose the answer'
 
-/** Stands between a manager and a token endpoint: sees all calls, and makes trouble. */
+/** A proxy between a manager and a token endpoint. It sees all calls, and makes faults. */
 export interface Front {
   readonly tokenEndpoint: string
-  /** Each call as its grant and the status of its answer, 0 for none. */
+  /** The grant of each call and the status of its answer; 0: no answer. */
   readonly calls: string[]
   /** The refresh token that was issued last. */
   readonly refreshToken: () => string | undefined
   failNext(fault: FrontFault): void
-  /** Nobody listens. */
+  /** From now on nobody listens at the address. */
   goDown(): Promise<void>
   comeBack(): Promise<void>
   end(): Promise<void>

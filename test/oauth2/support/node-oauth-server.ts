@@ -18,7 +18,7 @@ const user = { id: 'somebody' }
 
 type Model = ClientCredentialsModel & AuthorizationCodeModel & RefreshTokenModel
 
-/** @node-oauth/oauth2-server over maps. Its model leaves reuse to its user: a refresh token that was used before revokes all. */
+/** @node-oauth/oauth2-server, with a model over maps. The model handles reuse: the second use of a refresh token revokes all tokens. */
 export async function startNodeOAuthServer(settings: RealServerSettings): Promise<RealServer> {
   let aheadMs = 0
   let { clientSecret } = settings
@@ -74,7 +74,7 @@ export async function startNodeOAuthServer(settings: RealServerSettings): Promis
     const asked = new OAuth2Server.Request({ method, headers: headers as Record<string, string>, query: {}, body })
     const response = new OAuth2Server.Response()
     await oauth.token(asked, response, options).catch((thrown: unknown) => {
-      // Of a request that is no form it throws without an answer.
+      // For a request that is no form, the server throws without setting an answer.
       const { code, name, message } = thrown as OAuth2Server.OAuthError
       response.status = code
       response.body = { error: name, error_description: message }

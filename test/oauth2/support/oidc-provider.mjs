@@ -1,4 +1,4 @@
-// oidc-provider on a thread of its own: it is ESM only. Told what to do by messages, each answered by one.
+// oidc-provider on a thread of its own, because it is ESM only. Messages tell it what to do; it answers each with a message.
 import { createServer } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Provider } from 'oidc-provider'
@@ -51,7 +51,7 @@ const does = {
     tokenEndpoint: `${origin}/token`,
     privateKey: await crypto.subtle.exportKey('jwk', privateKey),
   }),
-  /** What its own pages would do once somebody has logged in and agreed. @returns The code for the token endpoint. */
+  /** Does what the pages of the provider do after a login and a consent. @returns The code for the token endpoint. */
   async logIn() {
     const known = await provider.Client.find(clientId)
     const grant = new provider.Grant({ accountId: 'somebody', clientId })

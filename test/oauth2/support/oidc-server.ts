@@ -14,7 +14,7 @@ export interface OidcServer extends RealServer, Started {}
 
 /** oidc-provider, on a thread of its own. */
 export async function startOidcServer(settings: RealServerSettings): Promise<OidcServer> {
-  // Its warnings are about production.
+  // With stdout and stderr apart, the provider's warnings about production do not show.
   const worker = new Worker(join(__dirname, 'oidc-provider.mjs'), { workerData: settings, stdout: true, stderr: true })
   const waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
   worker.on('message', ({ id, result, error }: { id: number; result: never; error?: string }) => {

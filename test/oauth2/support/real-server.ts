@@ -3,21 +3,21 @@ import type { TokenGrant } from '../../../src/index.ts'
 export interface RealServerSettings {
   readonly clientId: string
   readonly clientSecret: string
-  /** Whether each use of a refresh token brings the next one, and spends it. */
+  /** Whether each use of a refresh token spends that token, and brings the next one. */
   readonly rotates: boolean
-  /** For this long a refresh token that was used is accepted again. Default 0. */
+  /** How long the server accepts a used refresh token again, ms. Default 0. */
   readonly graceMs?: number
   readonly accessLifetimeS: number
   readonly refreshLifetimeS: number
 }
 
-/** An OAuth 2.0 server of somebody else's make. */
+/** An OAuth 2.0 server that others have written. */
 export interface RealServer {
   readonly tokenEndpoint: string
-  /** Somebody logs in, and the application redeems the code. */
+  /** A person logs in, and the application redeems the code. */
   logIn(): Promise<TokenGrant & { refreshToken: string }>
   changeSecret(secret: string): Promise<void>
-  /** Somebody withdraws what they agreed to. */
+  /** A person withdraws their consent. */
   revokeGrants(): Promise<void>
   moveClock(ms: number): Promise<void>
   end(): Promise<void>
