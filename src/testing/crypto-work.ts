@@ -15,7 +15,7 @@ const OPERATIONS = [
 
 /**
  * Counts the operations of WebCrypto from the first call of this function on. Other threads perform the operations, and nothing
- * else tells when those threads are idle. To wait for an own operation would take longer than most tests, and prove less.
+ * else tells when those threads are idle. To wait for one more operation would take longer than most tests, and prove less.
  */
 export function cryptoWork(): Readonly<CryptoWork> {
   // A page without https has no crypto.subtle, and some tests remove it.

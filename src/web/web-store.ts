@@ -11,8 +11,8 @@ const COMMAND_TIMEOUT_MS = 5_000
 
 /**
  * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and
- * the others adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. If the browser offers no
- * IndexedDB, each tab keeps its tokens to itself, and `storeUnavailable` says why.
+ * the others adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. Without IndexedDB, or
+ * outside a secure context, each tab keeps its tokens to itself, and `storeUnavailable` says why.
  *
  * @example
  * ```ts
