@@ -215,7 +215,11 @@ export class Machine {
       breaksRest: because === 'forced',
       seenVersion: this.#seenVersion,
       failuresBefore: this.#failures,
-      adoptable: (tokens) => because !== 'forced' && this.#held(tokens, 0).freshness !== 'expired',
+      adoptable: (tokens) => {
+        // The store may hold the very token that the API refuses: a step of this owner had no answer, and was executed.
+        const isRefused = because === 'refused' && this.#isCurrent(tokens.accessToken)
+        return because !== 'forced' && !isRefused && this.#held(tokens, 0).freshness !== 'expired'
+      },
       servedMs: () => this.#current?.servedMs ?? 0,
       isAwaited: () => this.#room.size > 0,
       onHold: (pauseMs, error) => {

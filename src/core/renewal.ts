@@ -206,7 +206,8 @@ export class Renewal {
     const refusedAfterMs = this.#sinceClaimMs
     const answer = await this.#release(call.claim, plan.fate, firstWordOf(plan, this.#isHalted()))
     const newer = answer?.newer
-    if (plan.obtains && !newer) memory.owesObtain = true
+    // Of an outdated renewal it would concern the tokens that were adopted meanwhile.
+    if (plan.obtains && !newer && !this.#isHalted('outdated')) memory.owesObtain = true
     if (newer && !this.#isHalted() && this.#start.adoptable(newer)) return this.#adopted(newer, call.attempt)
     const last = plan.fate === 'dead' ? await this.#refused(call, plan, answer, refusedAfterMs) : plan
     if (this.#isHalted()) throw new Halted()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenGrant } from '../../src/index.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
-import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -18,6 +18,7 @@ function fleet(options: SharedStoreOptions = {}) {
   const clock = manualClock()
   const inner = new MemoryRegister(clock)
   let isDown = false
+  let isSilent = false
   const asked = async <Value>(answer: () => Promise<Value>): Promise<Value> => {
     if (isDown) throw new Error('down')
     return answer()
@@ -25,11 +26,24 @@ function fleet(options: SharedStoreOptions = {}) {
   const register: TokenRegister = {
     kind: 'test',
     read: (...given) => asked(() => inner.read(...given)),
-    replace: (...given) => asked(() => inner.replace(...given)),
+    async replace(...given) {
+      const replaced = await asked(() => inner.replace(...given))
+      return isSilent ? new Promise<never>(() => undefined) : replaced
+    },
   }
   const start = () => manage(new ScriptedSource({ pairs: true }), { store: sharedStore(register, options) }, clock)
-  return { clock, here: start(), there: start(), breakDown: (down: boolean) => void (isDown = down) }
+  return {
+    clock,
+    here: start(),
+    there: start(),
+    breakDown: (down: boolean) => void (isDown = down),
+    /** Else the record is replaced, and nobody hears of it. */
+    answers: (answering: boolean) => void (isSilent = !answering),
+  }
 }
+
+const LATER: TokenGrant = { ...GRANT, accessToken: 'adopted-later', refreshToken: 'of the later login' }
+const presentedBy = ({ source }: ReturnType<typeof manage>) => source.calls.map(({ refreshToken }) => refreshToken)
 
 describe('given tokens that are adopted, and a shared store', () => {
   it('when it is in order, then another process gets them', async () => {
@@ -78,5 +92,30 @@ describe('given tokens that are adopted, and a shared store', () => {
     const { here, breakDown } = fleet({ onUnavailable: 'fail' })
     breakDown(true)
     expect(await outcome(here.tokens.adopt(GRANT))).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
+  })
+
+  it('when it is out of order, and the API refuses them when it is back, then they are replaced', async () => {
+    const { here, breakDown } = fleet()
+    breakDown(true)
+    await here.tokens.adopt(GRANT)
+    breakDown(false)
+    expect(await here.tokens.replaceAccessToken('adopted')).toBe('access-1')
+    expect(presentedBy(here)).toEqual(['theirs'])
+  })
+
+  it('when the service refuses the refresh token of the earlier login after that, then the new one is presented all the same', async () => {
+    const { clock, here, breakDown } = fleet()
+    await here.tokens.adopt(GRANT)
+    const refusal = held(failing(401))
+    here.source.script.push(refusal.answer)
+    const renewed = here.tokens.renew()
+    await settle()
+    breakDown(true)
+    await here.tokens.adopt(LATER)
+    refusal.open()
+    await renewed
+    await clock.advance(10_000)
+    await here.tokens.renew()
+    expect(presentedBy(here)).toEqual(['theirs', 'of the later login'])
   })
 })
