@@ -54,6 +54,8 @@ export class SharedRecord implements TokenRecord {
   readonly #key: Promise<string>
   /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
   #known: Known | undefined
+  /** The last adoption, whether or not it was executed, and the fence up to which it clears: that stays in the record until the next one. */
+  #adopted: { readonly accessToken: string; readonly clearedFence: number | undefined } | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
@@ -97,10 +99,19 @@ export class SharedRecord implements TokenRecord {
     return newer ? { ...answer, newer: aged(newer, this.#clock.monotonicNow() - sentAt) } : answer
   }
 
-  async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+  /** @param isRepeated Nobody answered the last time. If that was executed, others may have renewed these tokens since. */
+  async adopt(seenVersion: number, tokens: NewTokens, isRepeated = false): Promise<StoredTokens> {
     const sentAt = this.#clock.monotonicNow()
-    const step: Step<StoredTokens | undefined> = (state, reading) =>
-      adopt(state, seenVersion, aged(tokens, this.#clock.monotonicNow() - sentAt), reading)
+    const { accessToken } = tokens
+    let earlier = isRepeated && this.#adopted?.accessToken === accessToken ? this.#adopted : undefined
+    const step: Step<StoredTokens | undefined> = (state, reading) => {
+      if (earlier && earlier.clearedFence === state?.clearedFence) return { answer: undefined }
+      // Where this one is not put there, another step has taken its fence.
+      earlier = undefined
+      const change = adopt(state, seenVersion, aged(tokens, this.#clock.monotonicNow() - sentAt), reading)
+      this.#adopted = { accessToken, clearedFence: change.state?.clearedFence }
+      return change
+    }
     return (await this.#change(step)) ?? { ...tokens, version: seenVersion }
   }
 

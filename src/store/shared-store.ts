@@ -110,6 +110,15 @@ interface StoreSettings extends SharedSettings {
   readonly reasonOf: (thrown: unknown) => string
 }
 
+/** Tokens that the store may not have: it is told of them before the next claim, since nobody may be able to get them again. */
+interface Unshared {
+  readonly tokens: NewTokens
+  /** Here, monotonic. */
+  readonly at: number
+  /** That they settle. Undefined: they are of a login. */
+  readonly claim: GrantedClaim | undefined
+}
+
 /**
  * The shared record, with a private one for store outages: this process then obtains tokens for itself, and keeps them to itself. Meanwhile it
  * does not present the shared refresh token, because another process may present that token.
@@ -127,10 +136,9 @@ class SharedOrPrivateRecord implements TokenRecord {
   /** The record is foreign (`ForeignRecord`): this process does not note its private exchanges there. */
   #isForeign = false
   /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake that one. */
-  #settled: Promise<unknown> = Promise.resolve()
+  #last: Promise<unknown> = Promise.resolve()
   #isReadable: boolean
-  /** Adopted tokens that the store does not have. No exchange can bring them again: this process shares them when the store is back. */
-  #unshared: { readonly tokens: NewTokens; readonly at: number } | undefined
+  #unshared: Unshared | undefined
 
   constructor(settings: StoreSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
@@ -147,9 +155,8 @@ class SharedOrPrivateRecord implements TokenRecord {
     if (this.#isReadable)
       this.#reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
     this.#isReadable = false
-    await this.#settled
     try {
-      await this.#share(seenVersion)
+      await this.#inTurn(() => this.#share(seenVersion))
       const { made, isOwed } = this.#untold
       const answer = await this.#shared.claim(owner, seenVersion, ttlMs, { ...terms, overlaps: isOwed })
       if (answer.kind === 'granted') this.#untold.know(made)
@@ -178,16 +185,19 @@ class SharedOrPrivateRecord implements TokenRecord {
       if (!this.#isForeign) this.#untold.owe()
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version
-      if (this.#unshared) this.#unshare(tokens)
+      if (this.#unshared && !this.#unshared.claim) this.#unshared = this.#asOfNow(tokens)
       return this.#asSeen(stored)
     }
-    const sentAt = this.#clock.monotonicNow()
+    const unshared = this.#asOfNow(tokens, claim)
+    this.#unshared = unshared
     try {
-      return await this.#shared.accept(claim, tokens)
+      const stored = await this.#shared.accept(claim, tokens)
+      if (this.#unshared === unshared) this.#unshared = undefined
+      return stored
     } catch (thrown) {
       this.#unavailable(thrown)
       // The tokens serve here even if the store has not stored them: an outage fails no request while there is a token.
-      return { ...aged(tokens, this.#clock.monotonicNow() - sentAt), version: claim.version }
+      return { ...this.#agedSince(unshared), version: claim.version }
     }
   }
 
@@ -201,46 +211,56 @@ class SharedOrPrivateRecord implements TokenRecord {
   }
 
   async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+    const unshared = this.#asOfNow(tokens)
+    this.#unshared = unshared
+    void this.#private.clear(this.#privateVersion)
     try {
-      return await this.#inTurn(() => this.#shared.adopt(seenVersion, tokens))
-    } catch (error) {
+      const stored = await this.#inTurn(() => this.#shared.adopt(seenVersion, tokens))
+      if (this.#unshared === unshared) this.#unshared = undefined
+      return stored
+    } catch (thrown) {
+      const error = this.#unavailable(thrown)
       if (this.#settings.onUnavailable === 'fail') throw error
+      // Otherwise somebody has logged in or out since.
+      if (this.#unshared === unshared)
+        this.#privateVersion = (await this.#private.adopt(this.#privateVersion, tokens)).version
+      return { ...tokens, version: seenVersion }
     }
-    this.#seenVersion = seenVersion
-    const stored = await this.#private.adopt(this.#privateVersion, tokens)
-    this.#privateVersion = stored.version
-    this.#unshare(tokens)
-    return this.#asSeen(stored)
   }
 
   async clear(seenVersion: number): Promise<void> {
     this.#unshared = undefined
-    const cleared = this.#inTurn(() => this.#shared.clear(seenVersion))
-    await this.#private.clear(this.#privateVersion)
-    await cleared
-  }
-
-  /** Runs a step after the last one of its kind has ended. Claims wait for this step from now on. */
-  async #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
-    const before = this.#settled
-    const ended = before.then(step)
-    this.#settled = ended.catch(() => undefined)
+    void this.#private.clear(this.#privateVersion)
     try {
-      return await ended
+      await this.#inTurn(() => this.#shared.clear(seenVersion))
     } catch (thrown) {
       throw this.#unavailable(thrown)
     }
   }
 
-  #unshare(tokens: NewTokens): void {
-    this.#unshared = { tokens, at: this.#clock.monotonicNow() }
+  /** One after the other, in the order in which they were asked for. */
+  #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
+    const ended = this.#last.then(step)
+    this.#last = ended.catch(() => undefined)
+    return ended
   }
 
+  /** Tells the store what it may not have heard. It has heard it, if a step was executed and its answer was lost: then nothing changes. */
   async #share(seenVersion: number): Promise<void> {
     const unshared = this.#unshared
     if (!unshared) return
-    await this.#shared.adopt(seenVersion, aged(unshared.tokens, this.#clock.monotonicNow() - unshared.at))
+    const tokens = this.#agedSince(unshared)
+    if (unshared.claim) await this.#shared.accept(unshared.claim, tokens)
+    else await this.#shared.adopt(seenVersion, tokens, true)
     if (this.#unshared === unshared) this.#unshared = undefined
+  }
+
+  #asOfNow(tokens: NewTokens, claim?: GrantedClaim): Unshared {
+    return { tokens, claim, at: this.#clock.monotonicNow() }
+  }
+
+  #agedSince({ tokens, at }: Unshared): NewTokens {
+    return aged(tokens, this.#clock.monotonicNow() - at)
   }
 
   close(): void {

@@ -94,6 +94,71 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(await outcome(here.tokens.adopt(GRANT))).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
   })
 
+  it('when it was out of order, and a later login is stored, then the earlier one does not take its place', async () => {
+    const { here, there, breakDown } = fleet()
+    breakDown(true)
+    await here.tokens.adopt(GRANT)
+    breakDown(false)
+    await here.tokens.adopt(LATER)
+    await here.tokens.renew()
+    expect(presentedBy(here)).toEqual(['of the later login'])
+    expect(await there.tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it('when it is out of order once more, then the earlier login has been forgotten', async () => {
+    const { clock, here, breakDown } = fleet()
+    breakDown(true)
+    await here.tokens.adopt(GRANT)
+    breakDown(false)
+    await here.tokens.adopt(LATER)
+    breakDown(true)
+    const renewed = here.tokens.renew()
+    await clock.advance(2_000)
+    await renewed
+    expect(presentedBy(here)).toEqual([undefined])
+  })
+
+  it('when they are adopted and forgotten at once while it is out of order, then they stay forgotten', async () => {
+    const { clock, here, there, breakDown } = fleet()
+    breakDown(true)
+    await Promise.all([here.tokens.adopt(GRANT), outcome(here.tokens.reset())])
+    const renewed = here.tokens.renew()
+    await clock.advance(2_000)
+    await renewed
+    breakDown(false)
+    await here.tokens.renew()
+    expect(presentedBy(here)).toEqual([undefined, undefined])
+    expect(await there.tokens.getAccessToken()).toBe('access-2')
+  })
+
+  it('when its answer is lost, and another process has renewed them since, then they are not stored a second time', async () => {
+    const { clock, here, there, answers } = fleet()
+    answers(false)
+    const adopted = here.tokens.adopt(GRANT)
+    await clock.advance(250)
+    await adopted
+    answers(true)
+    await there.tokens.renew()
+    expect(presentedBy(there)).toEqual(['theirs'])
+    await here.tokens.renew()
+    expect(presentedBy(here)).toEqual(['refresh-1'])
+    expect([...here.told.suspicious, ...there.told.suspicious]).toEqual([])
+  })
+
+  it('when its answer is lost, and they are renewed without it, then it is told of the new ones', async () => {
+    const { clock, here, breakDown, answers } = fleet()
+    answers(false)
+    const adopted = here.tokens.adopt(GRANT)
+    await clock.advance(250)
+    await adopted
+    answers(true)
+    breakDown(true)
+    await here.tokens.renew()
+    breakDown(false)
+    await here.tokens.renew()
+    expect(presentedBy(here)).toEqual(['theirs', 'refresh-1'])
+  })
+
   it('when it is out of order, and the API refuses them when it is back, then they are replaced', async () => {
     const { here, breakDown } = fleet()
     breakDown(true)
@@ -117,5 +182,14 @@ describe('given tokens that are adopted, and a shared store', () => {
     await clock.advance(10_000)
     await here.tokens.renew()
     expect(presentedBy(here)).toEqual(['theirs', 'of the later login'])
+  })
+
+  it('when it is out of order and must not be, then it is told of the tokens that serve here when it is back', async () => {
+    const { here, breakDown } = fleet({ onUnavailable: 'fail' })
+    breakDown(true)
+    await outcome(here.tokens.adopt(GRANT))
+    breakDown(false)
+    await here.tokens.renew()
+    expect(presentedBy(here)).toEqual(['theirs'])
   })
 })

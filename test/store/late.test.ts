@@ -63,3 +63,66 @@ describe('given steps of a register that are executed late, or twice', () => {
     expect(presented).toEqual(['refresh-1', 'refresh-2'])
   })
 })
+
+describe('given a new pair, and a register that does not answer when it is stored', () => {
+  /** @param isExecuted Whether the register does what it does not answer. */
+  async function start(isExecuted: boolean) {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    let isSilent = false
+    const silent: TokenRegister = {
+      kind: 'silent',
+      read: (key) => register.read(key),
+      async replace(...given) {
+        if (!isSilent) return register.replace(...given)
+        if (isExecuted) await register.replace(...given)
+        return new Promise<never>(() => undefined)
+      },
+    }
+    const here = manage(new ScriptedSource({ pairs: true }), { store: sharedStore(silent) }, clock)
+    const there = manage(new ScriptedSource({ pairs: true }), { store: sharedStore(register) }, clock)
+    const gate = held(() => here.source.grant())
+    here.source.script.push(gate.answer)
+    const served = here.tokens.getAccessToken()
+    while (here.source.calls.length === 0) await settle()
+    isSilent = true
+    gate.open()
+    await clock.advance(250)
+    isSilent = false
+    expect(await served).toBe('access-1')
+    return { clock, here, there }
+  }
+
+  it.each([true, false])('when it is needed, then it is presented (executed: %s)', async (isExecuted) => {
+    const { here, there } = await start(isExecuted)
+    await here.tokens.renew()
+    expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual([undefined, 'refresh-1'])
+    expect(await there.tokens.getAccessToken()).toBe('access-2')
+  })
+
+  it.each([true, false])('when the API refuses it, then it is replaced (executed: %s)', async (isExecuted) => {
+    const { here } = await start(isExecuted)
+    expect(await here.tokens.replaceAccessToken('access-1')).toBe('access-2')
+    expect(here.source.kinds).toBe('obtain refresh')
+  })
+
+  it('when another process has renewed since, then that stands', async () => {
+    const { clock, here, there } = await start(false)
+    // Until the claim has run out.
+    await clock.advance(15_000)
+    await there.tokens.renew()
+    await here.tokens.renew()
+    expect(here.source.calls.at(-1)?.refreshToken).toBe('refresh-1')
+    expect(there.source.kinds).toBe('obtain')
+    await there.tokens.renew()
+    expect(there.source.calls.at(-1)?.refreshToken).toBe('refresh-2')
+  })
+
+  it('when the tokens are forgotten meanwhile, then they stay forgotten', async () => {
+    const { here, there } = await start(false)
+    await here.tokens.reset()
+    expect(await there.tokens.getAccessToken()).toBe('access-1')
+    expect(await here.tokens.getAccessToken()).toBe('access-1')
+    expect([here.source.kinds, there.source.kinds]).toEqual(['obtain', 'obtain'])
+  })
+})

@@ -40,13 +40,13 @@ class OneSession implements TokenSource {
     return { accessToken: `access-${this.#issued}`, refreshToken: this.#current, ...lifetimes }
   }
 
-  /** The request travels, the service acts, the answer travels; one of fifty is lost. */
+  /** The request travels, the service acts, the answer travels; one of twenty is lost. */
   async #answer(act: () => TokenGrant | undefined, signal: AbortSignal): Promise<TokenGrant> {
     await pause(this.#clock, 400 * this.#random())
     const grant = act()
     await pause(this.#clock, 400 * this.#random())
     signal.throwIfAborted()
-    if (this.#random() < 0.02) throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'lost', { outcome: 'unknown' })
+    if (this.#random() < 0.05) throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'lost', { outcome: 'unknown' })
     if (grant) return grant
     this.refused += 1
     throw new TokenError('ERR_REFRESH_REJECTED', 'refused', {
