@@ -3,6 +3,7 @@ import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, keptMs, overlap, release } from '../core/record-state.ts'
+import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
@@ -50,6 +51,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 export class SharedRecord implements TokenRecord {
   readonly #settings: SharedSettings
   readonly #clock: Clock
+  /** For lifetimes, which go on while this machine sleeps. */
+  readonly #tokenClock: TokenClock
   readonly #reports: StoreReports
   readonly #key: Promise<string>
   /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
@@ -60,14 +63,15 @@ export class SharedRecord implements TokenRecord {
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
     this.#clock = clock
+    this.#tokenClock = new TokenClock(clock)
     this.#reports = reports
     // Hashed, because the key contains a login. The braces are the hash tag of a Redis Cluster.
     this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
   async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
-    const sentAt = this.#clock.monotonicNow()
-    // An owner without a token can wait longer: nobody is served meanwhile.
+    const sentAt = this.#tokenClock.now()
+    // Nobody is served meanwhile anyway.
     const patience = seenVersion === 0 ? 4 : 1
     const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
@@ -76,39 +80,39 @@ export class SharedRecord implements TokenRecord {
     }
     const answer = await this.#change(step, { patience, onLate: giveBack })
     if (!('tokens' in answer)) return answer
-    return { ...answer, tokens: aged(answer.tokens, this.#clock.monotonicNow() - sentAt) }
+    return { ...answer, tokens: aged(answer.tokens, this.#tokenClock.now() - sentAt) }
   }
 
   async accept(granted: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
-    const givenAt = this.#clock.monotonicNow()
+    const givenAt = this.#tokenClock.now()
     let steppedAt = givenAt
     const step: Step<StoredTokens | undefined> = (state, reading) => {
-      steppedAt = this.#clock.monotonicNow()
+      steppedAt = this.#tokenClock.now()
       return accept(state, granted, aged(tokens, steppedAt - givenAt), reading)
     }
     const stored = await this.#change(step, { from: this.#known })
-    const now = this.#clock.monotonicNow()
-    // After a `clear` the record may have no tokens. Then only this owner has these.
+    const now = this.#tokenClock.now()
+    // What stands there instead may have no tokens: then nobody but this owner has these.
     return stored ? aged(stored, now - steppedAt) : { ...aged(tokens, now - givenAt), version: granted.version }
   }
 
   async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
-    const sentAt = this.#clock.monotonicNow()
+    const sentAt = this.#tokenClock.now()
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
     const { newer, ...answer } = await this.#change(step, { from: this.#known })
-    return newer ? { ...answer, newer: aged(newer, this.#clock.monotonicNow() - sentAt) } : answer
+    return newer ? { ...answer, newer: aged(newer, this.#tokenClock.now() - sentAt) } : answer
   }
 
   /** @param isRepeated Nobody answered the last time. If that was executed, others may have renewed these tokens since. */
   async adopt(seenVersion: number, tokens: NewTokens, isRepeated = false): Promise<StoredTokens> {
-    const sentAt = this.#clock.monotonicNow()
+    const sentAt = this.#tokenClock.now()
     const { accessToken } = tokens
     let earlier = isRepeated && this.#adopted?.accessToken === accessToken ? this.#adopted : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
       if (earlier && earlier.clearedFence === state?.clearedFence) return { answer: undefined }
       // Where this one is not put there, another step has taken its fence.
       earlier = undefined
-      const change = adopt(state, seenVersion, aged(tokens, this.#clock.monotonicNow() - sentAt), reading)
+      const change = adopt(state, seenVersion, aged(tokens, this.#tokenClock.now() - sentAt), reading)
       this.#adopted = { accessToken, clearedFence: change.state?.clearedFence }
       return change
     }

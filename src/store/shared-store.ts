@@ -11,6 +11,7 @@ import {
   ownOptions,
 } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
+import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
@@ -113,7 +114,7 @@ interface StoreSettings extends SharedSettings {
 /** Tokens that the store may not have: it is told of them before the next claim, since nobody may be able to get them again. */
 interface Unshared {
   readonly tokens: NewTokens
-  /** Here, monotonic. */
+  /** On the token clock. */
   readonly at: number
   /** That they settle. Undefined: they are of a login. */
   readonly claim: GrantedClaim | undefined
@@ -127,7 +128,7 @@ class SharedOrPrivateRecord implements TokenRecord {
   readonly #settings: StoreSettings
   readonly #shared: SharedRecord
   readonly #private: MemoryRecord
-  readonly #clock: Clock
+  readonly #tokenClock: TokenClock
   readonly #reports: StoreReports
   /** Private tokens carry the version that this owner saw last, so that every pair that is shared later counts as newer. */
   #seenVersion = 0
@@ -145,7 +146,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     this.#shared = new SharedRecord(settings, key, clock, reports)
     this.#private = new MemoryRecord(clock)
     this.#untold = new Untold(() => this.#shared.overlap(), clock)
-    this.#clock = clock
+    this.#tokenClock = new TokenClock(clock)
     this.#reports = reports
     this.#isReadable = settings.keyRing.ids.includes('')
   }
@@ -256,11 +257,11 @@ class SharedOrPrivateRecord implements TokenRecord {
   }
 
   #asOfNow(tokens: NewTokens, claim?: GrantedClaim): Unshared {
-    return { tokens, claim, at: this.#clock.monotonicNow() }
+    return { tokens, claim, at: this.#tokenClock.now() }
   }
 
   #agedSince({ tokens, at }: Unshared): NewTokens {
-    return aged(tokens, this.#clock.monotonicNow() - at)
+    return aged(tokens, this.#tokenClock.now() - at)
   }
 
   close(): void {
