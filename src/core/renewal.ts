@@ -173,6 +173,8 @@ export class Renewal {
         this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
         if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
+        // Nothing was presented under it: run out unsettled, it would put the refresh token in doubt.
+        await this.#release(claim, 'keep')
       } else if (claim.kind === 'cooling') {
         throw new GaveUp(coolingError(claim.coolDown), { ...claim.coolDown, ms: claim.remainingMs })
       } else if (claim.kind === 'newer') {

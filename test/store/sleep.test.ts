@@ -58,4 +58,16 @@ describe('given a machine that sleeps while the store is asked', () => {
     expect(await asked).toBe('access-1')
     expect(here.tokens.status().accessExpiresAt).toBe(clock.wallNow() + 10_000)
   })
+
+  it('when that is for longer than the claim lasts, then the refresh token is presented all the same', async () => {
+    const { clock, here, hold, open } = start()
+    await here.tokens.getAccessToken()
+    hold()
+    const renewed = here.tokens.renew()
+    await settle()
+    clock.stepWall(20_000)
+    open()
+    await renewed
+    expect(here.source.kinds).toBe('obtain refresh')
+  })
 })
