@@ -71,7 +71,7 @@ export class SharedRecord implements TokenRecord {
 
   async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
     const sentAt = this.#tokenClock.now()
-    // Nobody is served meanwhile anyway.
+    // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? 4 : 1
     const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
@@ -92,7 +92,7 @@ export class SharedRecord implements TokenRecord {
     }
     const stored = await this.#change(step, { from: this.#known })
     const now = this.#tokenClock.now()
-    // What stands there instead may have no tokens: then nobody but this owner has these.
+    // After a `clear` the record may have no tokens. Then only this owner has these.
     return stored ? aged(stored, now - steppedAt) : { ...aged(tokens, now - givenAt), version: granted.version }
   }
 

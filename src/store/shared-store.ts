@@ -111,12 +111,12 @@ interface StoreSettings extends SharedSettings {
   readonly reasonOf: (thrown: unknown) => string
 }
 
-/** Tokens that the store may not have: it is told of them before the next claim, since nobody may be able to get them again. */
+/** Tokens that the store may not have. This process shares them before its next claim: perhaps no exchange can bring them again. */
 interface Unshared {
   readonly tokens: NewTokens
   /** On the token clock. */
   readonly at: number
-  /** That they settle. Undefined: they are of a login. */
+  /** The claim that the tokens settle. Undefined: they were adopted. */
   readonly claim: GrantedClaim | undefined
 }
 
@@ -222,7 +222,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     } catch (thrown) {
       const error = this.#unavailable(thrown)
       if (this.#settings.onUnavailable === 'fail') throw error
-      // Otherwise somebody has logged in or out since.
+      // If they differ, there was another login, or a logout, since.
       if (this.#unshared === unshared)
         this.#privateVersion = (await this.#private.adopt(this.#privateVersion, tokens)).version
       return { ...tokens, version: seenVersion }
@@ -239,14 +239,14 @@ class SharedOrPrivateRecord implements TokenRecord {
     }
   }
 
-  /** One after the other, in the order in which they were asked for. */
+  /** Runs a step after the last one of its kind has ended. Claims wait for this step from now on. */
   #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
     const ended = this.#last.then(step)
     this.#last = ended.catch(() => undefined)
     return ended
   }
 
-  /** Tells the store what it may not have heard. It has heard it, if a step was executed and its answer was lost: then nothing changes. */
+  /** Repeats the step whose answer is missing. If the store had executed it, nothing changes. */
   async #share(seenVersion: number): Promise<void> {
     const unshared = this.#unshared
     if (!unshared) return
