@@ -37,6 +37,9 @@ export function attachSettings(given: AttachOptions) {
   // Other characters would end the header line, or be stripped on the way.
   if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
   checkFunction('refuses', refuses)
+  // A promise counts as true: each request would be sent twice.
+  if (Object.prototype.toString.call(refuses) === '[object AsyncFunction]')
+    throw new TypeError('refuses must not be async')
   return {
     origins: givenOrigins(origins, allowInsecureHttp),
     header,

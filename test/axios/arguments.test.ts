@@ -90,6 +90,7 @@ describe('given an argument that is not what it should be', () => {
     ['refuses', 401],
     ['refuses', null],
     ['refuses', [401]],
+    ['refuses', async () => false],
     ['allowInsecureHttp', 'yes'],
     ['allowInsecureHttp', 1],
     ['allowInsecureHttp', null],
