@@ -216,7 +216,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     this.#unshared = unshared
     void this.#private.clear(this.#privateVersion)
     try {
-      const stored = await this.#inTurn(() => this.#shared.adopt(seenVersion, tokens))
+      const stored = await this.#inTurn(() => this.#shared.adopt(seenVersion, this.#agedSince(unshared)))
       if (this.#unshared === unshared) this.#unshared = undefined
       return stored
     } catch (thrown) {
@@ -224,8 +224,8 @@ class SharedOrPrivateRecord implements TokenRecord {
       if (this.#settings.onUnavailable === 'fail') throw error
       // If they differ, there was another login, or a logout, since.
       if (this.#unshared === unshared)
-        this.#privateVersion = (await this.#private.adopt(this.#privateVersion, tokens)).version
-      return { ...tokens, version: seenVersion }
+        this.#privateVersion = (await this.#private.adopt(this.#privateVersion, this.#agedSince(unshared))).version
+      return { ...this.#agedSince(unshared), version: seenVersion }
     }
   }
 
