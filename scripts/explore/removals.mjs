@@ -19,11 +19,48 @@ export const REMOVALS = {
   R2: [['core/record-state.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
   R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > version ||']],
-  R4: [
-    ['core/record-state.ts', 'overlapped || state.overlaps || isContested', 'false'],
-    ['core/record-state.ts', 'overlapped: state.pair.overlapped || isNews', 'overlapped: false'],
-    ['core/record-state.ts', 'overlapped: true }, overlaps: true }', 'overlapped: false } }'],
-    ['core/suspicion.ts', ', answer?.overlapped]', ']'],
+  // The parts of R4. Who takes over a claim that ran out unsettled does not write down that its exchange may be in flight;
+  'R4, an open claim': [
+    ['core/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
   ],
+  // who clears the record does not;
+  'R4, a cleared claim': [['core/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps']],
+  // what was written down marks no pair;
+  'R4, the next pair': [['core/record-state.ts', 'state.overlaps || isContested', 'isContested']],
+  // a pair that is stored beside a later claim is not marked; or the pair of that claim is not;
+  'R4, beside a claim': [['core/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
+  'R4, after it': [['core/record-state.ts', 'overlaps: isContested,', 'overlaps: false,']],
+  // an exchange that ends too late for its pair to be stored does not mark the pair that stands there; or the pair of the claim that does;
+  'R4, a late end': [['core/record-state.ts', 'isBeside && state.pair?.overlapped === false', 'false']],
+  'R4, a late end beside a claim': [
+    ['core/record-state.ts', 'isBeside && !isMine && state.claim?.settled === false && !state.overlaps', 'false'],
+  ],
+  // what was written down between a claim and the refusal is not read.
+  'R4, the answer': [['core/suspicion.ts', ', answer?.overlapped]', ']']],
+  // An exchange without the record is told by the next claim only; or only beside the claims.
+  overlap: [
+    [
+      'core/record-state.ts',
+      'isKnown ? { answer: undefined } : { state: marked(state), answer: undefined }',
+      '{ answer: undefined }',
+    ],
+  ],
+  'overlap by a claim': [['core/record-state.ts', 'overlaps ? marked(state) : state', 'state']],
+  // An adopted pair takes the version that stood there.
+  adopt: [
+    [
+      'core/record-state.ts',
+      'const version = Math.max(cleared.version, Math.floor(reading.now / 1_000))',
+      'const version = cleared.version - 2',
+    ],
+  ],
+  // An adopted pair takes the next version, even where a loss has made versions begin again.
+  'adopt after a loss': [
+    ['core/record-state.ts', 'Math.max(cleared.version, Math.floor(reading.now / 1_000))', 'cleared.version'],
+  ],
+  // What was granted before a logout brings the session back.
+  logout: [['core/record-state.ts', ' || fence <= state.clearedFence)', ')']],
+  // A grace counts as if it had no end.
+  grace: [['core/record-state.ts', '(doubtMs ?? -1) < graceMs', '(doubtMs === undefined || graceMs > 0)']],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }

@@ -81,15 +81,12 @@ function doubted(pair: Pair, at: number): Pair {
 /**
  * Settles a claim with new tokens. Of two pairs the one of the later claim wins, in whatever order they come. The pair of a claim from
  * before a `clear` is dropped.
- *
- * @param overlapped Whether the owner knows of another exchange that may have been in flight.
  */
 export function accept(
   stored: RecordState | undefined,
   { fence, version }: Pick<GrantedClaim, 'fence' | 'version'>,
   { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken }: NewTokens,
   { now, epoch }: Reading,
-  overlapped = false,
 ): Change<StoredTokens | undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
@@ -115,7 +112,7 @@ export function accept(
     fence,
     retired: false,
     presentations: 0,
-    overlapped: overlapped || state.overlaps || isContested,
+    overlapped: state.overlaps || isContested,
   }
   const next: RecordState = {
     ...state,
@@ -195,9 +192,11 @@ export function adopt(
   reading: Reading,
 ): Change<StoredTokens | undefined> {
   const { state: cleared = EMPTY } = clear(stored, seenVersion, reading)
-  const { version } = cleared
+  // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
+  // them again.
+  const version = Math.max(cleared.version, Math.floor(reading.now / 1_000))
   const fence = cleared.fence + 1
-  return accept({ ...cleared, fence }, { version, fence }, tokens, reading, stored?.claim !== undefined)
+  return accept({ ...cleared, version, fence }, { version, fence }, tokens, reading)
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */

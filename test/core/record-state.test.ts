@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { RecordState } from '../../src/core/record-shape.ts'
-import { accept, claim, clear, keptMs, overlap, release } from '../../src/core/record-state.ts'
+import { accept, adopt, claim, clear, keptMs, overlap, release } from '../../src/core/record-state.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -32,8 +32,8 @@ class World {
     return answer
   }
 
-  accept(granted: GrantedClaim, n: number, overlapped?: boolean) {
-    return this.#after(accept(this.state, granted, pair(n), this, overlapped))
+  accept(granted: GrantedClaim, n: number) {
+    return this.#after(accept(this.state, granted, pair(n), this))
   }
 
   release(
@@ -198,6 +198,16 @@ describe('given two claims, the first of which ran out (R3)', () => {
   })
 })
 
+describe('given a login that is stored after the record was lost', () => {
+  it('when an owner claims that has seen a higher version, then it is given these tokens', () => {
+    const world = World.withPair()
+    for (const n of [2, 3, 4]) world.accept(world.granted(), n)
+    const seenVersion = world.state!.version
+    world.state = adopt(undefined, 0, pair(9), world).state
+    expect(world.claim('a', seenVersion)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-9' } })
+  })
+})
+
 describe('given an exchange beside which another may have been in flight (R4)', () => {
   it('when a claim ran out unsettled before, then the pair is marked', () => {
     const world = World.withPair()
@@ -216,12 +226,6 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state!.pair!.overlapped).toBe(true)
     world.accept(second, 3)
     expect(world.state!.pair!.overlapped).toBe(true)
-  })
-
-  it('when the owner knows of one, then the pair is marked', () => {
-    const world = new World()
-    world.accept(world.granted(), 1, true)
-    expect(world.granted().overlapped).toBe(true)
   })
 
   it('when the other was claimed before the record was lost, then the pair is marked as soon as its owner comes', () => {
@@ -287,6 +291,14 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     const marked = world.state
     world.overlap()
     expect(world.state).toBe(marked)
+  })
+
+  it('when it is made without the record, and the record is cleared then, then the next pair is marked', () => {
+    const world = World.withPair()
+    world.overlap()
+    world.clear(1)
+    world.accept(world.granted(), 2)
+    expect(world.granted().overlapped).toBe(true)
   })
 
   it('when it is made without the record, and there is none, then the first pair is marked', () => {

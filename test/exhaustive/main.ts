@@ -1,5 +1,5 @@
 import { explore } from './search.ts'
-import { LARGE_SCOPES, SMALL_SCOPES } from './scopes.ts'
+import { LARGE_SCOPES, LIMIT, SMALL_SCOPES } from './scopes.ts'
 import { makeDeterministic, type Scope, World } from './world.ts'
 
 // A process of its own, started by scripts/explore.mjs: names small|large | scope <name> <limit> | schedule <name> <choices>
@@ -12,7 +12,7 @@ if (what === 'names') {
 else console.log(JSON.stringify(await explore(scopeOf(name), Number(detail))))
 
 function scopeOf(wanted: string): Scope {
-  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES].find((one) => one.name === wanted)
+  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT].find((one) => one.name === wanted)
   if (!scope) throw new Error(`There is no scope '${wanted}'`)
   return scope
 }

@@ -2,6 +2,7 @@ import type { GrantedClaim, OpenableStore } from '../../src/core/token-store.ts'
 import {
   type Clock,
   createTokenManager,
+  type TokenGrant,
   type TokenManager,
   type TokenSource,
   type TokenStore,
@@ -10,14 +11,17 @@ import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
 import type { Watch } from './watch.ts'
 
-/** One wish of the callers of an owner. `due`: 50 s later somebody asks, as the token is due, and its renewal ends. */
-export type Wish = 'get' | 'renew' | 'due'
+/**
+ * One wish of the callers of an owner. due: 50 s later somebody asks, as the token is due, and its renewal ends · later: get, after the pause of
+ * an owner that waits for a login · login: a person logs in, and the owner adopts the tokens · logout: a reset.
+ */
+export type Wish = 'get' | 'renew' | 'due' | 'later' | 'login' | 'logout'
 
 export const MAX_WAIT_MS = 8_000
 /** The claim that covers an exchange then runs out after 1 500 ms. */
 export const EXCHANGE_MS = 1_000
 const COMMAND_MS = 100
-const UNTIL_DUE_MS = 50_000
+const UNTIL_MS: Partial<Record<Wish, number>> = { due: 50_000, later: 1_500 }
 
 interface Timer {
   readonly at: number
@@ -33,8 +37,19 @@ export interface Told {
   error?: string
 }
 
+/** The world as an owner sees it. */
+export interface Surroundings {
+  readonly register: TokenRegister
+  readonly source: TokenSource
+  readonly login: () => TokenGrant
+  readonly watch: Watch
+  readonly time: () => number
+  readonly onUnavailable: 'private' | 'fail'
+}
+
 /** A granted claim, until its one exchange has begun. */
 export interface Grant extends GrantedClaim {
+  readonly askedAt: number
   isUsed: boolean
 }
 
@@ -53,9 +68,13 @@ export class Owner {
   isCrashed = false
   isFrozen = false
   wasFrozen = false
+  /** It cannot reach the register. */
+  isCutOff = false
   /** Messages to the register that did not go as usual. */
   troubles = 0
   grant: Grant | undefined
+  /** Its last message to the service. */
+  exchange = ''
   /** Of the tokens that the store gave last. */
   offeredVersion = 0
   /** Of the tokens that it serves. */
@@ -66,17 +85,15 @@ export class Owner {
   #timers: Timer[] = []
   #onReset: () => void = () => undefined
   #wishes: Wish[]
+  readonly #login: () => TokenGrant
 
   constructor(
     index: number,
     wishes: readonly Wish[],
-    register: TokenRegister,
-    source: TokenSource,
-    watch: Watch,
-    time: () => number,
-    onUnavailable: 'private' | 'fail',
+    { register, source, login, watch, time, onUnavailable }: Surroundings,
   ) {
     this.name = 'ABCDE'[index]!
+    this.#login = login
     this.#wishes = [...wishes]
     this.time = time
     const clock: Clock = {
@@ -130,13 +147,17 @@ export class Owner {
   }
 
   async ask(wish: Wish): Promise<Told> {
-    if (wish === 'due') await new Promise<void>((resolve) => this.#setTimer(resolve, UNTIL_DUE_MS))
+    const delayMs = UNTIL_MS[wish]
+    if (delayMs !== undefined) await new Promise<void>((resolve) => this.#setTimer(resolve, delayMs))
     const told: Told = { wish, askedAt: this.time() }
     this.told.push(told)
     try {
       if (wish === 'renew') await this.tokens.renew()
+      if (wish === 'login') await this.tokens.adopt(this.#login())
+      if (wish === 'logout') await this.tokens.reset()
       if (wish === 'due' && this.tokens.status().phase === 'due') await this.#renewedBehind()
-      told.token = wish === 'get' ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
+      const waits = wish === 'get' || wish === 'later'
+      told.token = waits ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
     } catch (error) {
       told.error = (error as { code?: string }).code ?? String(error)
     }
@@ -174,8 +195,10 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
       const record = store.open(...given)
       return {
         async claim(name, seenVersion, ...more) {
+          const askedAt = owner.time()
           watch.claims(owner, seenVersion)
           const answer = await record.claim(name, seenVersion, ...more)
+          if (answer.kind === 'granted') owner.grant = { ...answer, askedAt, isUsed: false }
           watch.answered(owner, seenVersion, answer)
           return answer
         },

@@ -34,11 +34,85 @@ export const SMALL_SCOPES: readonly Scope[] = [
     epochs: false,
   },
   { name: 'a clock step', owners: [GET, GET], faults: { step: 1 }, most: 1 },
+  {
+    name: 'an owner without the store',
+    owners: [
+      ['later', 'renew'],
+      ['get', 'due'],
+    ],
+    faults: { outage: 1 },
+    most: 1,
+    obtainEnds: true,
+  },
+  {
+    name: 'a login and a crash',
+    owners: [
+      ['login', 'renew'],
+      ['get', 'later'],
+    ],
+    faults: { crash: 1 },
+    most: 1,
+    grant: 'login',
+  },
+  {
+    name: 'a login and a logout',
+    owners: [
+      ['login', 'due'],
+      ['due', 'logout'],
+    ],
+    faults: {},
+    most: 0,
+    grant: 'login',
+  },
+  {
+    name: 'two logins',
+    owners: [
+      ['login', 'renew'],
+      ['get', 'login'],
+    ],
+    faults: {},
+    most: 0,
+    grant: 'login',
+  },
+  { name: 'a login and a message late', owners: [['login', 'due']], faults: { late: 1 }, most: 1, grant: 'login' },
+  {
+    name: 'two logins and a flush',
+    owners: [
+      ['login', 'renew', 'due'],
+      ['later', 'login'],
+    ],
+    faults: { flush: 1 },
+    most: 1,
+    grant: 'login',
+  },
+  { name: 'a grace and an answer lost', owners: [GET_RENEW], faults: { lost: 1 }, most: 1, graceMs: 1_000 },
+  { name: 'a grace and a crash', owners: [GET_RENEW, GET], faults: { crash: 1 }, most: 1, graceMs: 1_000 },
+  { name: 'obtain ends, a flush', owners: [GET, GET], faults: { flush: 1 }, most: 1, ...ENDS },
+  { name: 'obtain ends, a login', owners: [GET, ['login', 'renew']], faults: {}, most: 0, ...ENDS },
   { name: 'obtain ends, a crash', owners: [GET, GET], faults: { crash: 1 }, most: 1, ...ENDS },
 ]
 
-/** For rules without which two faults must come together. */
+const WITHOUT_STORE: Scope = {
+  name: 'an owner without the store, when due',
+  owners: [
+    ['due', 'get'],
+    ['get', 'due', 'renew'],
+  ],
+  faults: { outage: 1 },
+  most: 1,
+  obtainEnds: true,
+}
+
+/** For rules without which two faults must come together, or that only a longer search shows. */
 export const PAIRED_SCOPES: readonly Scope[] = [
+  WITHOUT_STORE,
+  {
+    name: 'obtain ends, a flush and an answer lost',
+    owners: [GET, GET],
+    faults: { flush: 1, lost: 1 },
+    most: 2,
+    ...ENDS,
+  },
   { name: 'a freeze and a refusal', owners: [GET, GET], faults: { freeze: 1, throttled: 1 }, most: 2 },
   {
     name: 'a reset, a command twice and a flush within a millisecond',
@@ -48,6 +122,16 @@ export const PAIRED_SCOPES: readonly Scope[] = [
     sameInstant: true,
   },
 ]
+
+/** What looks like theft though it is none: the limit of owners without the store. Not part of the exploration. */
+export const LIMIT: Scope = {
+  name: 'an owner without the store, its limit',
+  owners: [['later'], ['get', 'due']],
+  faults: { outage: 1 },
+  most: 1,
+  obtainEnds: true,
+  hasLimits: false,
+}
 
 const MESSAGES: Faults = { lost: 1, late: 1, twice: 1 }
 const OWNERS: Faults = { crash: 1, freeze: 1 }
@@ -67,6 +151,52 @@ export const LARGE_SCOPES: readonly Scope[] = [
     faults: NO_RESET,
     most: 1,
     obtainEnds: true,
+  },
+  {
+    name: '2 x 2, an owner without the store',
+    owners: [GET_RENEW, GET_RENEW],
+    faults: { outage: 1 },
+    most: 1,
+    obtainEnds: true,
+  },
+  {
+    name: 'an owner without the store that crashes',
+    owners: [
+      ['later', 'renew'],
+      ['get', 'due'],
+    ],
+    faults: { outage: 1, crash: 1 },
+    most: 2,
+    obtainEnds: true,
+  },
+  {
+    name: 'a login, any 1 fault',
+    owners: [
+      ['login', 'due'],
+      ['later', 'due'],
+    ],
+    faults: { ...NO_RESET, restore: 0 },
+    most: 1,
+    grant: 'login',
+  },
+  {
+    name: 'a login and a logout, any 1 fault',
+    owners: [
+      ['login', 'due'],
+      ['due', 'logout'],
+    ],
+    faults: { ...NO_RESET, restore: 0 },
+    most: 1,
+    grant: 'login',
+    // An owner that went without the store would store its login again, after the logout: a limit (docs/protocol.md).
+    onUnavailable: 'fail',
+  },
+  {
+    name: 'a grace, any 1 fault',
+    owners: [GET_DUE, GET_DUE],
+    faults: { ...NO_RESET, step: 0 },
+    most: 1,
+    graceMs: 1_000,
   },
   { name: '2 x 1, obtain ends, 1 reset', owners: [GET, GET], faults: { reset: 1 }, most: 1, ...ENDS },
   { name: '2 x 1, 2 faults of messages', owners: [GET, GET], faults: MESSAGES, most: 2 },

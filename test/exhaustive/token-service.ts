@@ -6,7 +6,12 @@ export const REFRESH_MS = 3_600_000
 interface Session {
   readonly access: string
   readonly issuedAt: number
+  /** Of the login or the obtain that it goes back to. */
+  readonly root: string
   refresh: 'live' | 'spent' | 'ended'
+  spentAt?: number
+  /** The obtains that have ended it. */
+  readonly endedBy: Set<string>
 }
 
 /** A token service that rotates single-use refresh tokens for real. */
@@ -15,23 +20,47 @@ export class TokenService {
   readonly #sessions = new Map<string, Session>()
   /** An obtain ends all earlier sessions of the account. */
   readonly #obtainEnds: boolean
+  /** For so long it accepts a refresh token that was used. */
+  readonly #graceMs: number
 
-  constructor(obtainEnds: boolean) {
+  constructor(obtainEnds: boolean, graceMs: number) {
     this.#obtainEnds = obtainEnds
+    this.#graceMs = graceMs
   }
 
   /** @param name Of the call: tokens are named after it, so that the order of independent calls leaves no trace. */
   obtain(name: string, now: number): TokenGrant {
-    if (this.#obtainEnds) for (const session of this.#sessions.values()) session.refresh = 'ended'
-    return this.#issue(name, now)
+    if (this.#obtainEnds)
+      for (const session of this.#sessions.values()) {
+        session.refresh = 'ended'
+        session.endedBy.add(name)
+      }
+    return this.#issue(name, name, now)
+  }
+
+  /** Of a person, beside all that owners do. */
+  login(name: string, now: number): TokenGrant {
+    return this.#issue(name, name, now)
   }
 
   /** @throws {TokenError} as the specification's 401. */
   refresh(name: string, refreshToken: string, now: number): TokenGrant {
     const session = this.#sessions.get(refreshToken)
-    if (session?.refresh !== 'live') throw refused()
+    const isRepeat = session?.refresh === 'spent' && now - (session.spentAt ?? now) < this.#graceMs
+    if (!session || (session.refresh !== 'live' && !isRepeat)) throw refused()
     session.refresh = 'spent'
-    return this.#issue(name, now)
+    session.spentAt ??= now
+    return this.#issue(name, session.root, now)
+  }
+
+  /** @returns The obtains that have ended the session of a refresh token. */
+  endedBy(refreshToken: string): readonly string[] {
+    return [...(this.#sessions.get(refreshToken)?.endedBy ?? [])]
+  }
+
+  /** Of an access token: the login or the obtain that it goes back to. */
+  rootOf(access: string): string | undefined {
+    return this.#sessionOf(access)?.root
   }
 
   /** Of an access token: until it ends; undefined where it was never issued, or its session has ended. */
@@ -42,18 +71,25 @@ export class TokenService {
   }
 
   issuedAt(access: string): number | undefined {
-    return [...this.#sessions.values()].find((session) => session.access === access)?.issuedAt
+    return this.#sessionOf(access)?.issuedAt
   }
 
   get key(): string {
     return [...this.#sessions]
-      .map(([name, { refresh, issuedAt }]) => `${name} ${refresh} ${issuedAt}`)
+      .map(([name, { refresh, issuedAt, spentAt, endedBy }]) =>
+        [name, refresh, issuedAt, this.#graceMs > 0 ? spentAt : '', ...[...endedBy].sort()].join(' '),
+      )
       .sort()
       .join()
   }
 
-  #issue(name: string, now: number): TokenGrant {
-    this.#sessions.set(`refresh-${name}`, { access: `access-${name}`, issuedAt: now, refresh: 'live' })
+  #sessionOf(access: string): Session | undefined {
+    return [...this.#sessions.values()].find((session) => session.access === access)
+  }
+
+  #issue(name: string, root: string, now: number): TokenGrant {
+    const session: Session = { access: `access-${name}`, issuedAt: now, root, refresh: 'live', endedBy: new Set() }
+    this.#sessions.set(`refresh-${name}`, session)
     return {
       accessToken: `access-${name}`,
       accessLifetimeMs: ACCESS_MS,
@@ -66,6 +102,11 @@ export class TokenService {
 function refused(): TokenError {
   const details = { status: 401, outcome: 'rejected', refreshToken: 'refused' } as const
   return new TokenError('ERR_REFRESH_REJECTED', 'answered 401', details)
+}
+
+/** As `oauth2` with `grant: 'login'` answers, without a call. */
+export function loginRequired(): TokenError {
+  return new TokenError('ERR_LOGIN_REQUIRED', 'A person must log in', { outcome: 'not-sent' })
 }
 
 export function throttled(): TokenError {

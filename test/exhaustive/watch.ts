@@ -1,7 +1,9 @@
 import type { RecordState } from '../../src/core/record-shape.ts'
 import type { ClaimAnswer, GrantedClaim, NewTokens, StoredTokens } from '../../src/core/token-store.ts'
+import { Knowledge } from './knowledge.ts'
 import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
 import { ACCESS_MS, type TokenService } from './token-service.ts'
+import type { Scope } from './world.ts'
 
 /** How a presentation of a refresh token ended for its owner; open: it has not. */
 type Ending = 'open' | 'accepted' | 'refused' | 'unknown' | 'throttled' | 'failed'
@@ -13,26 +15,28 @@ export class Watch {
   readonly #service: TokenService
   readonly #time: () => number
   /** By refresh token. */
-  readonly #presentations = new Map<string, { owner: string; ending: Ending }[]>()
+  readonly #presentations = new Map<string, { owner: string; at: number; ending: Ending }[]>()
   /** Fences of the pairs that stood in the register, by access token. */
   readonly #stored = new Map<string, number>()
-  readonly #sharedRefreshTokens = new Set<string>()
-  /**
-   * Where an obtain ends the sessions of earlier ones, three things look like theft to an owner that cannot know of them. Limits of the
-   * protocol, told in docs/protocol.md: another owner went without the store and obtained; the service acted on an obtain after the time in
-   * which its answer was waited for; the record was lost, or its clock set ahead, while an exchange was in flight.
-   */
-  readonly #private = new Set<string>()
-  #isUnknowable = false
-  readonly #obtainEnds: boolean
+  readonly #scope: Scope
+  /** Where an obtain ends earlier sessions. */
+  readonly knowledge = new Knowledge()
+  /** The refresh token that each owner presented last. */
+  readonly #presented = new Map<string, string>()
+  /** Refresh tokens that were refused, and the record could not tell why. */
+  readonly #unexplained = new Set<string>()
+  readonly #explained = new Set<string>()
+  /** Logins and obtains whose pairs were stored; those that a `clear` or an `adopt` has ended. */
+  readonly #roots = new Set<string>()
+  readonly #endedRoots = new Set<string>()
   readonly #suspected = new Set<string>()
   /** Of a claim that `clear` has forgotten: all fences up to it. */
   #clearedFence = 0
   /** The clock of the register was stepped. */
   isStepped = false
 
-  constructor(service: TokenService, time: () => number, obtainEnds: boolean) {
-    this.#obtainEnds = obtainEnds
+  constructor(service: TokenService, time: () => number, scope: Scope) {
+    this.#scope = scope
     this.#service = service
     this.#time = time
   }
@@ -44,7 +48,7 @@ export class Watch {
   listen(owner: Owner): void {
     const { name, tokens } = owner
     tokens.on('suspicious', ({ evidence, severity, fingerprint }) => {
-      const isExcused = this.#isUnknowable || [...this.#private].some((other) => other !== name)
+      const isExcused = this.#scope.hasLimits !== false && this.#unexplained.has(this.#presented.get(name) ?? '')
       if ((evidence === 'unexplained' || severity === 'high') && !isExcused)
         this.fail('I7', `${name} reports theft where there is none (${evidence}, ${severity})`)
       if (this.#suspected.has(fingerprint)) this.fail('I7', `a second suspicion of one refresh token, by ${name}`)
@@ -59,14 +63,10 @@ export class Watch {
       tokens.on(event, () => undefined)
   }
 
-  /** The service acts on an obtain whose owner has given up on it, or an open claim is lost, or runs out at once. */
-  cannotBeKnown(): void {
-    this.#isUnknowable = this.#obtainEnds
-  }
-
-  /** Pairs that were stored for later claims. */
-  pairsAfter(fence: number): number {
-    return [...this.#stored.values()].filter((later) => later > fence).length
+  /** The record is gone, with all that it knows. */
+  isLost(): void {
+    this.knowledge.isLost()
+    this.#endedRoots.clear()
   }
 
   claims(owner: Owner, seenVersion: number): void {
@@ -75,7 +75,6 @@ export class Watch {
   }
 
   answered(owner: Owner, seenVersion: number, answer: ClaimAnswer): void {
-    if (answer.kind === 'granted') owner.grant = { ...answer, isUsed: false }
     if (answer.kind === 'newer') this.offered(owner, answer.tokens)
     if (answer.kind === 'newer' && answer.tokens.version <= seenVersion)
       this.fail('I4', `${owner.name} has seen ${seenVersion}, and adopts ${answer.tokens.version}`)
@@ -87,21 +86,23 @@ export class Watch {
   presents({ name, grant }: Owner, refreshToken: string | undefined): void {
     if (!grant || grant.isUsed) this.fail('I2', `${name} calls the service without a grant`)
     else grant.isUsed = true
-    if (grant?.isPrivate && this.#obtainEnds) this.#private.add(name)
     if (refreshToken === undefined) return
+    this.#presented.set(name, refreshToken)
     if (refreshToken !== grant?.tokens?.refreshToken) this.fail('I2', `${name} presents what it was not granted`)
     if (grant && !grant.presentable) this.fail('I5', `${name} presents a refresh token that is retired or in doubt`)
-    if (grant?.isPrivate && this.#sharedRefreshTokens.has(refreshToken))
+    if (grant?.isPrivate && this.knowledge.isStored(refreshToken))
       this.fail('I11', `${name} presents a shared refresh token while it cannot reach the store`)
     const earlier = this.#presentations.get(refreshToken) ?? []
     const failures = earlier.filter(({ ending }) => ending === 'failed').length
-    const isAllowed = earlier.every(({ ending }) => ending === 'throttled' || ending === 'failed') && failures < 3
+    const spent = earlier.find(({ ending }) => ending !== 'throttled' && ending !== 'failed')
+    const { graceMs = 0 } = this.#scope
+    const isAllowed = spent ? grant !== undefined && grant.askedAt - spent.at < graceMs : failures < 3
     if (!isAllowed)
       this.fail(
         'I1',
         `${name} presents a refresh token again that ${earlier.map(({ owner, ending }) => `${owner} presented (${ending})`).join(', ')}`,
       )
-    this.#presentations.set(refreshToken, [...earlier, { owner: name, ending: 'open' }])
+    this.#presentations.set(refreshToken, [...earlier, { owner: name, at: this.#time(), ending: 'open' }])
   }
 
   /** The exchange has ended, as its owner knows it. */
@@ -112,6 +113,7 @@ export class Watch {
 
   accepted(owner: Owner, claim: GrantedClaim, tokens: NewTokens, stored: StoredTokens, hadTrouble: boolean): void {
     this.offered(owner, stored)
+    if (!hadTrouble) this.knowledge.settles(owner.exchange)
     if (claim.isPrivate || hadTrouble || claim.fence <= this.#clearedFence) return
     const fence = this.#stored.get(stored.accessToken)
     const isOurs = stored.accessToken === tokens.accessToken
@@ -146,9 +148,29 @@ export class Watch {
     const isDoubted = before?.pair?.retired && before.pair.refreshToken === pair?.refreshToken
     if (isDoubted && !pair?.retired)
       this.fail('I8', `${owner.name} ends the doubt of a refresh token without a new pair`)
-    if (!pair) return
-    this.#stored.set(pair.accessToken, pair.fence)
-    if (pair.refreshToken !== undefined) this.#sharedRefreshTokens.add(pair.refreshToken)
+    if (pair?.refreshToken !== undefined) this.knowledge.stores(pair.refreshToken)
+    this.knowledge.learns(owner.name, after)
+    this.#explain(owner)
+    if (before?.pair && !pair && !isCleared && this.#scope.grant === 'login')
+      this.fail('login', `${owner.name} drops the tokens of a login`)
+    const root = pair && this.#service.rootOf(pair.accessToken)
+    if (isCleared) for (const ended of this.#roots) if (ended !== root) this.#endedRoots.add(ended)
+    if (root === undefined) return
+    if (this.#endedRoots.has(root)) this.fail('login', `${owner.name} brings back a session that was forgotten`)
+    this.#roots.add(root)
+    this.#stored.set(pair!.accessToken, pair!.fence)
+    if (pair!.accessToken !== before?.pair?.accessToken && before && after.version <= before.version)
+      this.fail('version', `a new pair does not raise it from ${before.version}`)
+  }
+
+  /** An owner has written down a refusal: now it learns why, or never. */
+  #explain({ name }: Owner): void {
+    const refreshToken = this.#presented.get(name) ?? ''
+    if (this.#presentations.get(refreshToken)?.at(-1)?.ending !== 'refused') return
+    if (this.#explained.has(refreshToken)) return
+    this.#explained.add(refreshToken)
+    if (!this.knowledge.explains(name, refreshToken, this.#service.endedBy(refreshToken)))
+      this.#unexplained.add(refreshToken)
   }
 
   /** A wish has ended, or the run has. */
@@ -160,20 +182,21 @@ export class Watch {
     }
     if (!owner.wasFrozen && endedAt - askedAt > MAX_WAIT_MS)
       this.fail('I10', `${name} waits for ${endedAt - askedAt} ms, longer than maxWaitMs`)
-    const isTold = token !== undefined || error?.startsWith('ERR_') === true || wish === 'due'
+    const isTold = token !== undefined || error?.startsWith('ERR_') === true || wish === 'due' || wish === 'logout'
     if (!isTold) this.fail('progress', `${name} has neither a token nor an error of ours (${error})`)
   }
 
   get key(): string {
     const presented = [...this.#presentations].map(
-      ([token, list]) => `${token} ${list.map((one) => one.ending).join()}`,
+      ([token, list]) =>
+        `${token} ${list.map(({ at, ending }) => (this.#scope.graceMs ? [at, ending] : ending)).join()}`,
     )
     return [
       presented.sort(),
       [...this.#stored].sort(),
       [...this.#suspected].sort(),
-      [...this.#private].sort(),
-      this.#isUnknowable,
+      this.#scope.obtainEnds ? [this.knowledge.key, ...this.#unexplained, '', ...this.#explained] : '',
+      [...this.#endedRoots].sort(),
       this.#clearedFence,
     ].join(' ')
   }

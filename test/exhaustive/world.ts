@@ -1,16 +1,28 @@
 import type { TokenGrant } from '../../src/index.ts'
-import { EXCHANGE_MS, Owner, type Told, type Wish } from './owner.ts'
+import { Owner, type Told, type Wish } from './owner.ts'
 import { Register } from './register.ts'
-import { cut, failed, throttled, TokenService } from './token-service.ts'
+import { cut, failed, loginRequired, throttled, TokenService } from './token-service.ts'
 import { Watch } from './watch.ts'
 
 /**
  * lost: a message is lost, before or after it has acted, and its sender learns at once that the connection broke · late: it acts, or its
  * reply comes, at any later time or never · twice: it acts a second time, at any later time · crash, freeze: of an owner · throttled: the
- * service answers 429 · failed: it answers 503, having acted or not · flush, restore, step: of the register.
+ * service answers 429 · failed: it answers 503, having acted or not · flush, restore, step: of the register · outage: all messages of an owner to
+ * the register are lost, until one is not.
  */
 export type Fault =
-  'lost' | 'late' | 'twice' | 'crash' | 'freeze' | 'reset' | 'throttled' | 'failed' | 'flush' | 'restore' | 'step'
+  | 'lost'
+  | 'outage'
+  | 'late'
+  | 'twice'
+  | 'crash'
+  | 'freeze'
+  | 'reset'
+  | 'throttled'
+  | 'failed'
+  | 'flush'
+  | 'restore'
+  | 'step'
 
 export interface Scope {
   readonly name: string
@@ -27,6 +39,12 @@ export interface Scope {
   /** A flush takes no time at all. */
   readonly sameInstant?: boolean
   readonly onUnavailable?: 'private' | 'fail'
+  /** Nobody can obtain: a person has to log in. */
+  readonly grant?: 'login'
+  /** For so long the service accepts a refresh token that was used, and says so. */
+  readonly graceMs?: number
+  /** False: what docs/protocol.md tells of owners without the store as a limit counts as a violation, too. */
+  readonly hasLimits?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number
 }
@@ -77,13 +95,14 @@ export class World {
   /** Owners that the last action told something: they crash, freeze or are reset then, or later with the same effect. */
   #told = new Set<Owner>()
   #registerCalls = 0
+  #serviceCalls = 0
   #isHit = false
 
   private constructor(scope: Scope) {
     this.#scope = scope
     this.#register = new Register(scope.epochs ?? true)
-    this.#service = new TokenService(scope.obtainEnds ?? false)
-    this.watch = new Watch(this.#service, () => this.#now, scope.obtainEnds ?? false)
+    this.#service = new TokenService(scope.obtainEnds ?? false, scope.graceMs ?? 0)
+    this.watch = new Watch(this.#service, () => this.#now, scope)
     this.#left = new Map(Object.entries(scope.faults) as [Fault, number][])
     this.#faultsLeft = scope.most
     this.#slowLeft = scope.slow ?? 0
@@ -104,27 +123,29 @@ export class World {
 
   #owned(index: number, wishes: readonly Wish[]): Owner {
     running = { name: 'ABCDE'[index]!, drawn: 0 }
+    const { onUnavailable = 'private', graceMs = 0, grant } = this.#scope
     // The messages of an owner know it, which does not exist before.
-    const owner: Owner = new Owner(
-      index,
-      wishes,
-      {
+    const owner: Owner = new Owner(index, wishes, {
+      register: {
         kind: 'register',
-        read: () => this.#send(owner, 'register', 'read', () => this.#read()),
+        read: () => this.#send(owner, 'register', 'read', () => this.#read(owner)),
         replace: (_key, expected, value) =>
           this.#send(owner, 'register', expected === undefined ? 'create' : 'replace', (isRepeated) =>
             this.#replace(owner, expected, value, isRepeated),
           ),
       },
-      {
+      source: {
         id: 'account',
-        obtain: () => this.#call(owner, undefined),
-        refresh: (refreshToken) => this.#call(owner, refreshToken),
+        obtain: ({ signal }) =>
+          grant === 'login' ? Promise.reject(loginRequired()) : this.#call(owner, signal, undefined),
+        refresh: (refreshToken, { signal }) => this.#call(owner, signal, refreshToken),
+        reuseGraceMs: graceMs,
       },
-      this.watch,
-      () => this.#now,
-      this.#scope.onUnavailable ?? 'private',
-    )
+      login: () => this.#login(owner),
+      watch: this.watch,
+      time: () => this.#now,
+      onUnavailable,
+    })
     return owner
   }
 
@@ -140,15 +161,19 @@ export class World {
     const time = isQuiet && !isDone && canPass ? ['time'] : []
     const slow = !isQuiet && onlyService && canPass && this.#slowLeft > 0 ? ['slow'] : []
     const late = this.#stragglers.map(({ id }) => id)
+    const isCut = (owner: Owner) => owner.isCutOff && this.#newToRegister(owner).length > 0
+    const cuts = this.#owners.filter(isCut).map(({ name }) => `cut ${name}`)
     const ends = isQuiet && isDone && frozen.length === 0
     if (ends && late.length === 0) return []
-    return [...usual, ...time, ...(ends ? ['end'] : []), ...thaws, ...late, ...slow, ...this.#faults()]
+    return [...usual, ...time, ...(ends ? ['end'] : []), ...thaws, ...late, ...slow, ...cuts, ...this.#faults()]
   }
 
   #faults(): string[] {
     if (this.#faultsLeft === 0) return []
     const can = (fault: Fault) => (this.#left.get(fault) ?? 0) > 0
     const faults: string[] = []
+    for (const owner of this.#owners.filter((one) => !one.isCutOff && this.#canBeHit(one)))
+      if (can('outage') && this.#newToRegister(owner).length > 0) faults.push(`outage ${owner.name}`)
     for (const { id, owner, to, bornAt, what } of this.#pending) {
       const canBeHit = this.#canBeHit(owner)
       const isReplace = what === 'replace' || what === 'create'
@@ -157,6 +182,7 @@ export class World {
       if (canBeHit && can('lost')) faults.push(...(isNew ? [`lost ${id}`] : []), `lost-after ${id}`)
       if (canBeHit && can('late')) faults.push(...(isNew ? [`late ${id}`] : []), `late-reply ${id}`)
       if (canBeHit && can('twice') && isReplace) faults.push(`twice ${id}`)
+      if (canBeHit && can('outage') && to === 'register' && !owner.isCutOff) faults.push(`outage-after ${id}`)
       if (canBeHit && can('throttled') && to === 'service') faults.push(`throttled ${id}`)
       if (canBeHit && can('failed') && to === 'service') faults.push(`failed ${id}`, `failed-after ${id}`)
       if (to !== 'register') continue
@@ -175,6 +201,11 @@ export class World {
       faults.push(...possible.filter(can).map((fault) => `${fault} ${owner.name}`))
     }
     return faults
+  }
+
+  /** What an owner has sent to the register since the last action. */
+  #newToRegister(owner: Owner, bornAt = this.#actions): Message[] {
+    return this.#pending.filter((one) => one.owner === owner && one.to === 'register' && one.bornAt === bornAt)
   }
 
   /** Where all owners are alike, the first fault befalls the first of them: it has to befall one. */
@@ -196,24 +227,22 @@ export class World {
     const owner = this.#owners.find(({ name }) => name === id)
     if (owner) return this.#befall(what, owner)
     const message = this.#take(id)
-    if (fault === 'lost' || fault === 'late') message.owner.troubles += 1
-    const { claim } = this.#register.state ?? {}
-    if ((what === 'flush' || what === 'restore' || what === 'ahead') && claim?.settled === false)
-      this.watch.cannotBeKnown()
+    if (message.to === 'register') message.owner.isCutOff = what === 'outage-after'
+    if (fault === 'lost' || fault === 'late' || fault === 'outage') message.owner.troubles += 1
+    if (what === 'flush' || what === 'restore') this.watch.isLost()
     switch (what) {
       case 'lost':
         return this.#deliver(message, { error: cut(), text: 'cut' })
       case 'lost-after':
+      case 'outage-after':
         this.#execute(message)
         return this.#deliver(message, { error: cut(), text: 'cut' })
-      case 'late': {
+      case 'late':
         this.#delay(message)
         return
-      }
-      case 'late-reply': {
+      case 'late-reply':
         this.#delay(message, this.#execute(message))
         return
-      }
       case 'throttled':
         return this.#deliver(message, { error: throttled(), text: '429' })
       case 'failed':
@@ -263,7 +292,7 @@ export class World {
       this.#service.key,
       this.watch.key,
       ...this.#owners.map((owner) =>
-        [owner.story, owner.isCrashed, owner.isFrozen, ...owner.held.map(({ text }) => text)].join(),
+        [owner.story, owner.isCrashed, owner.isFrozen, owner.isCutOff, ...owner.held.map(({ text }) => text)].join(),
       ),
       this.#pending.map(({ id, bornAt }) => `${id}${withFaults && bornAt === this.#actions ? ' new' : ''}`).sort(),
       this.#stragglers.map(({ id, reply }) => `${id} ${reply?.text}`).sort(),
@@ -284,13 +313,36 @@ export class World {
       if (!owner.isDone) this.watch.fail('progress', `${owner.name} is stuck`)
     }
     await this.#calm(5 * 60_000)
-    for (const wish of ['get', 'renew', 'get'] as const) for (const owner of living) await this.#grants(owner, wish)
+    if (this.#scope.grant === 'login') await this.#judgeLogin(living)
+    else
+      for (const wish of ['get', 'renew', 'get'] as const) for (const owner of living) await this.#grants(owner, wish)
     const calls = this.#registerCalls
     await this.#calm(10 * 60_000)
     if (this.#registerCalls > calls) this.watch.fail('I13', 'idle owners send commands')
   }
 
-  async #grants(owner: Owner, wish: Wish): Promise<void> {
+  /** A login of one owner reaches the others, without a token call. A reset is a logout for all. */
+  async #judgeLogin(living: readonly Owner[]): Promise<void> {
+    const [first] = living
+    if (!first) return
+    for (const owner of living) await this.#grants(owner, 'get', 'ERR_LOGIN_REQUIRED')
+    await this.#calm(5 * 60_000)
+    const access = await this.#grants(first, 'login')
+    await this.#calm(2_000)
+    const calls = this.#serviceCalls
+    for (const owner of living)
+      if ((await this.#grants(owner, 'get')) !== access || this.#serviceCalls > calls)
+        this.watch.fail('login', `${owner.name} does not adopt the tokens of a login`)
+    for (const owner of living) await this.#grants(owner, 'renew')
+    await this.#asks(first, 'logout')
+    await this.#calm(5 * 60_000)
+    for (const owner of living)
+      if ((await this.#asks(owner, 'get'))?.error !== 'ERR_LOGIN_REQUIRED')
+        this.watch.fail('login', `${owner.name} has a token after a logout`)
+  }
+
+  /** @returns What became of it; undefined: nothing. */
+  async #asks(owner: Owner, wish: Wish): Promise<Told | undefined> {
     let told: Told | undefined
     const isServed = wish === 'get' && ['fresh', 'due'].includes(owner.tokens.status().phase)
     await this.#tell(() => {
@@ -299,11 +351,19 @@ export class World {
     })
     if (isServed && !told) this.watch.fail('I9', `${owner.name} waits although its token serves`)
     for (let actions = 0; actions < 200 && !told; actions += 1) await this.#goOn()
+    return told
+  }
+
+  /** @param mayFail With this code. @returns the token. */
+  async #grants(owner: Owner, wish: Wish, mayFail?: string): Promise<string | undefined> {
+    const told = await this.#asks(owner, wish)
     const { token, error } = told ?? {}
-    if (!told) this.watch.fail('progress', `when all is well again, ${owner.name} waits for ever`)
-    else if (token === undefined) this.watch.fail('progress', `when all is well again, ${owner.name} gets ${error}`)
-    else if (wish === 'renew' && (this.#service.remainingMs(token, this.#now) ?? 0) <= 0)
-      this.watch.fail('progress', `when all is well again, ${owner.name} gets a token that has ended`)
+    const fail = (how: string) => this.watch.fail('progress', `when all is well again, ${owner.name} ${how}`)
+    if (!told) fail('waits for ever')
+    else if (token === undefined && error !== mayFail) fail(`gets ${error}`)
+    else if (token !== undefined && wish === 'renew' && (this.#service.remainingMs(token, this.#now) ?? 0) <= 0)
+      fail('gets a token that has ended')
+    return token
   }
 
   /** Lets time pass in which nothing goes wrong. */
@@ -340,6 +400,11 @@ export class World {
       owner.isCrashed = true
       // What it has sent may arrive at any time, or never.
       for (const message of this.#pending.filter((one) => one.owner === owner)) this.#delay(this.#take(message.id))
+    } else if (what === 'outage' || what === 'cut') {
+      owner.isCutOff = true
+      owner.troubles += 1
+      for (const { id } of this.#newToRegister(owner, this.#actions - 1))
+        await this.#deliver(this.#take(id), { error: cut(), text: 'cut' })
     } else if (what === 'freeze') owner.isFrozen = owner.wasFrozen = true
     else if (what === 'reset')
       await this.#tell(() => {
@@ -393,11 +458,6 @@ export class World {
     const straggler = this.#stragglers.find((one) => one.id === id)!
     this.#stragglers = this.#stragglers.filter((one) => one !== straggler)
     const { message, reply } = straggler
-    // The pair that follows on the claim of a dead owner is marked, those that come after it are not.
-    const pairs = this.watch.pairsAfter(message.owner.grant?.fence ?? 0)
-    const isForgotten = !message.owner.isCrashed || pairs + (this.#register.state?.claim ? 1 : 0) > 1
-    const isGivenUp = isForgotten && this.#now >= message.sentAt + EXCHANGE_MS
-    if (message.what === 'obtain' && !reply && isGivenUp) this.watch.cannotBeKnown()
     await this.#deliver(message, reply ?? this.#execute(message))
   }
 
@@ -408,6 +468,7 @@ export class World {
 
   #execute(message: Message): Reply {
     if (message.to === 'register') this.#registerCalls += 1
+    else this.#serviceCalls += 1
     return message.act()
   }
 
@@ -466,7 +527,15 @@ export class World {
     })
   }
 
-  #read(): Reply {
+  #login(owner: Owner): TokenGrant {
+    owner.sent += 1
+    const name = `${owner.name}${owner.sent}`
+    this.watch.knowledge.adopts(`refresh-${name}`)
+    return this.#service.login(name, this.#now)
+  }
+
+  #read(owner: Owner): Reply {
+    this.watch.knowledge.learns(owner.name, this.#register.state)
     const reading = this.#register.read(this.#now)
     return { value: reading, text: this.#register.key(false) }
   }
@@ -479,8 +548,13 @@ export class World {
     return { value: isReplaced, text: String(isReplaced) }
   }
 
-  async #call(owner: Owner, refreshToken: string | undefined): Promise<TokenGrant> {
+  async #call(owner: Owner, signal: AbortSignal, refreshToken: string | undefined): Promise<TokenGrant> {
     this.watch.presents(owner, refreshToken)
+    const { knowledge } = this.watch
+    const id = `${owner.name}${owner.sent + 1}`
+    owner.exchange = id
+    if (refreshToken === undefined) knowledge.begins(id, owner.name, owner.grant?.isPrivate ?? false)
+    signal.addEventListener('abort', () => knowledge.givesUp(id))
     try {
       const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', (_isRepeated, name) =>
         this.#served(name, refreshToken),
@@ -495,6 +569,7 @@ export class World {
   }
 
   #served(name: string, refreshToken: string | undefined): Reply {
+    this.watch.knowledge.acts(name)
     try {
       const grant =
         refreshToken === undefined
@@ -516,6 +591,8 @@ const ENDINGS: Partial<Record<number, 'refused' | 'throttled' | 'failed'>> = {
 /** The fault behind each action. */
 const FAULTS: Partial<Record<string, Fault>> = {
   lost: 'lost',
+  outage: 'outage',
+  'outage-after': 'outage',
   'lost-after': 'lost',
   late: 'late',
   'late-reply': 'late',
