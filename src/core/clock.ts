@@ -14,6 +14,11 @@ export interface Clock {
 /** The longest delay of setTimeout, ms. A longer one wraps and fires at once: a long pause would become a tight loop. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** A delay that a timer can have. Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, without end. */
+export function timerDelayMs(ms: number): number {
+  return Math.ceil(Math.max(0, Math.min(ms, LONGEST_TIMER_MS)))
+}
+
 /** Browsers have no setImmediate. */
 const turns = globalThis as { setImmediate?: typeof setImmediate; clearImmediate: typeof clearImmediate }
 

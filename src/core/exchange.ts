@@ -1,16 +1,21 @@
 import { withinLimit } from './deadline.ts'
-import { TokenError } from './errors.ts'
+import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { ManagerSettings } from './manager-options.ts'
+import { isOffline } from './runtime.ts'
 import type { TokenClock } from './token-clock.ts'
-import { checkedGrant, type TokenGrant } from './token-source.ts'
+import { checkedGrant, type Exchange, type TokenGrant } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
 const ODD_LIFETIME_MS = 5_000
 
+/** Turns what a source threw into a `TokenError`. */
+export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
+
 export interface ExchangeSettings extends ManagerSettings {
+  readonly readThrown: ReadThrown
   readonly events: Events
   readonly tokenClock: TokenClock
 }
@@ -19,11 +24,11 @@ export interface ExchangeSettings extends ManagerSettings {
  * Makes one exchange: a refresh if a refresh token is given, else an obtain. Our own deadline ends it, because a source may
  * ignore its signal, and the timeout of axios does not end a body that drips.
  *
- * @throws whatever the source throws; {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline, `ERR_TOKEN_RESPONSE` or
- * `ERR_TOKEN_SOURCE` for a grant that cannot be used.
+ * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline;
+ * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
 export async function exchange(
-  { source, clock, tokenClock, events, exchangeTimeoutMs }: ExchangeSettings,
+  { source, clock, tokenClock, events, exchangeTimeoutMs, readThrown }: ExchangeSettings,
   refreshToken: string | undefined,
   holdsProcess: boolean,
 ): Promise<NewTokens> {
@@ -44,18 +49,31 @@ export async function exchange(
   const sentAt = tokenClock.start()
   const call = async () =>
     source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
-  const grant = checkedGrant(await withinLimit(call(), { clock, ms: exchangeTimeoutMs, atLimit }))
-  if (grant.accessLifetimeMs < ODD_LIFETIME_MS)
-    events.anomaly(
-      'lifetime-odd',
-      `An access token lives ${grant.accessLifetimeMs} ms only: a source must give accessLifetimeMs in milliseconds`,
-    )
-  return newTokens(grant, tokenClock.now() - sentAt)
+  const wasOffline = isOffline()
+  try {
+    const grant = checkedGrant(await withinLimit(call(), { clock, ms: exchangeTimeoutMs, atLimit }))
+    return newTokens(grant, events, tokenClock.now() - sentAt)
+  } catch (thrown) {
+    const error = readThrown(thrown, refreshToken === undefined ? 'obtain' : 'refresh')
+    throw wasOffline && isOffline() ? errorOffline(error) : error
+  }
+}
+
+/** XMLHttpRequest and fetch do not say why there was no answer. Offline, no request byte has left: the refresh token is untouched. */
+export function errorOffline(error: TokenError): TokenError {
+  const { code, message, status } = error
+  const isUnclear = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && status === undefined && outcomeOf(error) === 'unknown'
+  return isUnclear ? new TokenError(code, message, { ...detailsOf(error), outcome: 'not-sent' }) : error
 }
 
 /** @param ageMs How long the grant has lived. */
-export function newTokens(grant: Readonly<TokenGrant>, ageMs = 0): NewTokens {
+export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0): NewTokens {
   const { accessToken, refreshToken, refreshLifetimeMs } = grant
+  if (grant.accessLifetimeMs < ODD_LIFETIME_MS)
+    events.anomaly(
+      'lifetime-odd',
+      `An access token lives ${grant.accessLifetimeMs} ms only: give accessLifetimeMs in milliseconds`,
+    )
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
   return {
     accessToken,

@@ -43,11 +43,11 @@ const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) 
   ],
   renewalFailed: ({ nextAttemptAt, error: { code, message } }) => [
     'warn',
-    `renewalFailed: ${nextAttemptAt < Infinity ? `no token call before ${instant(nextAttemptAt)}` : 'no token call until reset() or adopt()'}; ${code}: ${message}`,
+    `renewalFailed: ${nextAttemptAt < Infinity ? `no token call before ${instant(nextAttemptAt)}` : `no token call until ${code === 'ERR_LOGIN_REQUIRED' ? 'adopt()' : 'reset() or adopt()'}`}; ${code}: ${message}`,
   ],
   suspicious: ({ severity, evidence, fingerprint, action }) => [
     severity === 'high' ? 'error' : 'warn',
-    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}); ${action === 'stop' ? 'the manager stops until reset() or adopt()' : 'the manager obtains a new pair'}`,
+    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}); ${action === 'stop' ? 'the manager stops until reset() or adopt()' : 'the manager needs a new pair'}`,
   ],
   suspicionSettled: ({ fingerprint, verdict }) => [
     'info',

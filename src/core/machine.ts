@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex'
-import { LONGEST_TIMER_MS } from './clock.ts'
+import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
 import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken, livingIn } from './held-token.ts'
@@ -45,7 +45,7 @@ export class Machine {
   constructor(settings: RenewalSettings) {
     this.#settings = settings
     const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', 'No access token can come while this caller can wait', {
+      new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait', {
         cause: renewalIn(this.#phase)?.lastError,
       })
     this.#room = new WaitingRoom(settings.clock, () => livingIn(this.#current), atLimit)
@@ -98,7 +98,7 @@ export class Machine {
 
   /** @throws {TypeError} naming the member. */
   async adopt(grant: TokenGrant): Promise<void> {
-    const tokens = newTokens(readGrant(grant))
+    const tokens = newTokens(readGrant(grant), this.#settings.events)
     if (this.#phase.is === 'closed') throw this.#refusal('closed')
     this.#forget()
     this.#settings.memory.spent = undefined
@@ -287,11 +287,7 @@ export class Machine {
   #armTimer(delayMs: number): void {
     this.#cancelTimer()
     if (this.#settings.renewal.keepWarm === 'never' || !this.#current) return
-    // Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, without end.
-    this.#cancelTimer = this.#settings.clock.setTimer(
-      () => this.#onTimer(),
-      Math.ceil(Math.max(0, Math.min(delayMs, LONGEST_TIMER_MS))),
-    )
+    this.#cancelTimer = this.#settings.clock.setTimer(() => this.#onTimer(), timerDelayMs(delayMs))
   }
 
   #onTimer(): void {

@@ -82,6 +82,13 @@ export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Pl
   return { error, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false, next }
 }
 
+/** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */
+export function errorUnder({ isPrivate }: GrantedClaim, error: TokenError): TokenError {
+  if (!isPrivate || error.code !== 'ERR_LOGIN_REQUIRED') return error
+  const message = 'The shared token store is unavailable, and only the store may hold the tokens of a login'
+  return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })
+}
+
 /** The plan for a suspicious refresh token under `onSuspicious: 'stop'`. */
 export function planToStop(plan: Plan, failures: number): Plan {
   const { status, serviceCode } = plan.error

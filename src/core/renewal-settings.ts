@@ -1,6 +1,6 @@
 import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
-import type { ExchangeSettings } from './exchange.ts'
+import type { ExchangeSettings, ReadThrown } from './exchange.ts'
 import { randomHex } from './hex.ts'
 import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { MemoryRecord } from './memory-store.ts'
@@ -10,12 +10,8 @@ import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
 import type { StoredTokens, StoreReports, TokenRecord } from './token-store.ts'
 
-/** Turns what a source threw into a `TokenError`. */
-export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
-
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ExchangeSettings {
-  readonly readThrown: ReadThrown
   readonly record: TokenRecord
   /** Names this manager in the record. */
   readonly owner: string

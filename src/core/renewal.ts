@@ -6,6 +6,7 @@ import { GaveUp, Halted, TryAgain } from './renewal-endings.ts'
 import {
   askedMsOf,
   coolingError,
+  errorUnder,
   type FailureFacts,
   firstWordOf,
   type Plan,
@@ -106,13 +107,10 @@ export class Renewal {
     if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
     const run = () => exchange(this.#settings, refreshToken, this.#start.holdsProcess)
-    let granted: NewTokens
-    try {
-      granted = await (events.watcher ? events.watcher.call(call.by, attempt, run) : run())
-    } catch (thrown) {
-      return this.#failed(call, this.#settings.readThrown(thrown, call.by))
-    }
-    return this.#succeeded(call, granted)
+    return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
+      (granted) => this.#succeeded(call, granted),
+      (error: unknown) => this.#failed(call, errorUnder(claim, error as TokenError)),
+    )
   }
 
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */

@@ -2,6 +2,7 @@
 interface Runtime {
   readonly console?: { warn?(message: string): void }
   readonly isSecureContext?: boolean
+  readonly navigator?: { readonly onLine?: boolean }
   readonly process?: {
     getBuiltinModule?(id: string): unknown
     emitWarning?(message: string, options: { type: string; code: string; detail: string }): void
@@ -25,6 +26,11 @@ export function checkWebCrypto(what: string, otherwise: string): void {
   throw new TypeError(
     `${what} needs WebCrypto, which browsers offer to pages of https and of localhost only: serve the page over https, or ${otherwise}`,
   )
+}
+
+/** Whether this is a browser that is certainly offline. */
+export function isOffline(): boolean {
+  return (globalThis as Runtime).navigator?.onLine === false
 }
 
 interface AsyncHooks {

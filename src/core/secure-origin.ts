@@ -24,7 +24,10 @@ export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
  */
 export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp: boolean): URL {
   const text = value instanceof URL ? value.href : value
-  if (typeof text !== 'string') throw new TypeError(`${name} must be a URL, got ${kindOf(value)}`)
+  if (typeof text !== 'string')
+    throw new TypeError(
+      `${name} must be a URL, got ${kindOf(value)}${value === undefined ? ': is the environment variable set?' : ''}`,
+    )
   const url = parsedUrl(text)
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
   // A text that is no such URL may hold a password anywhere.

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import { type Clock, timerDelayMs } from './clock.ts'
 import { setDeadline } from './deadline.ts'
 import type { TokenError } from './errors.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
@@ -102,8 +102,7 @@ export class WaitingRoom {
 
   #arm(at: number): void {
     this.#timer?.cancel()
-    // Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, without end.
-    const delayMs = Math.ceil(Math.max(0, at - this.#clock.monotonicNow()))
+    const delayMs = timerDelayMs(at - this.#clock.monotonicNow())
     // The timer holds the process: a script must not end while it waits for its first token.
     const cancel = setDeadline(this.#clock, delayMs, () => this.#onTimer(), true)
     this.#timer = { at, cancel }

@@ -73,6 +73,9 @@ export type OAuth2Settings = ReturnType<typeof oauth2Settings>
 
 /** Checks the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
 export function oauth2Settings(options: OAuth2Options) {
+  for (const name of ['audience', 'resource'])
+    if (Object.hasOwn(Object(options) as object, name))
+      throw new TypeError(`${name} is no option: write parameters: { ${name} }`)
   const own = ownOptions('The options of oauth2', options, NAMES)
   const { grant = 'client_credentials', account = own.clientId, allowInsecureHttp = false, parameters = {} } = own
   const { refreshTokens = 'single-use', reuseGraceMs = 0, defaultLifetimeMs = 300_000, transport } = own

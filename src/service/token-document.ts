@@ -86,7 +86,7 @@ export class TokenDocument {
     try {
       answer = JSON.parse(text)
     } catch {
-      throw this.unusable('it is not JSON')
+      throw this.unusable('it is not JSON; check baseUrl')
     }
     return this.#object(answer, 'the document')
   }

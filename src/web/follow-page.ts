@@ -11,8 +11,8 @@ interface Page extends Target {
 
 /**
  * Renews at once when the page comes back: when the browser is online again, when the page becomes visible, or when the browser restores it from
- * the back/forward cache. Makes no token call while the token is fresh, while only a person can help, or before a `Retry-After` has passed. A
- * hidden page waits until it is visible. Does nothing outside browsers.
+ * the back/forward cache. Makes no token call while the token is fresh, after a stop, or before a `Retry-After` has passed. If a login is required,
+ * looks whether another tab has tokens. A hidden page waits until it is visible. Does nothing outside browsers.
  *
  * @example
  * ```ts
@@ -45,10 +45,11 @@ export function followPage(tokens: TokenManager): () => void {
 }
 
 function comeBack(tokens: TokenManager): void {
-  const { phase, renewing, nextAttemptAt } = tokens.status()
+  const { phase, renewing, nextAttemptAt, lastError } = tokens.status()
   if (renewing) return
   const needsToken = phase === 'due' || phase === 'expired'
-  // In a cool-down only renew() makes a token call. Otherwise getAccessToken() is better: it adopts the newer token of another tab.
+  const mustLogIn = phase === 'stopped' && lastError === 'ERR_LOGIN_REQUIRED'
+  // In a rest a request would be refused, or be served by the old token. Otherwise another tab may have a newer token already.
   if (phase === 'cooling-down' || (needsToken && nextAttemptAt !== undefined)) tokens.renew().catch(() => undefined)
-  else if (needsToken) tokens.getAccessToken().catch(() => undefined)
+  else if (needsToken || mustLogIn) tokens.getAccessToken().catch(() => undefined)
 }

@@ -113,13 +113,20 @@ export class TokenCalls {
       // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },
-      responseType: 'stream',
+      // XMLHttpRequest knows no streams, and browsers warn about each such request.
+      responseType: isByXhr(adapter) ? 'text' : 'stream',
       // axios looks for streams when it is loaded, and workerd does not allow them then. A `Response` of our own makes axios look again.
       env: { Response: globalThis.Response } as never,
       validateStatus: null,
     }
     return request
   }
+}
+
+/** Whether axios sends by XMLHttpRequest: it does where there is one, unless it is told otherwise. */
+function isByXhr(adapter: AxiosRequestConfig['adapter']): boolean {
+  const [first] = Array.isArray(adapter) ? adapter : [adapter]
+  return first === 'xhr' && 'XMLHttpRequest' in globalThis
 }
 
 export function isSuccess(status: number): boolean {

@@ -55,7 +55,7 @@ describe('given a log of the events', () => {
     [
       'suspicious',
       { ...suspicion, severity: 'low', evidence: 'concurrent-use', action: 'obtain' },
-      'warn axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (low: concurrent-use); the manager obtains a new pair',
+      'warn axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (low: concurrent-use); the manager needs a new pair',
     ],
     [
       'suspicionSettled',

@@ -37,7 +37,8 @@ describe('given options that are wrong', () => {
     [{ issuer: '' }, 'issuer must not be empty'],
     [{ transport: { timeout: 5 } }, 'transport has no timeout'],
     [{ allowInsecureHttp: 'yes' }, "allowInsecureHttp must be true or false, got 'yes'"],
-    [{ audience: 'api' }, "there is no 'audience'"],
+    [{ audience: 'api' }, 'audience is no option: write parameters: { audience }'],
+    [{ tenant: 'api' }, "there is no 'tenant'"],
   ])('when they are %j, then the error names the option', (options, message) => {
     const error = refused(options)
     expect(error.message).toContain(message)

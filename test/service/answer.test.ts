@@ -85,7 +85,7 @@ describe('given expires_in', () => {
   it.each(['NaN', 'Infinity', '060', '0x3c', '+60', '.5', '60.', 'undefined'])(
     'when it is %s, which is not JSON, then the answer is refused',
     async (text) => {
-      await expectUnusable(grantText({ expires_in: text }), /it is not JSON$/)
+      await expectUnusable(grantText({ expires_in: text }), /it is not JSON; check baseUrl$/)
     },
   )
 })
@@ -188,15 +188,15 @@ describe('given a 200 that carries no token', () => {
   const resource = `{"type":"auth-token","id":"7","attributes":${attributes}}`
 
   it.each([
-    ['nothing', '', /it is not JSON$/],
-    ['blanks', ' \n\t ', /it is not JSON$/],
-    ['HTML of a captive portal (F37)', '<!doctype html><title>Sign in</title>', /it is not JSON$/],
-    ['half a document', grantText().slice(0, -2), /it is not JSON$/],
-    ['a document and more', `${grantText()}x`, /it is not JSON$/],
-    ['two documents', grantText() + grantText(), /it is not JSON$/],
-    ['JSON with a comment', `${grantText()}//`, /it is not JSON$/],
-    ['JSON with single quotes', grantText().replaceAll('"', "'"), /it is not JSON$/],
-    ['a form', 'access=issued-token&expires_in=60', /it is not JSON$/],
+    ['nothing', '', /it is not JSON; check baseUrl$/],
+    ['blanks', ' \n\t ', /it is not JSON; check baseUrl$/],
+    ['HTML of a captive portal (F37)', '<!doctype html><title>Sign in</title>', /it is not JSON; check baseUrl$/],
+    ['half a document', grantText().slice(0, -2), /it is not JSON; check baseUrl$/],
+    ['a document and more', `${grantText()}x`, /it is not JSON; check baseUrl$/],
+    ['two documents', grantText() + grantText(), /it is not JSON; check baseUrl$/],
+    ['JSON with a comment', `${grantText()}//`, /it is not JSON; check baseUrl$/],
+    ['JSON with single quotes', grantText().replaceAll('"', "'"), /it is not JSON; check baseUrl$/],
+    ['a form', 'access=issued-token&expires_in=60', /it is not JSON; check baseUrl$/],
     ['null', 'null', /the document must be an object$/],
     ['a number', '5', /the document must be an object$/],
     ['text', '"issued-token"', /the document must be an object$/],
@@ -324,9 +324,9 @@ describe('given JSON that can be read in more than one way (F78)', () => {
   })
 
   it.each([
-    ['a second BOM', bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], grantText()), /it is not JSON$/],
+    ['a second BOM', bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], grantText()), /it is not JSON; check baseUrl$/],
     ['UTF-16', Buffer.from(`\ufeff${grantText()}`, 'utf16le'), /is not UTF-8/],
-    ['UTF-16 without BOM', Buffer.from(grantText(), 'utf16le'), /it is not JSON$/],
+    ['UTF-16 without BOM', Buffer.from(grantText(), 'utf16le'), /it is not JSON; check baseUrl$/],
     ['Latin-1 in a member nobody reads', bytes('{"note":"', [0xe9], `",${grantText().slice(1)}`), /is not UTF-8/],
     ['a byte that UTF-8 does not know', bytes('{"note":"', [0xff], `",${grantText().slice(1)}`), /is not UTF-8/],
     ['an overlong slash', bytes('{"note":"', [0xc0, 0xaf], `",${grantText().slice(1)}`), /is not UTF-8/],

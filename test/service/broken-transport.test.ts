@@ -191,7 +191,7 @@ describe.each(ADAPTERS)('given an answer without a document, and the %s adapter'
     const { origin } = await serveScripts([[...read, send(bytes)]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true })
-    expect(error.message).toMatch(/cannot be used: it is not JSON$/)
+    expect(error.message).toMatch(/cannot be used: it is not JSON; check baseUrl$/)
   })
 
   it.each([502, 503, 504])('when a gateway says %i with a page (F36), then its Retry-After is kept', async (status) => {

@@ -49,7 +49,7 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
   const gaveUp = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
   const credentials = /: check the credentials, and that the service speaks Variant A \(client id and secret\)$/
   const variant = /: check baseUrl, and that the service speaks Variant A \(client id and secret\)$/
-  const gone = /: check baseUrl and its trailing slash; Variant B .* may have been retired$/
+  const gone = /: check baseUrl and its trailing slash; .*oauth2; Variant B .* may have been retired$/
   const service = /: the token service failed$/
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { TokenGrant } from '../../src/index.ts'
+import { TokenError, type TokenGrant } from '../../src/index.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -11,6 +11,12 @@ const GRANT: TokenGrant = {
   accessLifetimeMs: 60_000,
   refreshToken: 'theirs',
   refreshLifetimeMs: 3_600_000,
+}
+
+class LoginSource extends ScriptedSource {
+  override obtain(): Promise<TokenGrant> {
+    return Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'Log in, then call adopt()'))
+  }
 }
 
 /** Two processes that share a register, which may be out of order. */
@@ -31,9 +37,11 @@ function fleet(options: SharedStoreOptions = {}) {
       return isSilent ? new Promise<never>(() => undefined) : replaced
     },
   }
-  const start = () => manage(new ScriptedSource({ pairs: true }), { store: sharedStore(register, options) }, clock)
+  const start = (source = new ScriptedSource({ pairs: true })) =>
+    manage(source, { store: sharedStore(register, options) }, clock)
   return {
     clock,
+    start,
     here: start(),
     there: start(),
     breakDown: (down: boolean) => void (isDown = down),
@@ -191,5 +199,41 @@ describe('given tokens that are adopted, and a shared store', () => {
     breakDown(false)
     await here.tokens.renew()
     expect(presentedBy(here)).toEqual(['theirs'])
+  })
+})
+
+describe('given a source that needs a person to log in, and a shared store (F159)', () => {
+  /** Somebody has logged in elsewhere, and this process has no token yet. */
+  async function loggedIn(options: SharedStoreOptions = {}) {
+    const world = fleet(options)
+    await world.there.tokens.adopt(GRANT)
+    return { ...world, here: world.start(new LoginSource({ pairs: true })) }
+  }
+
+  it.each(['private', 'fail'] as const)(
+    'when the store is out of order (%s), then nobody is sent to log in, and the login serves when the store is back',
+    async (onUnavailable) => {
+      const { clock, here, breakDown } = await loggedIn({ onUnavailable })
+      breakDown(true)
+      const told = outcome(here.tokens.getAccessToken({ maxWaitMs: 10_000 }))
+      await clock.advance(10_000)
+      expect(await told).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
+      expect(here.tokens.status().phase).not.toBe('stopped')
+      breakDown(false)
+      await clock.advance(20_000)
+      expect(await here.tokens.getAccessToken()).toBe('adopted')
+    },
+  )
+
+  it('when the store is back and holds no login, then a login is asked for', async () => {
+    const { clock, start, breakDown } = fleet()
+    const { tokens } = start(new LoginSource({ pairs: true }))
+    breakDown(true)
+    const told = outcome(tokens.getAccessToken({ maxWaitMs: 10_000 }))
+    await clock.advance(10_000)
+    expect(await told).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    breakDown(false)
+    await clock.advance(20_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 })

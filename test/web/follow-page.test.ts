@@ -75,7 +75,9 @@ describe('given any phase', () => {
     ['expired', {}, ['get']],
     ['expired', { renewing: true }, []],
     ['cooling-down', { renewing: true }, []],
-    ['stopped', {}, []],
+    ['stopped', { lastError: 'ERR_SUSPICIOUS_REFRESH_TOKEN' }, []],
+    // Somebody may have logged in in another tab.
+    ['stopped', { lastError: 'ERR_LOGIN_REQUIRED' }, ['get']],
     ['closed', {}, []],
   ])('when %s with %j comes back, then it asks for %j', (phase, more, expected) => {
     const { asked, stop } = follow({ phase, ...more })

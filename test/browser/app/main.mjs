@@ -1,5 +1,6 @@
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
+import { oauth2 } from 'axios-evergreen/oauth2'
 import { followPage, webStore } from 'axios-evergreen/web'
 import { inspect } from 'axios-evergreen/web/inspector'
 
@@ -9,6 +10,9 @@ const source = {
   obtain: ({ signal }) => tokenCall({ grant_type: 'session' }, signal),
   refresh: (refresh_token, { signal }) => tokenCall({ grant_type: 'refresh_token', refresh_token }, signal),
 }
+
+/** A person logs in, and the package makes the token calls. */
+const login = () => oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'app', grant: 'login' })
 
 async function tokenCall(body, signal) {
   const response = await fetch('/token', { method: 'POST', body: new URLSearchParams(body), signal })
@@ -25,10 +29,11 @@ async function tokenCall(body, signal) {
 const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly', 'storeUnavailable']
 
 /** Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared. */
-globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, ...options } = {}) => {
+globalThis.start = async (given = {}) => {
+  const { adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, byLogin, ...options } = given
   const encryptionKeys = seals ? [{ id: 'page', key: await pageKey() }] : undefined
   const store = web && webStore({ ...web, ...(encryptionKeys && { encryptionKeys }) })
-  const tokens = createTokenManager({ source, ...(store && { store }), ...options })
+  const tokens = createTokenManager({ source: byLogin ? login() : source, ...(store && { store }), ...options })
   const events = []
   for (const name of EVENTS)
     tokens.on(name, ({ error, ...event }) => void events.push({ name, ...event, ...(error && { code: error.code }) }))
@@ -43,7 +48,8 @@ globalThis.start = async ({ adapter, baseURL = '/api', header, web, seals, allow
       return error.response?.status || error.code || String(error)
     }
   }
-  globalThis.app = { api, tokens, events, send }
+  const logIn = async () => tokens.adopt(await tokenCall({ grant_type: 'session' }))
+  globalThis.app = { api, tokens, events, send, logIn }
 }
 
 /** Shows an inspector panel for the app that was started. */

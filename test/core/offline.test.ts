@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { TokenError } from '../../src/index.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/watched-clock.ts'
+
+const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+/** What a browser tells of its network. */
+function beOnline(onLine: boolean): void {
+  Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { onLine } })
+}
+afterEach(() => {
+  if (own) Object.defineProperty(globalThis, 'navigator', own)
+  else Reflect.deleteProperty(globalThis, 'navigator')
+})
+
+/** As XMLHttpRequest and fetch fail in a browser: neither says whether anything was sent. */
+const networkError = () => Promise.reject(new TypeError('Failed to fetch'))
+
+/** A manager whose first refresh fails while the browser is offline before it, and after it. */
+async function refreshed(before: boolean, after: boolean, fail: () => Promise<never> = networkError) {
+  const source = new ScriptedSource({ pairs: true })
+  const { clock, tokens } = manage(source)
+  await tokens.getAccessToken()
+  beOnline(before)
+  source.script.push(() => {
+    beOnline(after)
+    return fail()
+  })
+  const renewed = outcome(tokens.renew({ maxWaitMs: 20_000 }))
+  await settle()
+  beOnline(true)
+  await clock.advance(20_000)
+  await renewed
+  return source.calls.map(({ kind, refreshToken }) => refreshToken ?? kind)
+}
+
+describe('given a browser that is offline', () => {
+  it('when a refresh fails there, then its refresh token is untouched, and is presented when the browser is online', async () => {
+    expect(await refreshed(false, false)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
+  })
+
+  it.each([
+    ['goes offline while the call is made', true, false],
+    ['comes online while the call is made', false, true],
+    ['is online', true, true],
+  ])(
+    'when it %s, then the answer may be lost, and the refresh token is not presented again',
+    async (_, before, after) => {
+      expect(await refreshed(before, after)).toEqual(['obtain', 'refresh-1', 'obtain'])
+    },
+  )
+
+  it('when a source says more than that no answer came, then the source is believed', async () => {
+    const lost = () => Promise.reject(new TokenError('ERR_TOKEN_RESPONSE', 'cut off', { outcome: 'unknown' }))
+    expect(await refreshed(false, false, lost)).toEqual(['obtain', 'refresh-1', 'obtain'])
+  })
+})
