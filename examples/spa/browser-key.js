@@ -3,6 +3,7 @@
  * outside this browser. The key does not protect against scripts of this page: those can use it.
  */
 export async function browserKey(name) {
+  if (!globalThis.isSecureContext) throw new Error('browserKey needs a secure context: serve the page over https')
   const database = await answerOf(indexedDB.open(`key ${name}`, 1), (request) => {
     request.onupgradeneeded = () => request.result.createObjectStore('keys')
   })

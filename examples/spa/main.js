@@ -49,7 +49,11 @@ form.onsubmit = async (event) => {
 }
 document.getElementById('logout').onclick = async () => {
   // Ends the session at the service, so that no copy of its tokens is of use.
-  await fetch('/logout', { method: 'POST', headers: { Authorization: `Bearer ${await tokens.getAccessToken()}` } })
+  try {
+    await fetch('/logout', { method: 'POST', headers: { Authorization: `Bearer ${await tokens.getAccessToken()}` } })
+  } catch {
+    // Offline, or the session is over already. This browser forgets its tokens all the same.
+  }
   await tokens.reset()
   login.postMessage('out')
   show(false)
