@@ -10,17 +10,23 @@ export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnav
     kind: 'web',
     open(key, clock, reports) {
       const record = memory.open(key, clock, reports)
+      // Not in open(): before the first step nobody can listen.
+      const tell = () => {
+        const message = `This tab does not share its tokens: ${lack}`
+        reports.unavailable(message)
+        if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
+      }
       return {
         async claim(...claimed) {
-          const message = `This tab does not share its tokens: ${lack}`
-          // Not in open(): before the first claim nobody can listen.
-          reports.unavailable(message)
-          if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
+          tell()
           return record.claim(...claimed)
         },
         accept: (...given) => record.accept(...given),
         release: (...given) => record.release(...given),
-        adopt: (...given) => record.adopt(...given),
+        async adopt(...given) {
+          tell()
+          return record.adopt(...given)
+        },
         clear: (...given) => record.clear(...given),
       }
     },

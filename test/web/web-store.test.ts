@@ -49,8 +49,10 @@ describe('given a runtime without IndexedDB', () => {
 
   it('when it is to fail without the store, then it does', async () => {
     const { managers, end } = start(webStore({ onUnavailable: 'fail' }))
-    const error = await failureOf(managers[0]!.getAccessToken())
-    expect(isTokenError(error, 'ERR_STORE_UNAVAILABLE')).toBe(true)
+    const [tokens] = managers as [TokenManager]
+    const login = { accessToken: 'adopted', accessLifetimeMs: 60_000 }
+    for (const ask of [() => tokens.getAccessToken(), () => tokens.adopt(login)])
+      expect(isTokenError(await failureOf(ask()), 'ERR_STORE_UNAVAILABLE')).toBe(true)
     await end()
   })
 
