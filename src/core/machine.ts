@@ -19,7 +19,7 @@ import {
   type TokenStatus,
 } from './phase.ts'
 import { newTokens } from './exchange.ts'
-import { GaveUp, unforeseen } from './renewal-endings.ts'
+import { endingOf } from './renewal-endings.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
@@ -229,6 +229,7 @@ export class Machine {
       },
     })
     this.#enter({ type: 'started', renewal })
+    renewal.hurry(this.#room.firstLimit)
     void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
   }
 
@@ -265,19 +266,18 @@ export class Machine {
 
   #failed(renewal: Renewal, thrown: unknown): void {
     const { readThrown, clock, events } = this.#settings
-    const { error, coolDown } =
-      thrown instanceof GaveUp ? thrown : unforeseen(readThrown(thrown, 'obtain'), this.#failures + 1)
-    const { ms } = coolDown
+    const { error, coolDown } = endingOf(thrown, readThrown, this.#failures + 1)
     const wasToldOf = restIn(this.#phase)?.error.code
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.#now) })) return
-    const nextAttemptAt = Math.round(clock.wallNow() + ms)
+    const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     // A stop also drops the access token, even if it still lives.
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#current = undefined
-    const failure = ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
-    this.#armTimer(ms)
+    const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
+    this.#armTimer(coolDown.ms)
     this.#room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    if (ms < Infinity || wasToldOf !== error.code) events.emit('renewalFailed', { error: failure, nextAttemptAt })
+    const isNews = coolDown.ms < Infinity || wasToldOf !== error.code
+    if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
   #held(tokens: StoredTokens, random: number): HeldToken {

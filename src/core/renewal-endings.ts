@@ -1,4 +1,5 @@
 import type { TokenError } from './errors.ts'
+import type { ReadThrown } from './exchange.ts'
 import { coolDownOf } from './renewal-plan.ts'
 import type { CoolDown } from './token-store.ts'
 
@@ -29,7 +30,9 @@ export class GaveUp extends Error {
 
 const UNFORESEEN_REST_MS = 1_000
 
-/** For a failure that no plan covers, e.g. of the store. @param failures Renewals in a row that gave up, this one included. */
-export function unforeseen(error: TokenError, failures: number): GaveUp {
+/** Why a renewal that threw gave up. No plan covers failures such as those of the store. @param failures In a row, this one included. */
+export function endingOf(thrown: unknown, readThrown: ReadThrown, failures: number): GaveUp {
+  if (thrown instanceof GaveUp) return thrown
+  const error = readThrown(thrown, 'obtain')
   return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS, failures))
 }

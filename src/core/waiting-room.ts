@@ -50,6 +50,13 @@ export class WaitingRoom {
     return this.#waiters.size
   }
 
+  /** When the first of them gives up, monotonic ms. */
+  get firstLimit(): number {
+    let first = Infinity
+    for (const { limit } of this.#waiters) first = Math.min(first, limit)
+    return first
+  }
+
   /** @throws `signal.reason` when the caller gives up. */
   enter({ limit, keepAt, signal }: Wait): Promise<string> {
     return new Promise((resolve, reject) => {

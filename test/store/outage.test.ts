@@ -65,6 +65,16 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(await Promise.all(patient)).toEqual(['access-1', 'access-1'])
   })
 
+  it('when a caller who cannot wait is already there as the manager is reset, then the call comes at once', async () => {
+    const { tokens, source, clock } = start()
+    const asked = outcome(tokens.getAccessToken({ maxWaitMs: 900 }))
+    await tokens.reset().catch(() => undefined)
+    await clock.advance(100)
+    const calls = source.calls.length
+    await clock.advance(2_000)
+    expect([await asked, calls]).toEqual(['access-1', 1])
+  })
+
   it('when the token still serves, then nobody waits, and the call of its renewal is spread as well', async () => {
     const { tokens, source, register, clock, told } = start()
     register.isAway = false
