@@ -104,14 +104,13 @@ export class SharedRecord implements TokenRecord {
   }
 
   /** @param isRepeated Nobody answered the last time. If that was executed, others may have renewed these tokens since. */
-  async adopt(seenVersion: number, tokens: NewTokens, isRepeated = false): Promise<StoredTokens> {
+  /** @param sinceMs How long ago the login was, if this repeats a step whose answer is missing. A logout or a login that came later stays. */
+  async adopt(seenVersion: number, tokens: NewTokens, sinceMs?: number): Promise<StoredTokens> {
     const sentAt = this.#tokenClock.now()
     const { accessToken } = tokens
-    let earlier = isRepeated && this.#adopted?.accessToken === accessToken ? this.#adopted : undefined
+    const earlier = this.#adopted?.accessToken === accessToken ? this.#adopted.clearedFence : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
-      if (earlier && earlier.clearedFence === state?.clearedFence) return { answer: undefined }
-      // Where this one is not put there, another step has taken its fence.
-      earlier = undefined
+      if (sinceMs !== undefined && isOvertaken(state, earlier, reading.now - sinceMs)) return { answer: undefined }
       const change = adopt(state, seenVersion, aged(tokens, this.#tokenClock.now() - sentAt), reading)
       this.#adopted = { accessToken, clearedFence: change.state?.clearedFence }
       return change
@@ -213,4 +212,15 @@ export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): To
   const { accessRemainingMs, refreshRemainingMs } = tokens
   const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
   return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }
+}
+
+/**
+ * Whether the record holds a login or a logout that came after this login, or this login itself. Both raise `clearedFence` to the clock of the register.
+ *
+ * @param earlier What this login has written, or would have written. Undefined: it could not read the record.
+ * @param loginAt When the login was, by the clock of the register, ms.
+ */
+function isOvertaken(state: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
+  const { clearedFence = 0 } = state ?? {}
+  return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
 }

@@ -116,6 +116,8 @@ interface Unshared {
   readonly tokens: NewTokens
   /** On the token clock. */
   readonly at: number
+  /** When the login was that they come from, on the token clock. */
+  readonly loginAt: number
   /** The claim that the tokens settle. Undefined: they were adopted. */
   readonly claim: GrantedClaim | undefined
 }
@@ -186,7 +188,8 @@ class SharedOrPrivateRecord implements TokenRecord {
       if (!this.#isForeign) this.#untold.owe()
       const stored = await this.#private.accept(claim, tokens)
       this.#privateVersion = stored.version
-      if (this.#unshared && !this.#unshared.claim) this.#unshared = this.#asOfNow(tokens)
+      if (this.#unshared && !this.#unshared.claim)
+        this.#unshared = { ...this.#asOfNow(tokens), loginAt: this.#unshared.loginAt }
       return this.#asSeen(stored)
     }
     const unshared = this.#asOfNow(tokens, claim)
@@ -252,12 +255,16 @@ class SharedOrPrivateRecord implements TokenRecord {
     if (!unshared) return
     const tokens = this.#agedSince(unshared)
     if (unshared.claim) await this.#shared.accept(unshared.claim, tokens)
-    else await this.#shared.adopt(seenVersion, tokens, true)
-    if (this.#unshared === unshared) this.#unshared = undefined
+    else await this.#shared.adopt(seenVersion, tokens, this.#tokenClock.now() - unshared.loginAt)
+    if (this.#unshared !== unshared) return
+    this.#unshared = undefined
+    // From now on others may present their refresh token.
+    await this.#private.clear(this.#privateVersion)
   }
 
   #asOfNow(tokens: NewTokens, claim?: GrantedClaim): Unshared {
-    return { tokens, claim, at: this.#tokenClock.now() }
+    const at = this.#tokenClock.now()
+    return { tokens, claim, at, loginAt: at }
   }
 
   #agedSince({ tokens, at }: Unshared): NewTokens {

@@ -188,8 +188,6 @@ export const LARGE_SCOPES: readonly Scope[] = [
     faults: { ...NO_RESET, restore: 0 },
     most: 1,
     grant: 'login',
-    // An owner that went without the store would store its login again, after the logout: a limit (docs/protocol.md).
-    onUnavailable: 'fail',
   },
   {
     name: 'a grace, any 1 fault',

@@ -202,6 +202,24 @@ describe('given tokens that are adopted, and a shared store', () => {
   })
 })
 
+describe('given a login that the store has not confirmed', () => {
+  it.each<[string, (world: ReturnType<typeof fleet>, isWell: boolean) => void]>([
+    ['its answer is lost', ({ answers }, isWell) => answers(isWell)],
+    ['the store is out of order', ({ breakDown }, isWell) => breakDown(!isWell)],
+  ])('when %s, and another process logs out afterwards, then the login is not stored again', async (_, makeWell) => {
+    const world = fleet()
+    const { clock, here, there } = world
+    makeWell(world, false)
+    const adopted = here.tokens.adopt(GRANT)
+    await clock.advance(5_000)
+    await adopted
+    makeWell(world, true)
+    await there.tokens.reset()
+    await here.tokens.renew()
+    expect([await there.tokens.getAccessToken(), presentedBy(here)]).toEqual(['access-1', [undefined]])
+  })
+})
+
 describe('given a source that needs a person to log in, and a shared store (F159)', () => {
   /** Somebody has logged in elsewhere, and this process has no token yet. */
   async function loggedIn(options: SharedStoreOptions = {}) {
