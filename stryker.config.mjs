@@ -1,6 +1,6 @@
 // npm run test:mutation: changes core, wire and service in thousands of small ways, and runs the tests that reach each change.
 export default {
-  mutate: ['src/core/**/*.ts', 'src/wire/**/*.ts', 'src/service/**/*.ts'],
+  mutate: ['core', 'wire', 'service', 'store', 'oauth2', 'web'].map((room) => `src/${room}/**/*.ts`),
   testRunner: 'jest',
   jest: { projectType: 'custom', configFile: 'scripts/mutation/jest.config.mjs' },
   coverageAnalysis: 'perTest',

@@ -7,14 +7,20 @@ import config, { slowTests } from '../../jest.config.mjs'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(project, 'coverage', 'mutation')
 
-/** The tests of core and service, and those of sharing. No more: a mutant that survives costs a run of all tests that reach it. */
+/** The tests of the rooms and of their neighbours, and those of sharing. No more: a mutant that survives costs a run of all tests that reach it. */
 const rooms = {
   core: /./,
   service: /./,
   redis: /^(sharing|outage|garbage)\./,
+  store: /./,
+  oauth2: /^(answers|refusals|request|options)\./,
+  web: /./,
+  axios: /^(attach|replay|redirects|waiting)\./,
+  opentelemetry: /./,
 }
 // A few files import all test files: to load a file takes longer than to run its tests, and each mutant loads all files that
-// reach it. Tests with nock or a proxy stay apart, because they would disturb others.
+// reach it. Tests with nock, a proxy or changed globals stay apart, because
+// they would disturb others.
 mkdirSync(folder, { recursive: true })
 const groups = new Map()
 for (const [room, names] of Object.entries(rooms)) {
@@ -22,7 +28,7 @@ for (const [room, names] of Object.entries(rooms)) {
     if (!name.endsWith('.test.ts') || !names.test(name) || slowTests.includes(`<rootDir>/test/${room}/${name}`))
       continue
     const file = join(project, 'test', room, name)
-    const isApart = /'nock'|HTTP_PROXY/.test(readFileSync(file, 'utf8'))
+    const isApart = /'nock'|HTTP_PROXY|defineProperty\(globalThis/.test(readFileSync(file, 'utf8'))
     const group = isApart ? basename(file, '.test.ts') : room
     groups.set(group, `${groups.get(group) ?? ''}import ${JSON.stringify(file)}\n`)
   }
