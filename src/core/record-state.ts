@@ -199,6 +199,18 @@ export function adopt(
   return accept({ ...cleared, version, fence }, { version, fence }, tokens, reading)
 }
 
+/**
+ * Whether the record tells of a login or a logout that came later, or of this login itself: both raise `clearedFence` at least to the clock of the
+ * register. Then this login is not stored again.
+ *
+ * @param earlier The `clearedFence` that this login has written, or would have written. Undefined: it could not read the record.
+ * @param loginAt The instant of the login by the clock of the register, ms.
+ */
+export function isOvertaken(stored: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
+  const { clearedFence } = stored ?? EMPTY
+  return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
+}
+
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */
 export function overlap(stored: RecordState | undefined, { epoch }: Reading): Change<undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)

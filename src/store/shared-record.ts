@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
-import { accept, adopt, claim, clear, keptMs, overlap, release } from '../core/record-state.ts'
+import { accept, adopt, claim, clear, isOvertaken, keptMs, overlap, release } from '../core/record-state.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
@@ -103,7 +103,6 @@ export class SharedRecord implements TokenRecord {
     return newer ? { ...answer, newer: aged(newer, this.#tokenClock.now() - sentAt) } : answer
   }
 
-  /** @param isRepeated Nobody answered the last time. If that was executed, others may have renewed these tokens since. */
   /** @param sinceMs How long ago the login was, if this repeats a step whose answer is missing. A logout or a login that came later stays. */
   async adopt(seenVersion: number, tokens: NewTokens, sinceMs?: number): Promise<StoredTokens> {
     const sentAt = this.#tokenClock.now()
@@ -212,15 +211,4 @@ export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): To
   const { accessRemainingMs, refreshRemainingMs } = tokens
   const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
   return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }
-}
-
-/**
- * Whether the record holds a login or a logout that came after this login, or this login itself. Both raise `clearedFence` to the clock of the register.
- *
- * @param earlier What this login has written, or would have written. Undefined: it could not read the record.
- * @param loginAt When the login was, by the clock of the register, ms.
- */
-function isOvertaken(state: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
-  const { clearedFence = 0 } = state ?? {}
-  return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
 }

@@ -116,7 +116,7 @@ interface Unshared {
   readonly tokens: NewTokens
   /** On the token clock. */
   readonly at: number
-  /** When the login was that they come from, on the token clock. */
+  /** When the person logged in, on the token clock. A private renewal does not change it. */
   readonly loginAt: number
   /** The claim that the tokens settle. Undefined: they were adopted. */
   readonly claim: GrantedClaim | undefined
@@ -249,7 +249,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     return ended
   }
 
-  /** Repeats the step whose answer is missing. If the store had executed it, nothing changes. */
+  /** Repeats the step whose answer is missing. If the store had executed it, or something later, nothing changes. */
   async #share(seenVersion: number): Promise<void> {
     const unshared = this.#unshared
     if (!unshared) return
@@ -258,8 +258,8 @@ class SharedOrPrivateRecord implements TokenRecord {
     else await this.#shared.adopt(seenVersion, tokens, this.#tokenClock.now() - unshared.loginAt)
     if (this.#unshared !== unshared) return
     this.#unshared = undefined
-    // From now on others may present their refresh token.
-    await this.#private.clear(this.#privateVersion)
+    // The private record has the tokens of a login, too. From now on other owners may present their refresh token.
+    if (!unshared.claim) await this.#private.clear(this.#privateVersion)
   }
 
   #asOfNow(tokens: NewTokens, claim?: GrantedClaim): Unshared {
