@@ -60,13 +60,13 @@ export async function exchange(
 }
 
 /** XMLHttpRequest and fetch do not say why there was no answer. Offline, no request byte has left: the refresh token is untouched. */
-export function errorOffline(error: TokenError): TokenError {
+function errorOffline(error: TokenError): TokenError {
   const { code, message, status } = error
   const isUnclear = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && status === undefined && outcomeOf(error) === 'unknown'
   return isUnclear ? new TokenError(code, message, { ...detailsOf(error), outcome: 'not-sent' }) : error
 }
 
-/** @param ageMs How long the grant has lived. */
+/** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */
 export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0): NewTokens {
   const { accessToken, refreshToken, refreshLifetimeMs } = grant
   if (grant.accessLifetimeMs < ODD_LIFETIME_MS)

@@ -1,3 +1,4 @@
+import type { TokenErrorCode } from './errors.ts'
 import type { TokenEvents } from './events.ts'
 import { checkFunction, checkObject } from './option-checks.ts'
 import type { TokenManager } from './token-manager.ts'
@@ -43,7 +44,7 @@ const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) 
   ],
   renewalFailed: ({ nextAttemptAt, error: { code, message } }) => [
     'warn',
-    `renewalFailed: ${nextAttemptAt < Infinity ? `no token call before ${instant(nextAttemptAt)}` : `no token call until ${code === 'ERR_LOGIN_REQUIRED' ? 'adopt()' : 'reset() or adopt()'}`}; ${code}: ${message}`,
+    `renewalFailed: no token call ${pauseOf(code, nextAttemptAt)}; ${code}: ${message}`,
   ],
   suspicious: ({ severity, evidence, fingerprint, action }) => [
     severity === 'high' ? 'error' : 'warn',
@@ -63,4 +64,9 @@ function seconds(ms: number): string {
 
 function instant(at: number): string {
   return new Date(at).toISOString()
+}
+
+function pauseOf(code: TokenErrorCode, nextAttemptAt: number): string {
+  if (nextAttemptAt < Infinity) return `before ${instant(nextAttemptAt)}`
+  return code === 'ERR_LOGIN_REQUIRED' ? 'until adopt()' : 'until reset() or adopt()'
 }
