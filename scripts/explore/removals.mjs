@@ -35,6 +35,17 @@ export const REMOVALS = {
   'R4, a late end beside a claim': [
     ['core/record-state.ts', 'isBeside && !isMine && state.claim?.settled === false && !state.overlaps', 'false'],
   ],
+  // An exchange without the record marks the stored pair only; or a `clear` forgets the mark;
+  'R4, a told exchange and the next pair': [
+    [
+      'core/record-state.ts',
+      '{ ...state, pair: state.pair && { ...state.pair, overlapped: true }, overlaps: true }',
+      '{ ...state, pair: state.pair && { ...state.pair, overlapped: true } }',
+    ],
+  ],
+  'R4, a mark at a clear': [
+    ['core/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
+  ],
   // what was written down between a claim and the refusal is not read.
   'R4, the answer': [['core/suspicion.ts', ', answer?.overlapped]', ']']],
   // An exchange without the record is told by the next claim only; or only beside the claims.

@@ -52,6 +52,8 @@ describe('given the protocol without one of its rules', () => {
     ['R4, after it', 'obtain ends, a flush', FALSE_ALARM],
     ['R4, a late end', 'obtain ends, a flush', FALSE_ALARM],
     ['R4, a late end beside a claim', 'obtain ends, a login', FALSE_ALARM],
+    ['R4, a told exchange and the next pair', 'an owner without the store, when due', FALSE_ALARM],
+    ['R4, a mark at a clear', 'a reset after an owner has told of its obtain', FALSE_ALARM],
     ['R4, the answer', 'an owner without the store, when due', FALSE_ALARM],
     ['overlap', 'an owner without the store', FALSE_ALARM],
     ['overlap by a claim', 'an owner without the store', FALSE_ALARM],

@@ -45,6 +45,15 @@ export const SMALL_SCOPES: readonly Scope[] = [
     obtainEnds: true,
   },
   {
+    name: 'a reset after an owner has told of its obtain',
+    owners: [GET, ['logout', 'get', 'renew']],
+    faults: { outage: 1 },
+    most: 1,
+    obtainEnds: true,
+    // The first owner cannot reach the store. When it can again, it tells the record of its obtain, which is on its way.
+    begins: ['outage A', 'go A2', 'go A4'],
+  },
+  {
     name: 'a login and a crash',
     owners: [
       ['login', 'renew'],

@@ -47,6 +47,8 @@ export interface Scope {
   readonly hasLimits?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number
+  /** What happens first in every run. */
+  readonly begins?: readonly string[]
 }
 
 interface Message {
@@ -118,6 +120,7 @@ export class World {
         return owner
       })
     }
+    for (const choice of scope.begins ?? []) await world.act(choice)
     return world
   }
 
