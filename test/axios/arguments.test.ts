@@ -7,7 +7,7 @@ import { managerOf, mint, startTokens } from './support/tokens.ts'
 
 const baseURL = 'https://api.example.com'
 
-/** The message of the TypeError that attaching throws. */
+/** @returns The message of the TypeError that `attachBearer` throws. */
 function refusal(options: unknown, instance: unknown = axios.create({ baseURL }), tokens?: unknown): string {
   try {
     attachBearer(
@@ -16,7 +16,7 @@ function refusal(options: unknown, instance: unknown = axios.create({ baseURL })
       options as AttachOptions | undefined,
     )
   } catch (error) {
-    // By name: what Node's own URL throws is of another realm here.
+    // Checked by name, because the TypeErrors of Node's own URL belong to another realm here.
     expect((error as Error).name).toBe('TypeError')
     return (error as Error).message
   }

@@ -65,7 +65,7 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
     await api('/9')
     await api({ method: 'put', url: '/10', data: 'x' })
     await api.get(`${server.baseUrl}/11`)
-    await axios.get('/12', { adapter, baseURL: server.baseUrl }) // of another instance
+    await axios.get('/12', { adapter, baseURL: server.baseUrl }) // an instance without an attachment
     expect(server.bearers).toEqual([...Array<string>(11).fill('Bearer token-1'), undefined])
   })
 
@@ -174,7 +174,7 @@ describe('given a fresh token and a baseURL that stays as it is', () => {
     for (const url of ['/wallet', 'orders?page=2', '', '/a/b']) await api.get(url)
     expect(parse).not.toHaveBeenCalled()
     await api.get('https://api.example.com/absolute')
-    expect(parse).toHaveBeenCalled() // so that it is known to be seen
+    expect(parse).toHaveBeenCalled() // the spy does see a URL that is parsed
     expect(calls.map(({ authorization }) => authorization)).toEqual(Array(6).fill('Bearer token-1'))
   })
 })
@@ -199,7 +199,7 @@ describe('given several instances and managers', () => {
     attachBearer(first, tokens)
     attachBearer(second, tokens)
     await Promise.all([first.get('/'), second.get('/')])
-    await Promise.all([first.get(two.baseUrl), second.get(one.baseUrl)]) // each knows its own origin only
+    await Promise.all([first.get(two.baseUrl), second.get(one.baseUrl)]) // each instance knows its own origin only
     expect(minted.calls).toBe(1)
     expect([one.bearers, two.bearers]).toEqual([
       ['Bearer token-1', undefined],
@@ -239,7 +239,7 @@ describe('given several instances and managers', () => {
     await api.get('/')
     expect(server.bearers).toEqual(['Bearer one-1'])
     expect(second.minted.calls).toBe(0)
-    attachBearer(api, second.tokens, { origins: ['https://other.example.com'] }) // was not claimed by the failed try
+    attachBearer(api, second.tokens, { origins: ['https://other.example.com'] }) // the call that failed has not claimed this origin
   })
 
   it('when the first one is detached, then its origin is free for the second', async () => {
@@ -388,7 +388,7 @@ describe('given an attachment', () => {
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
     attachBearer(api, tokens)
-    // Missing in axios' types.
+    // The types of axios lack `create` of an instance.
     const child = (api as unknown as { create(config: object): AxiosInstance }).create({})
     await child.get('/1')
     attachBearer(child, tokens)
@@ -469,7 +469,7 @@ describe('given no token to be had', () => {
     attachBearer(api, tokens)
     await api.get('/')
     minted.fail(new TokenError('ERR_TOKEN_REQUEST', 'gone'))
-    await clock.advance(50_000) // due since 45 s
+    await clock.advance(50_000) // the token became due at 45 s
     await api.get('/')
     await clock.advance(0)
     await api.get('/')
@@ -478,7 +478,7 @@ describe('given no token to be had', () => {
   })
 })
 
-/** What a user may write who has tokens from elsewhere: the interface and nothing more. */
+/** A manager that a user writes for tokens from elsewhere. It has the members of the interface, and nothing more. */
 function handMade(members: Partial<TokenManager>): TokenManager {
   return members as TokenManager
 }
@@ -516,7 +516,7 @@ describe('given a manager made by hand', () => {
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
     const tokens = { peekAccessToken: () => 'token', getAccessToken: async () => 'token' }
     await jest.isolateModulesAsync(async () => {
-      // A copy that has not warned yet.
+      // A copy of the module that has not warned yet.
       const copy = await import('../../src/index.ts')
       copy.attachBearer(api, handMade({ ...tokens, replaceAccessToken: async () => 'token' }))
     })

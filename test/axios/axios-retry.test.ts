@@ -11,7 +11,7 @@ import { failureOf } from './support/turns.ts'
 
 type Original = InternalAxiosRequestConfig['adapter']
 
-// Three 503s and two 401s to each test that uses it.
+// Answers each test that uses it with three 503s, then with two 401s.
 const own = inProcess((_, index) => (index % 5 < 3 ? 503 : 401))
 const ADAPTERS: [string, Original][] = [
   ['the name http', 'http'],
@@ -41,7 +41,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
         retryDelay: () => 0,
         onRetry: async (count, error) => {
           note(error)
-          // Each retry must send the token of its own time, not the one of the attempt before.
+          // Each retry must send the current token, not the token of the attempt before.
           if (count < 3) await tokens.renew()
         },
       })
@@ -55,7 +55,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
       typeof adapter === 'function'
         ? own.calls.slice(before).map(({ authorization, config }) => [authorization, String(config.data)])
         : server.received.map(({ headers, body }) => [headers.authorization, body.toString()])
-    // Four attempts of axios-retry, the last of which is replayed once.
+    // axios-retry makes four attempts. The last one is replayed once.
     expect(sent).toEqual([
       ['Bearer token-1', '{"a":1}'],
       ['Bearer token-2', '{"a":1}'],
@@ -80,7 +80,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     attachBearer(api, tokens)
     axiosRetry(api, { retries: 2, retryDelay: () => 0, retryCondition: () => true })
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
-    // A replay in the first attempt; then the gap between forced renewals holds.
+    // The first attempt is replayed. Then the gap between forced renewals prevents more replays.
     expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2', 'Bearer token-2'])
     expect(minted.calls).toBe(2)
   })

@@ -10,13 +10,13 @@ import { failureOf, until } from './support/turns.ts'
 const text = 'größe "quoted" 💶\r\n'
 const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
 
-/** Reads a multipart body as a server does, by the boundary that its header announces. */
+/** Reads a multipart body as a server does, with the boundary from the header. */
 async function formOf({ headers, body }: Received): Promise<[string, unknown][]> {
   const response = new Response(body as Uint8Array<ArrayBuffer>, {
     headers: { 'Content-Type': headers['content-type'] ?? '' },
   })
   const entries: [string, unknown][] = []
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- its cost is of no concern to a test
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- its cost does not matter in a test
   for (const [name, value] of await response.formData()) {
     if (typeof value === 'string') entries.push([name, value])
     else entries.push([name, { name: value.name, type: value.type, text: await value.text() }])
@@ -24,7 +24,7 @@ async function formOf({ headers, body }: Received): Promise<[string, unknown][]>
   return entries
 }
 
-/** Whether every request announced the length that it had. */
+/** Whether the Content-Length of every request was the length of its body. */
 function lengthsHold({ received }: ApiServer): boolean {
   return received.every(({ headers, body }) => Number(headers['content-length'] ?? body.length) === body.length)
 }
@@ -91,7 +91,7 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
     expect(server.received.map(({ body }) => body.equals(large))).toEqual([true, true])
   })
 
-  // Without a content type axios' fetch adapter announces a native form as urlencoded, in Node and without us.
+  // Without a content type, axios' fetch adapter in Node declares native FormData as urlencoded, even without this package.
   it.each(adapter === 'fetch' ? ['multipart/form-data'] : ['multipart/form-data', undefined])(
     'when the body is native FormData (content type %s), then it can be parsed both times, and holds the same',
     async (type) => {
@@ -152,7 +152,7 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
     expect(error.response?.data).toEqual({ error: 'refused' })
     expect(server.bearers).toEqual(['Bearer token-1'])
     expect(server.received[0]!.body.toString()).toContain(name.startsWith('an empty') ? '' : 'onetwo')
-    // The next request fares better.
+    // The manager renews in the background, so the next request has a new token.
     await until(() => tokens.peekAccessToken() === 'token-2')
     expect([minted.calls, server.received.length]).toEqual([2, 1])
   })

@@ -20,7 +20,7 @@ import { failureOf } from './support/turns.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 
-/** Our interceptor between one that runs after it (registered before) and one that runs before it (registered after). */
+/** Where an interceptor of the user stands: axios runs request interceptors in the reverse order of registration. */
 const SIDES = ['registered before ours, which runs after it', 'registered after ours, which runs before it'] as const
 
 function attachBeside(
@@ -216,7 +216,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     )
     const api = axios.create({ baseURL: 'https://api.example.com' })
     attachBearer(api, tokens)
-    api.defaults.adapter = adapter // put there later, as mock libraries do
+    api.defaults.adapter = adapter // mock libraries also set it after attaching
     const { config } = await api.get('/good')
     const error = await failureOf<AxiosError>(api.get('/bad'))
     for (const held of [config, error.config!, error.response!.config]) {
@@ -294,7 +294,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     const sent: unknown[] = []
     const adapter: AxiosAdapter = ({ headers }) => {
       sent.push(headers.get('Authorization'))
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- adapters may
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- adapters may reject with anything
       return Promise.reject(thrown)
     }
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })

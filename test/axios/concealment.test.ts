@@ -21,7 +21,7 @@ function attached(baseURL: string, options: AxiosRequestConfig, attach: AttachOp
   return { api, tokens }
 }
 
-/** The wire did carry it: else a test of its absence shows nothing. */
+/** Expects that the server received the token: otherwise its absence elsewhere would prove nothing. */
 function expectSent({ received }: { received: readonly object[] }, times: number): void {
   expect(received.filter((request) => JSON.stringify(request).includes(MARKED))).toHaveLength(times)
 }
@@ -91,7 +91,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     const request = answer.request as { headers?: Headers; getHeader(name: string): unknown }
     expect(inspect({ request })).toMatch(/Request GET .*\?q=1/)
     expect(JSON.stringify({ request })).toMatch(/Request GET .*\?q=1/)
-    // A copy is concealed as well, though it has no method of its class.
+    // A copy has no method of the class of its original. The token must be concealed in the copy, too.
     expectNoCanary(inspect({ ...request }) + JSON.stringify({ ...request }))
     const sent = request.headers ? request.headers.get(header) : request.getHeader(header)
     expect(sent).toContain(MARKED)
@@ -121,7 +121,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     const once = name.includes('went once')
     const data = once ? new Response('body').body : undefined
     const error = await failureOf<AxiosError>(api.request({ url: '/', ...options, ...(once && { data }) }))
-    // The http adapter takes no ReadableStream: axios refuses it before anything is sent.
+    // axios' http adapter takes no ReadableStream, and rejects before it sends anything.
     expectSent(server, once && adapter === 'http' ? 0 : sent)
     expect(error.isAxiosError).toBe(true)
     expectConcealed(error, header)
@@ -148,7 +148,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     const error = await failed
     expectSent(server, 1)
     expect(axios.isCancel(error)).toBe(true)
-    // The reason of a cancel token holds itself by way of its config: axios' fetch adapter makes no JSON of it.
+    // axios' fetch adapter gives an error that contains itself (`config.cancelToken.reason`): JSON.stringify fails.
     expectNoCanary(end === 'cancelled' ? consoleLogged(error) + inspect(error, { depth: Infinity }) : printed(error))
     expect(Object.keys(error)).not.toContain('request')
   })
@@ -157,7 +157,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     const server = await startApi(unanswered)
     const { api } = attached(server.baseUrl, { adapter }, attach)
     let error: AxiosError | undefined
-    // However slow the machine is, one of them gets there.
+    // The timeout grows until one request reaches the server, however slow the machine is.
     for (let timeout = 20; server.received.length === 0; timeout *= 2)
       error = await failureOf<AxiosError>(api.get('/', { timeout }))
     expectSent(server, server.received.length)
@@ -181,7 +181,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
         }
       }
       const ends: AxiosRequestConfig[] = [{ maxContentLength: 1_000 }]
-      // axios does not abort what it has rejected.
+      // An abort does not end the body of a response that axios rejected.
       if (status === 200) ends.push({ signal: controller.signal })
       for (const options of ends) {
         const error = await failureOf<unknown>(read(options))
@@ -236,11 +236,11 @@ describe('given an agent of the user among the settings', () => {
   const logs: [string, (value: object) => string][] = [
     ['console.log', (value) => consoleLogged(value)],
     ['inspect to depth 6', (value) => inspect(value, { depth: 6 })],
-    // A response holds its agent's sockets, which no JSON can hold.
+    // A response holds the sockets of its agent, which JSON.stringify cannot print.
     ['JSON.stringify', (value) => ('toJSON' in value ? JSON.stringify(value) : '')],
   ]
 
-  // Deeper, an agent shows the requests of others on its sockets, as it does without the library (README).
+  // Below depth 6, an agent shows other requests on its sockets, as it does without this package (README).
   it('when error and response are printed while another request is on its way, then no token is seen', async () => {
     const answer = gate()
     const server = await startApi(async ({ url }) => {
@@ -347,7 +347,7 @@ describe('given what the library itself gives away', () => {
     await api.get('http://localhost:9/').catch(() => undefined)
     minted.fail(new Error('down'))
     const failed = failureOf(tokens.renew())
-    await clock.advance(10_000) // its retries
+    await clock.advance(10_000) // all retries of this renewal
     const error = await failed
     for (const value of [attachment, anomalies, error, tokens]) expectNoCanary(logged(value))
     expectNoCanary(inspect(api, { depth: 6 }))

@@ -9,7 +9,7 @@ import { inProcess } from './support/in-process.ts'
 import { managerOf, mint, startTokens } from './support/tokens.ts'
 import { failureOf } from './support/turns.ts'
 
-/** The anomalies of a world, kind and message; they are told after the request that caused them. */
+/** @returns Kind and message of all anomalies. The manager reports them after the request that caused them. */
 async function told(anomalies: readonly { kind: string; message: string }[]): Promise<[string, string][]> {
   await settle()
   return anomalies.map(({ kind, message }) => [kind, message])
@@ -33,7 +33,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     nock.restore()
   })
 
-  /** An internet in which every host answers, and tells where a request went. */
+  /** Lets every host answer, and records where each request went. */
   function everyHostAnswers(): void {
     for (const origin of [/^https:\/\//, /^http:\/\//])
       nock(origin)
@@ -145,7 +145,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
       [home, 'Bearer token-1'],
       [home, 'Bearer token-1'],
     ])
-    // And per request, the other way round.
+    // A request can override the setting of the instance.
     await api.get('https://evil.test/wallet', { allowAbsoluteUrls: true })
     expect(sent[2]).toMatchObject({ origin: 'https://evil.test', authorization: undefined })
   })
@@ -167,7 +167,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
   })
 })
 
-/** Where, of these urls, the token goes. */
+/** @returns Those of the urls to which the token was sent. */
 async function reached(
   urls: readonly string[],
   {

@@ -5,7 +5,7 @@ import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf, until } from './support/turns.ts'
 
-/** What this process lacks, and a page has. */
+/** Defines what a page has and this process lacks. */
 function onPage(href: string, baseURI?: string): void {
   Reflect.set(globalThis, 'location', { href })
   if (baseURI !== undefined) Reflect.set(globalThis, 'document', { baseURI })
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const name of ['location', 'document']) Reflect.deleteProperty(globalThis, name)
 })
 
-/** An instance on a page, with what its adapter was asked for. */
+/** An attached instance on a page, and the calls of its adapter. */
 function startPage(defaults: object, options?: AttachOptions, statusOf?: Parameters<typeof inProcess>[0]) {
   const { adapter, calls } = inProcess(statusOf)
   const api = axios.create({ adapter, ...defaults })
@@ -43,7 +43,7 @@ describe('given a page at https://shop.example/app/', () => {
     'when baseURL is / and the browser would go to another origin for %j, then no token goes along (F183)',
     async (url) => {
       onPage('https://shop.example/app/')
-      // As a browser reads it.
+      // Browsers read the url like this.
       expect(new URL(`/${url}`, 'https://shop.example/').origin).toBe('https://evil.example')
       const { api, sent } = startPage({ baseURL: '/' })
       await api.get(url)
@@ -84,7 +84,7 @@ describe('given a page that is not safe', () => {
   })
 })
 
-/** As axios' adapter of XMLHttpRequest, which says where it has ended. */
+/** Like axios' adapter of XMLHttpRequest: the request shows the URL at which the last redirect ended. */
 function xhr(responseURL: (url: string) => string, status: number): AxiosAdapter {
   const adapter: AxiosAdapter = (config) => {
     const request = { responseURL: responseURL(axios.getUri(config)) }
@@ -162,7 +162,7 @@ describe('given XMLHttpRequest', () => {
 describe('given fetch of a browser', () => {
   it('when it meets a redirect that it does not follow, then that is a failure, not an empty success (F185)', async () => {
     const { api } = startPage({ baseURL: 'https://api.example' }, { header: 'X-Api-Token' }, () => 0)
-    // As axios settles an answer without a status.
+    // axios resolves with an answer that has no status. Here, `validateStatus: null` has the same effect.
     const error = await failureOf<AxiosError>(api.get('/x', { validateStatus: null }))
     expect(error).toMatchObject({ isAxiosError: true, code: 'ERR_FR_TOO_MANY_REDIRECTS' })
     expect(error.message).toContain('X-Api-Token')

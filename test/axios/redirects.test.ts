@@ -8,7 +8,7 @@ import { failureOf } from './support/turns.ts'
 const STATUSES = [301, 302, 303, 307, 308]
 const CASES = (['http', 'fetch'] as const).flatMap((adapter) => STATUSES.map((status) => [adapter, status] as const))
 
-/** Sends requests for these paths on to there, with `status`. */
+/** Redirects these paths to their targets with `status`. */
 function redirecting(status: number, targets: Record<string, string>): Script {
   return ({ url }) => {
     const location = targets[url]
@@ -133,7 +133,7 @@ describe('given an adapter that reads in its config whether to follow redirects'
     const read: unknown[] = []
     const adapter: AxiosAdapter = async (config) => {
       const fetchOptions = config.fetchOptions as { redirect?: string } | undefined
-      // Older axios look at the one for http, and at the other for fetch.
+      // Older axios reads `maxRedirects` in the http adapter, and `fetchOptions` in the fetch adapter.
       read.push({ maxRedirects: config.maxRedirects, redirect: fetchOptions?.redirect })
       return { data: '', status: 200, statusText: '', headers: {}, config }
     }

@@ -109,7 +109,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(error).toMatchObject({ name: 'AxiosError', status: 401 })
     expect(error.response?.data).toEqual({ error: 'refused' })
     expect([server.received.length, minted.calls]).toEqual([1, 2])
-    // Now the renewal cools down: the next 401 costs no token call.
+    // The cool-down has begun: the next 401 costs no token call.
     expect((await api.get('/', { validateStatus: () => true })).status).toBe(401)
     expect([server.received.length, minted.calls]).toEqual([2, 2])
   })
@@ -147,9 +147,9 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
     for (let n = 0; n < 5; n += 1) expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
-    // The first one: cold, refused, renewed, refused. The others: refused, too soon.
+    // The first request obtains, is refused, renews, and is refused. The others are refused, and may not renew so soon.
     expect([server.received.length, minted.calls]).toEqual([6, 2])
-    await clock.advance(6_000) // a tenth of the lifetime
+    await clock.advance(6_000) // the gap between forced renewals: a tenth of the lifetime
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
     expect([server.received.length, minted.calls]).toEqual([8, 3])
   })
@@ -168,7 +168,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     },
   )
 
-  // Far more than socket buffers hold: a body that nobody reads would keep its connection.
+  // Far more than socket buffers hold: as long as nobody reads the body, its connection is not free.
   const large = 'x'.repeat(8 * 1024 * 1024)
 
   it.each([
@@ -230,7 +230,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
       },
     })
     expect((await api.get<unknown>('/')).data).toEqual({ ok: true })
-    // The answer to the replay is asked about too: new tokens that are refused are told.
+    // `refuses` is also asked about the answer to the replay, because the manager reports new tokens that are refused.
     expect(seen).toEqual(['{"error":"token"}', '{"ok":true}'].map((data) => [200, 'ok', data]))
   })
 
@@ -281,7 +281,7 @@ describe('given requests that were sent with the same old token', () => {
     const requests = ['/0', '/1', '/2'].map((path) => api.get(path))
     await until(() => server.received.length === 3)
     answers[0]!.open()
-    await until(() => server.received.length === 4) // the first replay is out, the token replaced
+    await until(() => server.received.length === 4) // the token is replaced, and the first replay has arrived
     answers[1]!.open()
     await until(() => server.received.length === 5)
     answers[2]!.open()

@@ -10,7 +10,7 @@ import { failureOf, gate, until } from './support/turns.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 
-/** Tells whether a promise is settled yet. */
+/** Shows whether a promise has settled. */
 function watch<T>(promise: Promise<T>): { settled: boolean; promise: Promise<T> } {
   const watched = { settled: false, promise }
   const note = () => (watched.settled = true)
@@ -52,7 +52,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     expect(error.response).toBeUndefined()
     expect(axios.isCancel(error)).toBe(false)
     expect(clock.holding).toBe(0)
-    // The renewal was not its own: it goes on.
+    // The renewal belongs to all callers, so it goes on.
     minted.release()
     expect(await tokens.getAccessToken()).toBe('token-1')
     expect([server.received.length, minted.calls]).toEqual([0, 1])
@@ -60,7 +60,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
 
   it('when the token comes just in time, then the request is served, with its full timeout for the call', async () => {
     const { clock, server, api, minted } = await waitingWorld(adapter)
-    // The call itself takes real time, more than the wait on a busy machine.
+    // The call itself takes real time, so its timeout must be long enough for a busy machine.
     const request = watch(api.get('/', { timeout: 9_000 }))
     await clock.advance(8_999)
     minted.release()
@@ -72,7 +72,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
   it('when a request has no timeout, then it waits as long as the manager lets it, and gets its error', async () => {
     const { clock, server, api, minted } = await waitingWorld(adapter)
     const request = watch(api.get('/'))
-    for (let n = 0; n < 3; n += 1) await clock.advance(9_999) // less than an exchange may take
+    for (let n = 0; n < 3; n += 1) await clock.advance(9_999) // each step is shorter than the deadline of an exchange
     await clock.advance(2)
     expect(request.settled).toBe(false)
     await clock.advance(1)
@@ -200,7 +200,7 @@ describe('given listeners on signals and cancel tokens', () => {
     const { token: cancelToken } = axios.CancelToken.source()
     const options = { signal, ...(withToken && { cancelToken }) }
     const requests = Array.from({ length: count }, (_request, n) => api.get(`/${n}`, options))
-    await settle() // a MaxListenersExceededWarning would come now, and fail the test
+    await settle() // Node would now warn of too many listeners, which would fail the test
     minted.release()
     await Promise.all(requests)
     expect(add.mock.calls.length).toBeLessThanOrEqual(1)
@@ -221,7 +221,7 @@ describe('given listeners on signals and cancel tokens', () => {
   })
 })
 
-/** As much of a signal as axios asks for: what polyfills and test doubles offer. */
+/** A signal with only what axios needs, like that of polyfills and test doubles. */
 class GenericSignal extends EventTarget {
   aborted = false
   abort(): void {
@@ -281,7 +281,7 @@ describe('given an answer that refuses the token and is long on its way', () => 
       const { tokens, minted } = startTokens()
       const answer = gate()
       const { adapter, calls } = inProcess(() => 401)
-      // As adapters that know nothing of signals do.
+      // Some adapters know nothing of signals.
       const slow: AxiosAdapter = (config) => answer.opened.then(() => adapter(config))
       const api = axios.create({ adapter: slow, baseURL: 'https://api.example.com' })
       attachBearer(api, tokens)
@@ -309,7 +309,7 @@ describe.each(ADAPTERS)(
       minted.release()
       await until(() => tokens.status().phase === 'fresh')
       minted.hold()
-      await until(() => minted.calls === 2) // refused, and waiting again: 400 ms are left
+      await until(() => minted.calls === 2) // the token was refused, and the request waits again: 400 ms are left
       await clock.advance(399)
       expect(request.settled).toBe(false)
       await clock.advance(1)
@@ -404,7 +404,7 @@ describe('given a timeout and the waiting budget of the manager', () => {
     await api.get('/')
     await clock.advance(44_000)
     minted.hold()
-    await clock.advance(13_500) // 2.5 s are left, of a hard window of 3
+    await clock.advance(13_500) // the token has 2.5 s left; its hard window is 3 s
     const request = watch(api.get('/'))
     await clock.advance(1_499)
     expect(request.settled).toBe(false)
@@ -416,7 +416,7 @@ describe('given a timeout and the waiting budget of the manager', () => {
 })
 
 describe('given a manager made by hand that knows the contract only', () => {
-  /** Waits until its signal ends, as the contract asks; knows no other limit. */
+  /** Waits until the signal aborts, as the contract asks, and knows no other limit. */
   const tokens = {
     peekAccessToken: () => undefined,
     getAccessToken: ({ signal }: { signal?: AbortSignal } = {}) =>
@@ -448,7 +448,7 @@ describe('given a manager made by hand that knows the contract only', () => {
   })
 })
 
-/** What such a manager may give for a token. */
+/** What a manager made by hand may give in place of a token. */
 const UNUSABLE: [string, unknown][] = [
   ['undefined', undefined],
   ['null', null],
@@ -474,7 +474,7 @@ describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, to
     attachBearer(api, tokens)
     const error = await failureOf(api.get('/'))
     expect(calls.map(({ authorization }) => authorization)).toEqual(Array(sent).fill('Bearer good'))
-    // The API's own answer says most.
+    // The caller gets the answer of the API, which says more than our error.
     if (place.includes('replace')) expect(error).toMatchObject({ status: 401 })
     else expect(error).toBeInstanceOf(TypeError)
     if (!place.includes('replace')) expect(error.message).toMatch(/AccessToken of the token manager must give a token/)

@@ -49,7 +49,7 @@ describeBrowser('given the example of a single-page application', () => {
     await context.close()
   })
 
-  // What throttles and fails goes on for 10 s: these come last.
+  // The service throttles or fails for 10 s, so these two come last.
   it.each([
     ['revoke', '#events [title="refused, then answered"]', /renewed .*"because":"refused"/],
     ['steal', '#login:not([hidden])', /suspicious .*"evidence":"unexplained"/],

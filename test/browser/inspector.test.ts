@@ -11,7 +11,7 @@ const REQUEST_ENDS = ['answered', 'refused, then answered', 'failed']
 const axesOf = ({ page }: Tab) => page.evaluate<Axis[]>('axes()')
 const hasDots = (axis: number, least: number) => `axes()[${axis}]?.dots.length >= ${least}`
 
-/** Opens a tab whose panel follows its requests. */
+/** Opens a tab with a panel. */
 async function lookingTab(open: (options?: object) => Promise<Tab>, options?: object): Promise<Tab> {
   const tab = await open(options)
   await tab.page.evaluate('look()')
@@ -34,7 +34,7 @@ describeBrowser('given panels of a site', () => {
     site.revokeAccess()
     expect(await tab.send('/wallet')).toBe(200)
     expect(await tab.send('/refused')).toBe(401)
-    // Whoever takes any status gets the refusal as an answer.
+    // With `validateStatus: null`, the refusal comes as a response.
     expect(await tab.page.evaluate(`app.api.get('/refused', { validateStatus: null }).then(r => r.status)`)).toBe(401)
     await tab.page.evaluate(`app.api.get('/wallet', { signal: AbortSignal.abort() }).catch(() => undefined)`)
     await tab.send('/wallet')
@@ -60,7 +60,7 @@ describeBrowser('given panels of a site', () => {
   it('when an interceptor freezes a config, then its request is a dot as well', async () => {
     const { open } = stage()
     const tab = await open({})
-    // It runs before those of the panel, which was not there yet when it was made.
+    // The interceptor is registered after those of the panel, so it runs before them.
     await tab.page.evaluate('look()')
     await tab.page.evaluate(`void app.api.interceptors.request.use((config) => Object.freeze({ ...config }))`)
     expect(await tab.send('/wallet')).toBe(200)
@@ -78,7 +78,7 @@ describeBrowser('given panels of a site', () => {
     await second.until(hasDots(1, 2))
     const [ofFirst, ofSecond] = [await axesOf(first), await axesOf(second)]
     expect(ofFirst.map(({ name }) => name)).toEqual(['this tab', 'another tab'])
-    // What the first did before the second came.
+    // The first tab did this before the second panel existed.
     expect(ofFirst[0]).toEqual({ name: 'this tab', dots: ['renewed', 'answered'] })
     expect(ofSecond).toEqual([
       { name: 'this tab', dots: ['adopted', 'answered'] },
@@ -113,7 +113,7 @@ describeBrowser('given panels of a site', () => {
     const during = await living()
     expect(Object.keys(before)).toEqual(['listeners', 'timers', 'channels', 'request', 'response'])
     for (const [what, count] of Object.entries(before)) expect([what, during[what]! > count]).toEqual([what, true])
-    // A request that is under way ends as it would have.
+    // A request in flight ends as it would without a panel.
     site.hold()
     await tab.page.evaluate('app.tokens.reset()')
     await tab.page.evaluate(`void (globalThis.sent = app.send({ url: '/wallet' }))`)
@@ -196,7 +196,7 @@ describeBrowser.each([
   })
 })
 
-/** Counts in `living` what a page has made and not given back, and what stands on the instance. */
+/** Counts in `living` what a page has opened and not closed. `interceptors()` counts those of the instance. */
 const COUNT = `
 globalThis.interceptors = () => {
   const counts = { request: 0, response: 0 }

@@ -18,7 +18,7 @@ describeBrowser('given a login with a refresh token', () => {
     await page.evaluate('app.tokens.renew()')
     expect(await send('/wallet')).toBe(200)
     expect([grants(), site.reused, await events('suspicious')]).toEqual([['session', 'refresh_token'], 0, []])
-    // Token calls go by XMLHttpRequest here.
+    // Token calls go through XMLHttpRequest here. Browsers would warn if such a call asked for a stream.
     expect(warnings).toEqual([])
   })
 
@@ -28,7 +28,7 @@ describeBrowser('given a login with a refresh token', () => {
     const [first, second] = [await open(options), await open(options)]
     expect(await second.send('/wallet')).toBe('ERR_LOGIN_REQUIRED')
     await first.page.evaluate('app.logIn()')
-    // It looks once a second at most.
+    // The tab asks the store once a second at most.
     await second.until(`(document.dispatchEvent(new Event('visibilitychange')), app.tokens.status().phase === 'fresh')`)
     expect([await second.send('/wallet'), grants()]).toEqual([200, ['session']])
   })

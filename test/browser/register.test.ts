@@ -27,7 +27,7 @@ describeBrowser('given the register of browsers, in four tabs', () => {
   })
 
   let opened = 0
-  /** What is asked of it is asked in a tab. */
+  /** A register whose methods run in a tab. */
   const create = async () => {
     const page = pages[(opened += 1) % pages.length]!
     const call = (method: string, ...args: unknown[]) =>
@@ -50,7 +50,7 @@ describeBrowser('given the register of browsers, in four tabs', () => {
 
   it('then those who watch hear of a change in another tab, and not after they have stopped', async () => {
     const [here, there] = pages as [Page, Page]
-    // What a page answers is awaited: it must not be a promise that waits for the next step.
+    // `evaluate` awaits the result. So the result must not be a promise that waits for the next step.
     const run = (steps: string) => here.evaluate(`(() => { ${steps} })()`)
     await run('globalThis.heard = new Promise((heard) => { globalThis.stop = register.watch(heard) })')
     await there.evaluate(`register.replace('watched', undefined, 'a', 60_000)`)

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { describeBrowser, openedAlone, stageOfSuite } from './support/browser.ts'
 import { until } from './support/site.ts'
 
-/** Starts the app, sends one request, and goes elsewhere. A page that is loaded anew instead of restored does all of it again. */
+/** Starts the app, sends one request, and leaves. A page that is not restored but loaded again does all this again. */
 const PAGE = `
   import '/esbuild/main.js'
   addEventListener('pageshow', ({ persisted }) => persisted && fetch('/api/restored'))
@@ -10,7 +10,7 @@ const PAGE = `
   await app.send({ url: '/wallet' })
   setTimeout(() => { location.href = '/elsewhere' }, 100)
 `
-/** Comes back when the token has ended. */
+/** Goes back after the token has expired. */
 const ELSEWHERE = `setTimeout(() => history.back(), 1_500)`
 
 describeBrowser('given a page in the back/forward cache', () => {
@@ -29,7 +29,7 @@ describeBrowser('given a page in the back/forward cache', () => {
     } finally {
       await close()
     }
-    // Nothing else was sent: no request asked for that token.
+    // The page sent nothing else, so no request caused this token call.
     expect(site.received.at(-1)).toMatchObject({ path: '/api/restored' })
     expect(site.calls.at(-1)).toMatchObject({ grant: 'refresh_token' })
     expect(site.reused).toBe(0)

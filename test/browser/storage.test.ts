@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { describeBrowser, stageOfSuite, startedIn } from './support/browser.ts'
 
-/** Reads, or changes, what stands in the database. @param change Of an entry: `value`, and `put(value)`. */
+/** Reads all values in the database. @param change Code that runs for each entry, with `value` and `put(value)`. */
 const stored = (change = '') => `new Promise((resolve, reject) => {
   const request = indexedDB.open('axios-evergreen', 1)
   request.onerror = () => reject(request.error)

@@ -2,10 +2,10 @@ import { expect, it } from '@jest/globals'
 import { describeBrowser, type Stage, stageOfSuite, startedIn, type Tab } from './support/browser.ts'
 import { type Site, until } from './support/site.ts'
 
-/** A call that takes this long is of a tab that is gone. */
+/** If a token call takes longer than this, the other tabs assume that its tab is gone. */
 const web = { web: {}, exchangeTimeoutMs: 4_000 }
 
-/** Each refresh token has been presented once at most. */
+/** Expects that each refresh token was presented once at most. */
 function expectOnce({ calls, reused }: Site): void {
   const presented = calls.flatMap(({ refreshToken }) => refreshToken ?? [])
   expect([reused, new Set(presented).size]).toEqual([0, presented.length])
@@ -25,7 +25,7 @@ describeBrowser('given several tabs', () => {
     site.lifetimeMs = 6_000
     const tabs = await openTabs(stage(), 4, { web: {}, renewal: { keepWarm: 'always' } })
     expect(await Promise.all(tabs.map(({ send }) => send('/wallet')))).toEqual(Array(4).fill(200))
-    // All are to renew at the same time, again and again.
+    // All tabs have to renew at the same time, again and again.
     while (site.calls.length < 5) {
       const statuses = await Promise.all(tabs.map(({ send }) => send('/wallet')))
       expect(statuses).toEqual(Array(4).fill(200))
@@ -35,7 +35,7 @@ describeBrowser('given several tabs', () => {
     expect(told.flat()).toEqual([])
     const statuses = await Promise.all(tabs.map(({ status }) => status()))
     const sum = (name: string) => statuses.reduce((total, { counts }) => total + counts[name]!, 0)
-    // Which tab makes a call is chance; the first token at least is adopted by three.
+    // Chance decides which tab makes a call. At least the first token is adopted by the three other tabs.
     expect([sum('obtains'), site.calls.filter(({ grant }) => grant === 'session').length]).toEqual([1, 1])
     expect(sum('adoptions')).toBeGreaterThanOrEqual(3)
   })
@@ -71,7 +71,7 @@ describeBrowser('given several tabs', () => {
         void session.send('Page.crash').catch(() => undefined)
         await crashed
       }
-      // The answer of the first is lost, or waits for it; the second is not to know.
+      // The answer for the first tab is lost, or waits until that tab thaws. The second tab cannot know which.
       const renewed = second.page.evaluate(`app.tokens.renew().then(() => app.send({ url: '/wallet' }))`)
       await until(() => site.calls.length === 3)
       site.release()

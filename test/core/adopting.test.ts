@@ -10,7 +10,7 @@ const GRANT: TokenGrant = {
   refreshLifetimeMs: 3_600_000,
 }
 
-/** As of a login: nothing can be obtained without a person. */
+/** Like the source of a login: it cannot obtain without a person. */
 class LoginSource extends ScriptedSource {
   override obtain(): Promise<never> {
     this.obtains += 1
@@ -128,7 +128,7 @@ describe('given a source that needs a person to log in (F159)', () => {
       await clock.advance(1_000)
     }
     expect(source.obtains).toBe(1)
-    // Once, not with each caller.
+    // The manager reports this once, not for each caller.
     expect(told.renewalFailed.map(({ error, nextAttemptAt }) => [error.code, nextAttemptAt])).toEqual([
       ['ERR_LOGIN_REQUIRED', Infinity],
     ])

@@ -10,10 +10,10 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const requests = new AsyncLocalStorage<{ readonly url: string }>()
-/** The context in which each thing ran, or `none`. */
+/** @returns The URL of the current context, or `none`. */
 const where = () => requests.getStore()?.url ?? 'none'
 
-/** A manager that was made in the context `start`, and what ran where. */
+/** A manager that was made in the context `start`. `ran` tells what ran in which context. */
 function world() {
   const ran: string[] = []
   const source = new ScriptedSource()
@@ -34,7 +34,7 @@ describe('given requests with a context of their own (AsyncLocalStorage)', () =>
     source.script.push(failing(503))
     const waiting = requests.run({ url: '/first' }, async () => [await tokens.getAccessToken(), where()])
     await clock.advance(250)
-    // The request goes on in its own.
+    // The request continues in its own context.
     expect(await waiting).toEqual(['access-1', '/first'])
     await clock.advance(45_000)
     await requests.run({ url: '/forced' }, () => tokens.renew())
@@ -46,7 +46,7 @@ describe('given requests with a context of their own (AsyncLocalStorage)', () =>
   })
 
   it('when it is over, then nothing keeps its context alive (F167)', async () => {
-    // With timers of this machine: they keep the context in which they were set.
+    // With real timers, because they keep the context in which they were set.
     const tokens = createTokenManager({ source: new ScriptedSource({ pairs: true }) })
     const collected: string[] = []
     const registry = new FinalizationRegistry((context: string) => collected.push(context))

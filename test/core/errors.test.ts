@@ -29,7 +29,7 @@ const CODES: [TokenErrorCode, boolean, ExchangeOutcome][] = [
   ['ERR_TOKEN_SOURCE', false, 'unknown'],
 ]
 
-/** The module once more, as a program has it that loads the package as ESM and as CommonJS. */
+/** A second copy of the module. A program that loads the package as ESM and as CommonJS has two. */
 function secondCopy(): typeof Errors {
   let copy: typeof Errors | undefined
   jest.isolateModules(() => {

@@ -67,7 +67,7 @@ describe('given a token service that fails', () => {
       [20_000, 7],
       [20_000, 8],
     ] as const) {
-      // The last renewal gave up without a pause: its cool-down began when it was asked for.
+      // A probe gives up without a pause: its cool-down began when `ask` asked, 1 750 ms ago.
       await clock.advance(coolDownMs - 1 - (calls > 5 ? 1_750 : 0))
       await outcome(tokens.getAccessToken())
       expect(source.calls).toHaveLength(calls - 1)

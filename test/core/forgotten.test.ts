@@ -3,7 +3,7 @@ import type { OpenableStore } from '../../src/core/token-store.ts'
 import { memoryStore } from '../../src/index.ts'
 import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
 
-/** As after a failover to a replica that had heard of no claim: the refresh token seems to be as good as new. */
+/** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
 function forgetful(): OpenableStore {
   const store = memoryStore() as OpenableStore
   return {

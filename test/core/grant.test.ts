@@ -17,14 +17,14 @@ function refusalOf(grant: unknown): TokenError {
   throw new Error(`not refused: ${inspect(grant)}`)
 }
 
-/** The value came from the service. */
+/** Expects the error for a bad value of the service. */
 function expectRefused(grant: unknown, member: string): void {
   const error = refusalOf(grant)
   expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', retryable: true })
   expect(error.message).toContain(`: ${member} must be `)
 }
 
-/** The source is broken: no service gives what is of the wrong kind. */
+/** Expects the error for a broken source: no service can give a value of the wrong type. */
 function expectBroken(grant: unknown, message: string): void {
   expect(refusalOf(grant)).toMatchObject({
     code: 'ERR_TOKEN_SOURCE',

@@ -7,7 +7,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 const whole = Object.getOwnPropertyDescriptor(globalThis, 'crypto')!
 const getRandomValues = crypto.getRandomValues.bind(crypto)
 
-/** What a browser gives to a page of http. */
+/** Browsers give a page of http only this much of `crypto`. */
 beforeEach(() => {
   Object.defineProperty(globalThis, 'crypto', { configurable: true, value: { getRandomValues } })
   Reflect.set(globalThis, 'isSecureContext', false)
@@ -45,7 +45,7 @@ describe('given a page that is no secure context', () => {
     await tokens.renew()
     expect(await tokens.getAccessToken()).toBe('token-2')
     await tokens.renew()
-    expect(await tokens.getAccessToken()).toBe('token-3') // by the credentials
+    expect(await tokens.getAccessToken()).toBe('token-3') // obtained with the credentials
     expect(told).toMatchObject([{ evidence: 'unexplained', fingerprint: 'unknown' }])
     await tokens.close()
   })

@@ -11,7 +11,7 @@ const levels = () => {
   return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
-/** A manager that tells what the test says. */
+/** A manager that emits the events of the test. */
 const telling = () => {
   let told: (name: keyof TokenEvents, event: never) => void = () => undefined
   const tokens = { onAny: (listener: never) => ((told = listener), () => undefined) }

@@ -4,7 +4,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
-/** What a browser tells of its network. */
+/** Sets what the browser says about its network. */
 function beOnline(onLine: boolean): void {
   Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { onLine } })
 }
@@ -13,10 +13,10 @@ afterEach(() => {
   else Reflect.deleteProperty(globalThis, 'navigator')
 })
 
-/** As XMLHttpRequest and fetch fail in a browser: neither says whether anything was sent. */
+/** XMLHttpRequest and fetch fail like this in a browser. Neither says whether anything was sent. */
 const networkError = () => Promise.reject(new TypeError('Failed to fetch'))
 
-/** A manager whose first refresh fails while the browser is offline before it, and after it. */
+/** A manager whose first refresh fails. `before`, `after`: whether the browser is online before and after it. */
 async function refreshed(before: boolean, after: boolean, fail: () => Promise<never> = networkError) {
   const source = new ScriptedSource({ pairs: true })
   const { clock, tokens } = manage(source)

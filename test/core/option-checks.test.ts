@@ -10,7 +10,7 @@ import {
   checkText,
 } from '../../src/core/option-checks.ts'
 
-/** The class and the message of what is thrown. */
+/** @returns The class and the message of what `check` throws. */
 function thrownBy(check: () => unknown): [unknown, string] {
   try {
     check()

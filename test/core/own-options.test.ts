@@ -4,7 +4,7 @@ import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 
 const polluted: string[] = []
-/** What an attacker may reach through a careless merge of JSON. */
+/** Adds members to Object.prototype, as an attacker can through a careless merge of JSON. */
 function pollute(members: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(members)) {
     polluted.push(name)
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const name of polluted.splice(0)) Reflect.deleteProperty(Object.prototype, name)
 })
 
-/** Each is refused where it is read. */
+/** The package throws if it reads one of these values. */
 const MANAGER = {
   ...{ store: {}, storeKey: 5, exchangeTimeoutMs: -1, onSuspicious: 'never', clock: {}, random: 5 },
   ...{ renewal: 5, skewMs: -1, hardSkewMs: -1, jitter: 2, keepWarm: 5, maxWaitMs: -1 },

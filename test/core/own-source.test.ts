@@ -12,7 +12,7 @@ const throwing = (thrown: unknown) => () => {
   throw thrown as Error
 }
 
-/** A manager with a pair that is due, and a refresh that fails in the source's own way. */
+/** A manager with a pair that is due, and a function that lets its refresh throw. */
 async function holdingPair() {
   const world = manage(new ScriptedSource({ pairs: true }), { renewal: { keepWarm: 'never' } })
   const { clock, source, tokens } = world
@@ -136,7 +136,7 @@ describe('given a TokenError of an own source whose Retry-After is no duration (
         void outcome(tokens.getAccessToken())
         await clock.advance(1_000)
       }
-      // 0, 0.5, 1.5 and 3.5 s; then a cool-down of 5 s.
+      // A cool-down of 5 s follows.
       expect(source.calls.map((call) => call.at)).toEqual([0, 500, 1_500, 3_500])
     },
   )

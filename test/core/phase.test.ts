@@ -13,7 +13,7 @@ import {
 } from '../../src/core/phase.ts'
 import type { Renewal } from '../../src/core/renewal.ts'
 
-/** Renewals are only told apart here. */
+/** The functions under test only compare renewals. */
 const renewal = Object.create(null) as Renewal
 const outdated = Object.create(null) as Renewal
 const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
@@ -63,7 +63,7 @@ describe('given a phase, when something happens', () => {
       const after = phaseAfter(phase, event)
       if (expected[n] === SAME) expect(after).toBe(phase)
       else expect(after).toEqual(expected[n])
-      // Not only alike: renewals are told apart by their identity.
+      // `toEqual` is not enough: only their identity tells renewals apart.
       if (after.is === 'renewing' && phase.is !== 'renewing')
         expect(after.renewal).toBe((event as { renewal?: Renewal }).renewal)
     }
@@ -86,7 +86,7 @@ describe('given a phase, when somebody needs a token call', () => {
   })
 
   it.each<[string, Phase, boolean, ReturnType<typeof admission>]>([
-    // phase, the caller wants to break the rest
+    // phase, whether the caller wants to end the rest
     ['resting firmly', PHASES.resting, true, earlier],
     ['resting', { is: 'resting', rest: soft }, false, soft],
     ['resting, and wants a renewal all the same', { is: 'resting', rest: soft }, true, 'start'],
@@ -108,7 +108,7 @@ describe('given a phase and a token, when the status is asked for', () => {
   const stopped: Phase = { is: 'resting', rest: { ...rest, until: Infinity } }
 
   it.each<[string, Phase, number, string, string, string]>([
-    // phase, now; without a token, with one that has ended, with one that lives
+    // phase, now; the status without a token, with an expired token, with a live token
     ['idle', PHASES.idle, 0, 'empty', 'expired', 'due'],
     ['renewing', PHASES.renewing, 0, 'empty', 'expired', 'due'],
     ['renewing in a pause', PHASES['renewing after a failure'], 999, 'cooling-down', 'cooling-down', 'due'],

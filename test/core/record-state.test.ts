@@ -16,7 +16,7 @@ const pair = (n: number): NewTokens => ({
   refreshRemainingMs: HOUR,
 })
 
-/** A register that a test looks into: each step replaces the state at once. */
+/** A register whose state a test can read. Each step replaces the state at once. */
 class World {
   now = NOW
   epoch: string | undefined
@@ -51,7 +51,7 @@ class World {
     this.#after(clear(this.state, seenVersion, this))
   }
 
-  /** With pair 1, got by `a` 10 s ago. */
+  /** A world with pair 1, which `a` obtained 10 s ago. */
   static withPair(): World {
     const world = new World()
     world.accept(world.granted(), 1)
@@ -60,7 +60,7 @@ class World {
   }
 
   #after<Answer>({ state, answer }: { state?: RecordState; answer: Answer }): Answer {
-    // As it is stored.
+    // A register stores the state as JSON.
     if (state) this.state = JSON.parse(JSON.stringify(state)) as RecordState
     return answer
   }

@@ -21,7 +21,7 @@ const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode
 
 type Said = TokenErrorDetails['refreshToken']
 
-/** The table of outcomes of the design, cell by cell: what is known, what the source says, obtain, refresh. */
+/** The outcome table of the design: code, outcome, the word of the source; consequences for an obtain and a refresh. */
 const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string][] = [
   ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'keep stop', 'keep stop'],
   ['ERR_CREDENTIALS_REJECTED', undefined, undefined, 'keep stop', 'keep stop'],
@@ -61,7 +61,7 @@ describe('given an exchange that failed, when its consequence is asked for', () 
   })
 
   it.each<[string, TokenErrorCode, ExchangeOutcome, Said, string, string]>([
-    // within a grace, reusable
+    // The last two columns: within a grace, and for reusable refresh tokens.
     ['the answer was lost', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'doubtful retry', 'keep retry'],
     [
       'the service met an error',
@@ -95,7 +95,7 @@ describe('given an exchange that failed, when its consequence is asked for', () 
 
 describe('given a failed call, when the pause before the next one is drawn', () => {
   it.each([
-    // attempt, lowest, just below the highest
+    // attempt, lowest pause, upper bound (never reached)
     [1, 250, 500],
     [2, 500, 1_000],
     [3, 1_000, 2_000],
@@ -154,7 +154,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   })
 
   it.each([
-    // the call took, failures, cool-down
+    // duration of the call, failures, cool-down
     [10_000, 1, 5_000],
     [5_000, 2, 5_000],
     [4_999, 2, 5_001],
@@ -226,7 +226,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(refused)).toEqual({ ...NOTHING, error: refused, fate: 'dead', judged: true, obtains: true, next })
   })
 
-  /** Another renewal may not help, or is not wanted: what `renew()` does not cut short. */
+  /** `renew()` does not end a firm rest, because another renewal may not help, or is not wanted. */
   it.each<[string, TokenError, boolean]>([
     ['the service is down', down, false],
     ['the service answers with a page', failure('unknown', 200, 'ERR_TOKEN_RESPONSE'), false],
@@ -256,7 +256,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   ])('then %s, and everybody rests', (_, error, facts, ms) => {
     const { code, status } = error
     const details = { ...(status !== undefined && { status }) }
-    // Strictly: what is not known is absent.
+    // With toStrictEqual, because details that are not known must be absent.
     const next = { kind: 'cool-down', ms, failures: facts.failures ?? 1, isFirm: expect.any(Boolean), code, ...details }
     expect(plan(error, facts).next).toStrictEqual(next)
   })

@@ -41,7 +41,7 @@ describe('given tokens of 60 s', () => {
     await clock.advance(44_999)
     expect(source.calls).toHaveLength(1)
     await clock.advance(1)
-    expect(source.calls).toHaveLength(2) // the first waiter counted as its use
+    expect(source.calls).toHaveLength(2) // the caller who waited for the token counts as its first use
     await clock.advance(3_600_000)
     expect([source.calls.length, tokens.status().phase, clock.pendingTimers]).toEqual([2, 'expired', 0])
   })
@@ -181,7 +181,7 @@ describe('given a clock that jumps', () => {
     expect(source.calls).toHaveLength(2)
   })
 
-  /** Asleep while a renewal pauses, or rests after four calls. */
+  /** The machine sleeps during a pause, or during the cool-down after four calls. */
   it.each([
     ['a retry', 1, 250],
     ['a cool-down', 4, 5_000],
@@ -202,12 +202,12 @@ describe('given a clock that jumps', () => {
       await clock.advance(1)
       const late = await Promise.all(ask())
       expect(new Set(late)).toEqual(new Set(['access-2']))
-      // Who can wait waits with the pause; in a cool-down everybody is told until when.
+      // In a pause, callers who can wait do wait. In a cool-down, all callers learn at once when it ends.
       const early = await Promise.all(awake)
       if (failures === 1) expect(new Set(early)).toEqual(new Set(['access-2']))
       else expect(early[0]).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', retryable: true })
       await clock.advance(40_000)
-      // A refresh token that met a 5xx is not presented once its access token has ended.
+      // After a 5xx, the manager presents the refresh token again only while the access token lives.
       expect(source.calls.slice(1 + failures).map(({ kind }) => kind)).toEqual(['obtain'])
     },
   )
@@ -230,7 +230,7 @@ describe('given a clock that jumps', () => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
     clock.stepWall(3_600_000)
-    await clock.advance(100_000) // the late timer fires
+    await clock.advance(100_000) // the timer of the token fires, too late
     expect(source.calls).toHaveLength(1)
   })
 })

@@ -92,7 +92,7 @@ describe('given an API that refuses the token', () => {
     let surfaced = 0
     for (let call = 0; call < 1_000; call += 1) {
       const token = await tokens.getAccessToken()
-      // The replay is refused as well.
+      // The API refuses each new token, too.
       if ((await outcome(tokens.replaceAccessToken(token))) instanceof Error) surfaced += 1
       await clock.advance(10)
     }

@@ -6,7 +6,7 @@ import { settle } from '../support/watched-clock.ts'
 const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
 const presented = (source: ScriptedSource) => source.calls.map(({ kind, refreshToken }) => refreshToken ?? kind)
 
-/** Holds a pair of a service that treats used refresh tokens so. */
+/** A manager with a pair. @param terms How the service treats used refresh tokens. */
 async function holdingPair(terms: Pick<TokenSource, 'refreshTokens' | 'reuseGraceMs'>) {
   const managed = manage(Object.assign(new ScriptedSource({ pairs: true }), terms))
   await managed.tokens.getAccessToken()

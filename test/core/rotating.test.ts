@@ -3,7 +3,7 @@ import { type ExchangeOutcome, TokenError } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A manager that holds a pair, its access token due. */
+/** A manager with a pair whose access token is due. */
 async function holdingPair(settings: Partial<ScriptedSource> = {}) {
   const world = manage(new ScriptedSource({ pairs: true, ...settings }), { renewal: { keepWarm: 'never' } })
   await world.tokens.getAccessToken()
@@ -229,7 +229,7 @@ describe('given a refresh that fails', () => {
   it('when the first call of a renewal is its only one, then the refusal surfaces, and the next obtains', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 1 } })
     await tokens.getAccessToken()
-    await clock.advance(60_000) // the timer renewed
+    await clock.advance(60_000) // the timer has renewed the pair
     source.script.push(refused(401))
     await clock.advance(60_000)
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_REFRESH_REJECTED', retryable: true })

@@ -61,7 +61,7 @@ const refused =
   }
 const fingerprint = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 
-/** A manager whose pair is due; its refresh token is about to be refused. */
+/** A manager with a pair whose access token is due. */
 async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = new ScriptedSource({ pairs: true })) {
   const world = manage(source, { renewal: { keepWarm: 'never' }, ...options })
   await world.tokens.getAccessToken()
@@ -69,7 +69,7 @@ async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = 
   return world
 }
 
-/** What was heard, once all that follows has happened. */
+/** @returns The events, once everything that follows has happened. */
 async function told<Event>(events: Event[]): Promise<Event[]> {
   for (let turn = 0; events.length === 0 && turn < 100; turn += 1) await settle()
   await settle()
@@ -77,7 +77,7 @@ async function told<Event>(events: Event[]): Promise<Event[]> {
 }
 
 it('given a token, when its fingerprint is taken, then it is eight hex digits of SHA-256', async () => {
-  // Among so many digests some bytes begin with a zero.
+  // Some of so many digests have a byte below 16, whose hex needs a leading zero.
   for (const token of Array.from({ length: 50 }, (_, n) => `refresh-${n}`))
     expect(await fingerprintOf(token)).toBe(fingerprint(token))
 })
@@ -87,7 +87,7 @@ describe('given a live refresh token that is refused', () => {
     const { clock, source, tokens, told: heard } = await holdingPair()
     const rejectedAt = clock.wallNow()
     source.script.push(refused())
-    expect(await tokens.getAccessToken()).toBe('access-1') // nobody waits
+    expect(await tokens.getAccessToken()).toBe('access-1') // no caller waits
     expect(await told(heard.suspicious)).toEqual([
       {
         suspicious: true,
@@ -262,7 +262,7 @@ describe('given onSuspicious: stop', () => {
   })
 })
 
-/** As an axios error, or that of any OAuth 2.0 client. */
+/** Fails like axios, or like any client of OAuth 2.0. */
 const answering = (status: number, error: string) => () => {
   throw Object.assign(new Error('failed'), { response: { status, data: { error } } })
 }
@@ -294,7 +294,7 @@ describe('given an own source for an OAuth 2.0 server', () => {
 })
 
 describe('given a store that others use too', () => {
-  /** A memory store whose release goes through `around`. */
+  /** A memory store that calls `around` before it releases a dead refresh token. */
   const storeWith = (
     around: (record: TokenRecord, claim: GrantedClaim, fate: RefreshTokenFate) => Promise<unknown>,
   ) => {
@@ -366,7 +366,7 @@ describe('given a store that others use too', () => {
   it('when another owner was granted the token meanwhile, then the alarm is low (D5)', async () => {
     const clock = manualClock()
     const store = storeWith(async (record) => {
-      await clock.advance(20_000) // our claim runs out
+      await clock.advance(20_000) // our claim expires
       await record.claim('another', Infinity, 15_000)
     })
     const source = new ScriptedSource({ pairs: true })

@@ -12,13 +12,13 @@ const config = {
   headers: new AxiosHeaders({ Authorization: 'Basic hidden-value' }),
 } as InternalAxiosRequestConfig
 
-/** What axios rejects with for an answer. */
+/** The error with which axios rejects for an answer. */
 function axiosAnswer(status: number, data: unknown = {}, headers: Record<string, string> = {}): AxiosError {
   const response = { status, statusText: '', data, headers: new AxiosHeaders(headers), config }
   return new AxiosError('hidden-value', 'ERR_BAD_REQUEST', config, {}, response)
 }
 
-/** What became of the refresh token, and the code. */
+/** @returns The code, the outcome, and what became of the refresh token. */
 const said = (error: TokenError) => {
   const { outcome, refreshToken } = detailsOf(error)
   return [error.code, outcome, refreshToken].join(' ')

@@ -4,7 +4,7 @@ import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
-/** Two managers on one store, both with the token that the first has got; it is due, and the first renews it. */
+/** Two managers share a store and the token that the first one obtained. The token is due, and the first one renews it. */
 async function dueForBoth(
   random = 0,
   options: Partial<TokenManagerOptions> = {},

@@ -28,7 +28,7 @@ describe('given no token yet', () => {
     let ended: unknown
     void first.then((error) => (ended = error))
     controller.abort(reason)
-    await settle() // no time passes, on either clock's account
+    await settle() // no time passes, because the clock stands still
     expect(ended).toBe(reason)
     await clock.advance(1_000)
     expect(await Promise.all(others)).toEqual(Array(9).fill('access-1'))
@@ -131,7 +131,7 @@ describe('given a token in its hard window', () => {
     await clock.advance(2_999)
     expect(await tokens.getAccessToken()).toBe('access-1')
     await settle()
-    expect(source.calls).toHaveLength(2) // and the renewal is on its way
+    expect(source.calls).toHaveLength(2) // the renewal is in flight
     await clock.advance(1)
     const waiting = tokens.getAccessToken()
     await settle()
@@ -145,7 +145,7 @@ describe('given a token in its hard window', () => {
     await settle()
     clock.stepWall(3_600_000)
     await clock.advance(5_000)
-    open() // the token that comes was asked for before the sleep, and counts as expired
+    open() // the manager asked for this token before the sleep, so it counts as expired
     await clock.advance(1_000)
     expect(await waiting).toBe('access-3')
   })
@@ -155,7 +155,7 @@ describe('given a token in its hard window', () => {
     source.script.splice(0, 1, failing(400))
     expect(await tokens.getAccessToken()).toBe('access-1')
     await clock.advance(2_999)
-    expect(await tokens.getAccessToken()).toBe('access-1') // in the cool-down
+    expect(await tokens.getAccessToken()).toBe('access-1') // during the cool-down
     await clock.advance(1)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
     expect(source.calls).toHaveLength(2)

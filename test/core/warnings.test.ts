@@ -18,7 +18,7 @@ afterEach(() => {
 const ok = axios.create({ baseURL: 'https://api.example', adapter: async (config) => ({ ...OK, config }) })
 const OK = { status: 200, statusText: '', headers: {}, data: '' }
 
-/** Sends a request that nobody claims. */
+/** Sends a request to an origin that no attachment has. */
 async function sendElsewhere(tokens: TokenManager): Promise<void> {
   const attachment = attachBearer(ok, tokens)
   await ok.get('https://elsewhere.example/wallet')
@@ -26,10 +26,10 @@ async function sendElsewhere(tokens: TokenManager): Promise<void> {
   await settle()
 }
 
-/** Nothing can be stored: every command fails. */
+/** A store that cannot store: every command fails. */
 const lost = () => redisStore({ client: { command: () => Promise.reject(new Error('hidden-value')) } })
 
-// The order matters: each kind is told once in a process, and jest gives each file a process of its own.
+// The order of the tests matters: a process warns once of each kind, and jest gives each file a process of its own.
 describe('given a mistake that a manager tells of (F191)', () => {
   it('when somebody listens to anomalies, then there is no warning', async () => {
     const { tokens, told } = manage()
