@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => built.remove())
 
-/** Runs the program as its users do. Whatever it prints holds none of the secrets. */
+/** Runs the program as its users do, and expects none of the secrets in what it prints. */
 async function doctor(args: string[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
   const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
   const { code, printed } = await built.run([program, ...args], { ...NEVER, ...env })
@@ -141,7 +141,7 @@ describe('given a service that signs in another way', () => {
         const time = `${now}${String(n).padStart(3, '0')}Z`
         return { time, sign: createHmac('sha256', key).update(`${time}refresh-1`).digest(encoding) }
       })
-      // Many tags are the same text in both alphabets of base64.
+      // Many tags are the same text in base64 and in base64url. This tag must tell the two apart.
       const { time, sign } = signed.find((one) => encoding === 'hex' || /[-_+/]/.test(one.sign))!
       const attributes = objectText({
         access: '"issued-token"',

@@ -32,7 +32,7 @@ const { options } = ts.convertCompilerOptionsFromJson(
   process.cwd(),
 )
 
-/** What is wrong with the types of programs, each of which has a name. */
+/** @returns What is wrong with the types of these programs. */
 function complaintsOf(programs: { readonly name: string; readonly code: string }[]): string[] {
   const host = ts.createCompilerHost(options)
   const sources = new Map(
@@ -89,7 +89,7 @@ describe('given the code of all documents', () => {
   })
 })
 
-/** What documents take for granted. */
+/** A module with the names that the documents use but do not declare. */
 const GIVEN = `
 import { createServer } from 'node:http'
 import axios from 'axios'
@@ -104,7 +104,7 @@ attachBearer(api, tokens)
 export const logIn = () => service.logIn()
 `
 
-/** A block with addresses and credentials that are real. */
+/** @returns The block, with real addresses and credentials. */
 function runnable(code: string): string {
   const real = code
     .replace(/'https:\/\/payments\.example\.com(\/api)?'/g, 'service.baseUrl')

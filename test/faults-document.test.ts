@@ -14,7 +14,7 @@ const rows: Row[] = [...text.matchAll(/^\| ([FP]\d+) +\| (.+?) +\| (.+?) +\|$/gm
 const open: readonly string[] = text.split('\n## Still to be proved\n')[1]?.match(/\b[FP]\d+\b/g) ?? []
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
-/** Titles of tests, tables included: what `it`, `test`, `describe` and their kin are called with. */
+/** @returns The titles of tests, tables included: what `it`, `test`, `describe` and their variants are called with. */
 function titlesOf(file: string): string[] {
   const text = readFileSync(file, 'utf8')
   const call = /(?:\b(?:it|test|describe\w*)\b[^'"`]*?|\))\(\s*(['"`])((?:(?!\1).)*)\1/gs

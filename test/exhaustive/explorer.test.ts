@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Found } from './search.ts'
 import { SMALL_SCOPES } from './scopes.ts'
 
-/** In a process of its own: the explorer replaces UUIDs and hashing. */
+/** Runs the explorer as a process, because it replaces UUIDs and hashing. */
 async function explored(...args: string[]): Promise<Found[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/explore.mjs', '--json', ...args])
   return stdout

@@ -1,4 +1,4 @@
-/** @returns A short text that stands for a long one: 106 bits, so that no two states of a search are taken for one. */
+/** @returns A short text that stands for a long one. With 106 bits, no two states of a search get the same text. */
 export function hashOf(text: string): string {
   return half(text, 0x9e3779b9) + half(text, 0x85ebca6b)
 }

@@ -1,35 +1,35 @@
 import type { RecordState } from '../../src/core/record-shape.ts'
 
-/** An obtain of an owner, at a service where it ends the earlier sessions of the account. */
+/** One obtain of an owner. At this service, an obtain ends the earlier sessions of the account. */
 interface Obtain {
   readonly owner: string
-  /** Without the store. */
+  /** Whether the owner made the obtain without the store. */
   readonly isPrivate: boolean
-  /** Of the pairs that were stored, the last whose session the record can know to have been ended by it. */
+  /** Index of the last stored pair of which the record can know that this obtain ended its session. */
   marksUpTo: number
   isSettled: boolean
   isGivenUp: boolean
-  /** The service acted on it when its owner had given up on it. */
+  /** The service acted on the obtain after its owner had given up. */
   isLate: boolean
 }
 
 /**
- * What the record can know of obtains that end the sessions of stored pairs. A refusal may look like theft only where it cannot know of any of them
- * (docs/protocol.md, the limits).
+ * What the record can know of obtains that end the sessions of stored pairs. A refusal may look like theft only if the
+ * record knew of none of these obtains (docs/protocol.md, known limits).
  */
 export class Knowledge {
   readonly #obtains = new Map<string, Obtain>()
   /** Refresh tokens that were stored, oldest first. */
   readonly #stored = new Set<string>()
   readonly #adopted = new Set<string>()
-  /** How many of them there were when an owner last found, or left, the record marked. By its name. */
+  /** By owner: how many pairs were stored when that owner last found the record marked, or marked it. */
   readonly #told = new Map<string, number>()
 
   isStored(refreshToken: string): boolean {
     return this.#stored.has(refreshToken)
   }
 
-  /** The claim stands in the record: if it runs out, the next pair is marked. */
+  /** The record holds the claim of the obtain, unless that is private. If the claim expires, the next pair is marked. */
   begins(id: string, owner: string, isPrivate: boolean): void {
     const marksUpTo = isPrivate ? -1 : this.#stored.size
     this.#obtains.set(id, { owner, isPrivate, marksUpTo, isSettled: false, isGivenUp: false, isLate: false })
@@ -45,7 +45,7 @@ export class Knowledge {
     if (obtain?.isGivenUp) obtain.isLate = true
   }
 
-  /** Its pair is stored, or met a later one. Both are marked, if need be, and that of a claim that is open. */
+  /** The pair of the obtain is stored, or a later pair is. The record can mark that pair, and the pair of an open claim. */
   settles(id: string): void {
     const obtain = this.#obtains.get(id)
     if (!obtain) return
@@ -53,12 +53,12 @@ export class Knowledge {
     obtain.isSettled = true
   }
 
-  /** Nobody tells the record when the person logged in. */
+  /** The record cannot know when the person logged in. */
   adopts(refreshToken: string): void {
     this.#adopted.add(refreshToken)
   }
 
-  /** The record, with all that it knows. */
+  /** The record is lost, with all that it knows. */
   isLost(): void {
     this.#told.clear()
     for (const obtain of this.#obtains.values()) obtain.marksUpTo = -1
@@ -68,13 +68,16 @@ export class Knowledge {
     this.#stored.add(refreshToken)
   }
 
-  /** An owner that finds the record marked, or marks it, has told it of its private obtains: the stored pair is marked, and the next one. */
+  /**
+   * An owner finds the record marked, or marks it. Now the record knows of the private obtains of that owner: the
+   * stored pair is marked, and the next one.
+   */
   learns(owner: string, state: RecordState | undefined): void {
     const isMarked = state?.overlaps === true && state.pair?.overlapped !== false
     if (isMarked) this.#told.set(owner, this.#stored.size)
   }
 
-  /** @param endedBy The obtains that ended its session. @returns Whether the record can tell `owner` why its refresh token was refused. */
+  /** @param endedBy The obtains that ended the session. @returns Whether the record can explain the refusal to `owner`. */
   explains(owner: string, refreshToken: string, endedBy: readonly string[]): boolean {
     return (
       !this.isStored(refreshToken) ||
@@ -86,7 +89,7 @@ export class Knowledge {
   #knows(obtain: Obtain, owner: string, refreshToken: string): boolean {
     const index = [...this.#stored].indexOf(refreshToken)
     if (obtain.isLate) return false
-    // It had ended when the login was stored, and may as well have ended before the login.
+    // The obtain had ended when the login was stored. Perhaps it ended even before the login: the record cannot know.
     if (obtain.isSettled && this.#adopted.has(refreshToken) && index >= obtain.marksUpTo) return false
     if (!obtain.isPrivate) return index <= obtain.marksUpTo
     return obtain.owner === owner || index <= (this.#told.get(obtain.owner) ?? -1)

@@ -2,7 +2,7 @@ import { explore } from './search.ts'
 import { LARGE_SCOPES, LIMIT, SMALL_SCOPES } from './scopes.ts'
 import { makeDeterministic, type Scope, World } from './world.ts'
 
-// A process of its own, started by scripts/explore.mjs: names small|large | scope <name> <limit> | schedule <name> <choices>
+// scripts/explore.mjs runs this as a process. Arguments: names small|large, scope <name> <limit>, schedule <name> <choices>
 makeDeterministic()
 const [, , what, name = '', detail = ''] = process.argv
 if (what === 'names') {

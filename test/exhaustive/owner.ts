@@ -12,13 +12,14 @@ import { hashOf } from './hash.ts'
 import type { Watch } from './watch.ts'
 
 /**
- * One wish of the callers of an owner. due: 50 s later somebody asks, as the token is due, and its renewal ends · later: get, after the pause of
- * an owner that waits for a login · login: a person logs in, and the owner adopts the tokens · logout: a reset.
+ * One wish of the callers of an owner. due: after 50 s, when the token is due, a caller asks, and the renewal ends ·
+ * later: a get, after the pause of an owner that waits for a login · login: a person logs in, and the owner adopts the
+ * tokens · logout: a reset.
  */
 export type Wish = 'get' | 'renew' | 'due' | 'later' | 'login' | 'logout'
 
 export const MAX_WAIT_MS = 8_000
-/** The claim that covers an exchange then runs out after 1 500 ms. */
+/** With this limit, the claim of an exchange expires after 1 500 ms. */
 export const EXCHANGE_MS = 1_000
 const COMMAND_MS = 100
 const UNTIL_MS: Partial<Record<Wish, number>> = { due: 50_000, later: 1_500 }
@@ -37,7 +38,7 @@ export interface Told {
   error?: string
 }
 
-/** The world as an owner sees it. */
+/** What an owner sees of the world. */
 export interface Surroundings {
   readonly register: TokenRegister
   readonly source: TokenSource
@@ -47,39 +48,39 @@ export interface Surroundings {
   readonly onUnavailable: 'private' | 'fail'
 }
 
-/** A granted claim, until its one exchange has begun. */
+/** A granted claim. `isUsed`: its one exchange has begun. */
 export interface Grant extends GrantedClaim {
   readonly askedAt: number
   isUsed: boolean
 }
 
 /**
- * A real token manager on the real shared store: a process. What it does is a function of what it was told, and when; so its story, all of
- * that in one hash, stands for its state.
+ * A process: a real token manager on the real shared store. What it does depends only on what it was told, and when. So
+ * `story`, a hash of all that, stands for its state.
  */
 export class Owner {
   readonly name: string
   readonly tokens: TokenManager
   readonly time: () => number
   readonly told: Told[] = []
-  /** Replies that came while it was frozen. */
+  /** Replies that came while the owner was frozen. */
   readonly held: { readonly text: string; readonly deliver: () => void }[] = []
   story = ''
   isCrashed = false
   isFrozen = false
   wasFrozen = false
-  /** It cannot reach the register. */
+  /** The owner cannot reach the register. */
   isCutOff = false
-  /** Messages to the register that did not go as usual. */
+  /** How many messages of the owner were lost or late. */
   troubles = 0
   grant: Grant | undefined
-  /** Its last message to the service. */
+  /** The id of the last message of the owner to the service. */
   exchange = ''
-  /** Of the tokens that the store gave last. */
+  /** The version of the tokens that the store gave last. */
   offeredVersion = 0
-  /** Of the tokens that it serves. */
+  /** The version of the tokens that the owner serves. */
   heldVersion = 0
-  /** Of the random UUIDs that it has drawn. */
+  /** How many random UUIDs the owner has drawn. */
   drawn = 0
   sent = 0
   #timers: Timer[] = []
@@ -98,7 +99,7 @@ export class Owner {
     this.time = time
     const clock: Clock = {
       monotonicNow: () => 1_000 + time(),
-      // No two clocks agree, and nothing may depend on it (I15).
+      // No two clocks agree, and nothing may depend on what they show (I15).
       wallNow: () => Date.UTC(2020 + index, 5, 5) + time(),
       setTimer: (callback, delayMs) => this.#setTimer(callback, delayMs),
     }
@@ -119,13 +120,13 @@ export class Owner {
     return this.isCrashed || this.#wishes.length === 0
   }
 
-  /** When its next timer is due; Infinity where it has none that can fire. */
+  /** When the next timer is due; Infinity if none can fire. */
   get nextTimerAt(): number {
     if (this.isCrashed || this.isFrozen) return Infinity
     return this.#timers.reduce((at, timer) => Math.min(at, timer.at), Infinity)
   }
 
-  /** The next timer that is due now. */
+  /** Takes the next timer that is due now. */
   takeTimer(): (() => void) | undefined {
     const at = this.nextTimerAt
     if (at > this.time()) return undefined
@@ -138,7 +139,7 @@ export class Owner {
     this.story = hashOf(`${this.story} ${what} ${this.time()}`)
   }
 
-  /** Its callers wish one thing after the other. */
+  /** The callers make one wish after the other. */
   async live(): Promise<void> {
     for (let wish = this.#wishes[0]; wish; wish = this.#wishes[0]) {
       await this.ask(wish)
@@ -174,7 +175,7 @@ export class Owner {
   #renewedBehind(): Promise<void> {
     return new Promise((resolve) => {
       for (const event of ['renewed', 'renewalFailed'] as const) this.tokens.on(event, () => resolve())
-      // An outdated renewal tells nobody how it ended.
+      // An outdated renewal reports its end to nobody.
       this.#onReset = resolve
       this.tokens.peekAccessToken()
     })
@@ -187,7 +188,7 @@ export class Owner {
   }
 }
 
-/** The store, with somebody who looks at each of its steps. */
+/** The store. `watch` sees each of its steps. */
 function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
   const opened: OpenableStore = {
     kind: store.kind,

@@ -2,17 +2,17 @@ import type { RecordState } from '../../src/core/record-shape.ts'
 import type { RegisterReading } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
 
-/** Its clock's reading when a run begins. Owners' own clocks read something else, each another thing. */
+/** What the clock of the register shows when a run begins. The clocks of the owners show other times. */
 const BEGUN_AT = Date.UTC(2026, 0, 1)
 
-/** What a loss takes. In fewer milliseconds than there were claims fences would begin again where they were. */
+/** How long a loss takes. In fewer ms than there were claims, fences would start again at values that were in use. */
 const LOSS_MS = 20
 
-/** The register that all owners share: one key, a clock of its own, and what can happen to it. */
+/** The register that all owners share: one key, a clock of its own, and the faults that can happen to it. */
 export class Register {
   text: string | undefined
   state: RecordState | undefined
-  /** All texts that stood here, oldest first. */
+  /** All texts that the register has held, oldest first. */
   readonly past: string[] = []
   #hash = ''
   #pastHash = ''
@@ -49,7 +49,7 @@ export class Register {
     if (!takesNoTime) this.#offsetMs += LOSS_MS
   }
 
-  /** An older text comes back, as from a snapshot; a register that tells its epoch tells a new one. */
+  /** An older text comes back, as from a snapshot. A register that tells its epoch then tells a new one. */
   restore(index: number): void {
     this.#set(this.past[index])
     this.#epoch += 1
@@ -60,7 +60,7 @@ export class Register {
     this.#offsetMs += ms
   }
 
-  /** @param withPast Whether an older text may come back yet. */
+  /** @param withPast Whether an older text may still come back. */
   key(withPast: boolean): string {
     return `${this.#hash} ${this.#epoch} ${this.#offsetMs} ${withPast ? this.#pastHash : ''}`
   }
@@ -72,7 +72,7 @@ export class Register {
   }
 }
 
-/** What stands in a text: without keys it is readable. */
+/** @returns The state in a text. Without encryption keys, a text is readable. */
 function stateIn(text: string): RecordState {
   return JSON.parse((JSON.parse(text) as { box: string }).box) as RecordState
 }

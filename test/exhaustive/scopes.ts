@@ -11,10 +11,10 @@ const NO_RESET: Faults = {
   ...{ lost: 1, late: 1, twice: 1, crash: 1, freeze: 1, throttled: 1, failed: 1 },
   ...{ flush: 1, restore: 1, step: 1 },
 }
-/** At the service an obtain ends earlier sessions, and nobody goes without the store. */
+/** An obtain ends earlier sessions at the service, and no owner makes exchanges without the store. */
 const ENDS = { obtainEnds: true, onUnavailable: 'fail' } as const
 
-/** For `npm test`: seconds. */
+/** For `npm test`: they take seconds. */
 export const SMALL_SCOPES: readonly Scope[] = [
   { name: 'no fault', owners: [GET_RENEW, GET_RENEW], faults: {}, most: 0 },
   { name: 'no fault, when due', owners: [GET_DUE, GET_DUE], faults: {}, most: 0 },
@@ -112,7 +112,7 @@ const WITHOUT_STORE: Scope = {
   obtainEnds: true,
 }
 
-/** For rules without which two faults must come together, or that only a longer search shows. */
+/** For rules whose removal shows only if two faults come together, or only in a longer search. */
 export const PAIRED_SCOPES: readonly Scope[] = [
   WITHOUT_STORE,
   {
@@ -132,7 +132,7 @@ export const PAIRED_SCOPES: readonly Scope[] = [
   },
 ]
 
-/** What looks like theft though it is none: the limit of owners without the store. Not part of the exploration. */
+/** A false alarm about theft: the known limit of owners without the store. Not part of the exploration. */
 export const LIMIT: Scope = {
   name: 'an owner without the store, its limit',
   owners: [['later'], ['get', 'due']],
@@ -146,7 +146,7 @@ const MESSAGES: Faults = { lost: 1, late: 1, twice: 1 }
 const OWNERS: Faults = { crash: 1, freeze: 1 }
 const REGISTER: Faults = { flush: 1, restore: 1, step: 1 }
 
-/** For `npm run explore`: minutes. */
+/** For `npm run explore`: they take minutes. */
 export const LARGE_SCOPES: readonly Scope[] = [
   ...PAIRED_SCOPES,
   { name: '2 owners x 2 renewals, no fault', owners: [GET_RENEW, GET_RENEW], faults: {}, most: 0, slow: 3 },

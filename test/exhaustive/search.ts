@@ -3,9 +3,9 @@ import { type Scope, World } from './world.ts'
 
 export interface Found {
   readonly scope: string
-  /** Runs, each from the beginning. */
+  /** How many runs were made, each from the beginning. */
   readonly schedules: number
-  /** Distinct states in which something had to be chosen. */
+  /** Distinct states in which the search had a choice. */
   readonly states: number
   /** Distinct states in which a run ended. */
   readonly ends: number
@@ -21,8 +21,8 @@ interface Branch {
 }
 
 /**
- * Tries every order of what may happen, depth first. Each run begins anew, follows a list of choices and takes the first one from there on; then
- * the last choice that has an alternative is taken back. A state that was seen before is not followed again.
+ * Tries every order of events, depth first. Each run begins anew, follows a list of choices, and then always takes the
+ * first choice. The next run replaces the last choice that has an alternative. No state is followed twice.
  */
 export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
   const begun = performance.now()

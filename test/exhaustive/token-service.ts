@@ -6,21 +6,21 @@ export const REFRESH_MS = 3_600_000
 interface Session {
   readonly access: string
   readonly issuedAt: number
-  /** Of the login or the obtain that it goes back to. */
+  /** The login or the obtain from which the session descends. */
   readonly root: string
   refresh: 'live' | 'spent' | 'ended'
   spentAt?: number
-  /** The obtains that have ended it. */
+  /** The obtains that have ended the session. */
   readonly endedBy: Set<string>
 }
 
-/** A token service that rotates single-use refresh tokens for real. */
+/** A token service that really rotates single-use refresh tokens. */
 export class TokenService {
-  /** By refresh token, oldest first. */
+  /** The sessions by refresh token, oldest first. */
   readonly #sessions = new Map<string, Session>()
-  /** An obtain ends all earlier sessions of the account. */
+  /** Whether an obtain ends all earlier sessions of the account. */
   readonly #obtainEnds: boolean
-  /** For so long it accepts a refresh token that was used. */
+  /** How long the service accepts a refresh token that was used. */
   readonly #graceMs: number
 
   constructor(obtainEnds: boolean, graceMs: number) {
@@ -28,7 +28,7 @@ export class TokenService {
     this.#graceMs = graceMs
   }
 
-  /** @param name Of the call: tokens are named after it, so that the order of independent calls leaves no trace. */
+  /** @param name Of the call. Tokens are named after their call, so the order of independent calls leaves no trace. */
   obtain(name: string, now: number): TokenGrant {
     if (this.#obtainEnds)
       for (const session of this.#sessions.values()) {
@@ -38,12 +38,12 @@ export class TokenService {
     return this.#issue(name, name, now)
   }
 
-  /** Of a person, beside all that owners do. */
+  /** A person logs in, independently of what owners do. */
   login(name: string, now: number): TokenGrant {
     return this.#issue(name, name, now)
   }
 
-  /** @throws {TokenError} as the specification's 401. */
+  /** @throws {TokenError} like the 401 of the specification. */
   refresh(name: string, refreshToken: string, now: number): TokenGrant {
     const session = this.#sessions.get(refreshToken)
     const isRepeat = session?.refresh === 'spent' && now - (session.spentAt ?? now) < this.#graceMs
@@ -58,12 +58,12 @@ export class TokenService {
     return [...(this.#sessions.get(refreshToken)?.endedBy ?? [])]
   }
 
-  /** Of an access token: the login or the obtain that it goes back to. */
+  /** @returns The login or the obtain from which an access token descends. */
   rootOf(access: string): string | undefined {
     return this.#sessionOf(access)?.root
   }
 
-  /** Of an access token: until it ends; undefined where it was never issued, or its session has ended. */
+  /** @returns How long an access token lives; undefined if it was never issued, or its session has ended. */
   remainingMs(access: string, now: number): number | undefined {
     for (const session of this.#sessions.values())
       if (session.access === access && session.refresh !== 'ended') return session.issuedAt + ACCESS_MS - now
@@ -104,7 +104,7 @@ function refused(): TokenError {
   return new TokenError('ERR_REFRESH_REJECTED', 'answered 401', details)
 }
 
-/** As `oauth2` with `grant: 'login'` answers, without a call. */
+/** Fails without a call, like `oauth2` with `grant: 'login'`. */
 export function loginRequired(): TokenError {
   return new TokenError('ERR_LOGIN_REQUIRED', 'A person must log in', { outcome: 'not-sent' })
 }
@@ -117,7 +117,7 @@ export function failed(): TokenError {
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { status: 503, outcome: 'unknown-5xx' })
 }
 
-/** The connection broke: nobody knows whether the service has acted. */
+/** The connection broke, so nobody knows whether the service has acted. */
 export function cut(): TokenError {
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'connection reset', { outcome: 'unknown' })
 }

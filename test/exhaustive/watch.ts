@@ -5,34 +5,34 @@ import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
 import { ACCESS_MS, type TokenService } from './token-service.ts'
 import type { Scope } from './world.ts'
 
-/** How a presentation of a refresh token ended for its owner; open: it has not. */
+/** How a presentation of a refresh token ended for its owner. open: it has not ended yet. */
 type Ending = 'open' | 'accepted' | 'refused' | 'unknown' | 'throttled' | 'failed'
 
-/** What must never happen, judged from outside: by what owners ask, what they are answered, and what stands in the register. */
+/** Finds what must never happen. Judges from outside: what owners ask, what they are answered, what the register holds. */
 export class Watch {
-  /** The first. */
+  /** The first violation. */
   violation: string | undefined
   readonly #service: TokenService
   readonly #time: () => number
-  /** By refresh token. */
+  /** The presentations by refresh token. */
   readonly #presentations = new Map<string, { owner: string; at: number; ending: Ending }[]>()
   /** Fences of the pairs that stood in the register, by access token. */
   readonly #stored = new Map<string, number>()
   readonly #scope: Scope
-  /** Where an obtain ends earlier sessions. */
+  /** What the record can know, if an obtain ends earlier sessions. */
   readonly knowledge = new Knowledge()
   /** The refresh token that each owner presented last. */
   readonly #presented = new Map<string, string>()
-  /** Refresh tokens that were refused, and the record could not tell why. */
+  /** Refused refresh tokens whose refusal the record could not explain. */
   readonly #unexplained = new Set<string>()
   readonly #explained = new Set<string>()
-  /** Logins and obtains whose pairs were stored; those that a `clear` or an `adopt` has ended. */
+  /** Logins and obtains whose pairs were stored, and those of them that a `clear` or an `adopt` has ended. */
   readonly #roots = new Set<string>()
   readonly #endedRoots = new Set<string>()
   readonly #suspected = new Set<string>()
-  /** Of a claim that `clear` has forgotten: all fences up to it. */
+  /** `clear` has forgotten the claims of all fences up to this one. */
   #clearedFence = 0
-  /** The clock of the register was stepped. */
+  /** Whether the clock of the register was stepped. */
   isStepped = false
 
   constructor(service: TokenService, time: () => number, scope: Scope) {
@@ -63,7 +63,7 @@ export class Watch {
       tokens.on(event, () => undefined)
   }
 
-  /** The record is gone, with all that it knows. */
+  /** The record is lost, with all that it knows. */
   isLost(): void {
     this.knowledge.isLost()
     this.#endedRoots.clear()
@@ -82,7 +82,7 @@ export class Watch {
       this.fail('R2', `a claim is believed for ${answer.remainingMs} ms more`)
   }
 
-  /** An exchange begins. @param refreshToken Undefined: an obtain. */
+  /** An exchange begins. @param refreshToken Undefined for an obtain. */
   presents({ name, grant }: Owner, refreshToken: string | undefined): void {
     if (!grant || grant.isUsed) this.fail('I2', `${name} calls the service without a grant`)
     else grant.isUsed = true
@@ -105,7 +105,7 @@ export class Watch {
     this.#presentations.set(refreshToken, [...earlier, { owner: name, at: this.#time(), ending: 'open' }])
   }
 
-  /** The exchange has ended, as its owner knows it. */
+  /** An exchange has ended. @param ending As its owner knows it. */
   ended(refreshToken: string | undefined, ending: Ending): void {
     const last = refreshToken === undefined ? undefined : this.#presentations.get(refreshToken)?.at(-1)
     if (last) last.ending = ending
@@ -125,7 +125,7 @@ export class Watch {
       )
   }
 
-  /** The register took a new state, from a command of `owner`. @param isRepeated The same command has taken effect before. */
+  /** A command of `owner` has replaced the state of the register. @param isRepeated The command has taken effect before. */
   replaced(
     owner: Owner,
     before: RecordState | undefined,
@@ -133,7 +133,7 @@ export class Watch {
     { now, isRepeated }: { now: number; isRepeated: boolean },
   ): void {
     const { pair, claim } = after
-    // A create that is repeated after a flush brings back a claim, not more: nothing older stands there to tell it from.
+    // A create that is repeated after a flush brings back a claim only: nothing in the register tells it from a new create.
     if (isRepeated && (before || pair)) this.fail('I16', `a command of ${owner.name} took effect twice`)
     if (before && after.fence < before.fence) this.fail('fence', `it falls from ${before.fence} to ${after.fence}`)
     if (before && after.version < before.version)
@@ -163,7 +163,7 @@ export class Watch {
       this.fail('version', `a new pair does not raise it from ${before.version}`)
   }
 
-  /** An owner has written down a refusal: now it learns why, or never. */
+  /** An owner has written a refusal into the record. The owner learns the reason now, or never. */
   #explain({ name }: Owner): void {
     const refreshToken = this.#presented.get(name) ?? ''
     if (this.#presentations.get(refreshToken)?.at(-1)?.ending !== 'refused') return
@@ -173,7 +173,7 @@ export class Watch {
       this.#unexplained.add(refreshToken)
   }
 
-  /** A wish has ended, or the run has. */
+  /** Judges how a wish ended. If `endedAt` is undefined, the run was over first. */
   judge(owner: Owner, { wish, askedAt, endedAt, token, error }: Told): void {
     const { name } = owner
     if (endedAt === undefined) {
@@ -201,7 +201,10 @@ export class Watch {
     ].join(' ')
   }
 
-  /** Tokens that an owner may serve now. How long an owner believes a token to live: not beyond its end, and not beyond its lifetime even after a step of the clock. */
+  /**
+   * An owner may now serve these tokens. The owner must not believe them to live longer than they do, or than a whole
+   * lifetime if the clock was stepped.
+   */
   offered(owner: Owner, { version, accessToken, accessRemainingMs }: StoredTokens): void {
     const { name } = owner
     owner.offeredVersion = version

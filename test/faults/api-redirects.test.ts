@@ -19,7 +19,7 @@ const redirecting =
 const accepting: RequestListener = (_, reply) => void reply.end('{}')
 const refusing: RequestListener = (_, reply) => void reply.writeHead(401).end()
 
-/** One name, served with and without TLS. */
+/** One host name, served with and without TLS. */
 async function startBoth(overTls: RequestListener, plain: RequestListener) {
   const certificate = selfSigned()
   const bearers: Record<'http' | 'https', (string | undefined)[]> = { http: [], https: [] }
@@ -39,7 +39,7 @@ async function startBoth(overTls: RequestListener, plain: RequestListener) {
     http,
     https,
     httpsAgent: new TlsAgent({ ca: certificate.cert }),
-    /** Lead `http://localhost` and `https://localhost` here. */
+    /** With these agents, `http://localhost` and `https://localhost` lead here. */
     agents: {
       httpAgent: new Agent(portOf(http)),
       httpsAgent: new TlsAgent({ ca: certificate.cert, ...portOf(https) }),
@@ -47,7 +47,7 @@ async function startBoth(overTls: RequestListener, plain: RequestListener) {
   }
 }
 
-/** An agent's options outweigh those of a request. */
+/** The options of an agent win over those of a request. */
 const portOf = (origin: string) => ({ port: Number(new URL(origin).port) })
 
 describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to another scheme with %i', (status) => {

@@ -21,7 +21,7 @@ const GRANT = JSON.stringify({
 describe.each(ADAPTERS)(
   'given an answer that lies in its socket while the event loop is busy, and the %s adapter',
   (adapter) => {
-    /** A manager whose first token call has been answered, but for a gate before the socket. */
+    /** A manager whose first token call has an answer, which the other thread still holds. */
     const started = async () => {
       const thread = await startOtherThread({ answer: GRANT })
       ends.push(() => thread.stop())
@@ -86,7 +86,7 @@ describeRedis('given a reply of Redis that lies in its socket while the event lo
       const store = redisStore({ client: await connect(`redis://127.0.0.1:${thread.port}`), onUnavailable: 'fail' })
       const tokens = createTokenManager({ source: new ScriptedSource(), store, clock })
       const told = listen(tokens)
-      // Of a server that does not know the script yet, and of one that does.
+      // First the server does not know the script yet, then it does.
       for (const token of ['access-1', 'access-2']) {
         const waiting = outcome(tokens.renew())
         await thread.hold()

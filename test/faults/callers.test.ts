@@ -18,7 +18,7 @@ afterEach(() => Promise.all(services.splice(0).map((service) => service.close())
 describe.each(['http', 'fetch'] as const)(
   'given one axios instance for API and token service (%s adapter)',
   (adapter) => {
-    /** Fifty cold requests, then one whose token was revoked: two token calls. */
+    /** Fifty cold requests, then one request whose token was revoked: two token calls in all. */
     async function traffic(api: AxiosInstance, service: SimulatedService): Promise<void> {
       await Promise.all(Array.from({ length: 50 }, (_, n) => api.get(`/orders/${n}`)))
       expect([service.count('obtain'), service.count('resource')]).toEqual([1, 50])
@@ -83,7 +83,7 @@ describe('given a credential provider that asks the API for the credentials, thr
     await clock.advance(1)
     await settle()
     expect(ended).toMatchObject({ name: 'TokenError', code: 'ERR_WAIT_TIMEOUT' })
-    // So do the calls of the provider; none of them is left hanging.
+    // The calls of the provider end in the same way, and none of them hangs.
     await clock.advance(60_000)
     for (const answer of asked) expect(await answer).toMatchObject({ name: 'TokenError' })
     expect([server.received.length, clock.holding]).toEqual([0, 0])
@@ -91,7 +91,7 @@ describe('given a credential provider that asks the API for the credentials, thr
 })
 
 describe('given a background renewal that failed with nobody waiting (F120)', () => {
-  /** A token of 60 s whose renewals have all failed; 10 s are left. */
+  /** A token of 60 s that has 10 s left. All its renewals have failed. */
   async function failedBehind() {
     const world = manage()
     await world.tokens.getAccessToken()

@@ -18,13 +18,13 @@ const CASES = (['A', 'B'] as const).flatMap((variant) =>
   (['http', 'fetch'] as const).map((adapter) => ({ variant, adapter })),
 )
 
-/** The lines that can happen to a variant of the service under an adapter. */
+/** @returns The failure paths that this variant of the service and this adapter can take. */
 function pathsOf(variant: Variant, adapter: AdapterName): FailurePath[] {
   const fits = <T>(only: T | undefined, actual: T) => only === undefined || only === actual
   return PATHS.filter((path) => fits(path.variant, variant) && fits(path.adapter, adapter))
 }
 
-/** More of the hash of a secret than its fingerprint shows. */
+/** The start of the hash of each secret, one digit longer than a fingerprint. */
 const DIGESTS = new RegExp(
   Object.values(SECRETS)
     .flatMap((secret) => [secret, ...[1, 2, 3, 4].map((n) => `${secret}-${n}`)])
@@ -32,14 +32,14 @@ const DIGESTS = new RegExp(
     .join('|'),
 )
 
-/** Everything that the program holds in the end. */
+/** Expects no secret in anything that the program holds at the end. */
 function expectSilent(stage: Stage, ended: unknown, output: string): void {
   const { told, tokens, made, api } = stage
   for (const ours of [told, tokens.status(), tokens, ...made]) expectNoCanary(logged(ours))
   expect(logged(told)).not.toMatch(DIGESTS)
   expectNoCanary(inspect(api, { depth: 6 }))
   expectNoCanary(output)
-  // Errors and answers of requests belong to axios: they hold their request, and are looked at as users print them.
+  // Errors and responses of requests belong to axios, and hold their request. They are printed as users print them.
   if (isTokenError(ended)) expectNoCanary(logged(ended))
   else if (typeof ended === 'object' && ended !== null) expectNoCanary(printed(ended))
   const { response } = (ended ?? {}) as Partial<AxiosError>
@@ -68,12 +68,12 @@ describe.each(CASES)(
       const stage = await startStage(variant, adapter, setting)
       stage.service.script(tokenCalls, resources)
       const ended = await act(stage)
-      // The last events are still on their way.
+      // The last events have not been delivered yet.
       await new Promise((resolve) => setImmediate(resolve))
       const { code, name } = (ended ?? {}) as { code?: string; name?: string }
       expect([ends].flat()).toContain(code ?? name)
       expect(namesOf(stage.told)).toEqual(expect.arrayContaining([...tells]))
-      // Else a test of their absence shows nothing.
+      // If the service had received no secret, its absence elsewhere would prove nothing.
       expect(stage.service.seen.some((seen) => CANARY.test(seen.body))).toBe(!unsent)
       expectSilent(stage, ended, output())
       void stage.tokens.close()
@@ -85,7 +85,7 @@ describe.each(CASES)(
   },
 )
 
-/** What `act` throws, or its promise rejects with. */
+/** @returns What `act` throws, or what its promise rejects with. */
 async function failureOf(act: () => unknown): Promise<Error> {
   try {
     await act()

@@ -22,7 +22,7 @@ const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
 const DEADLINE_MS = 10_000
 const WAIT_MS = 30_000
 
-/** Where a request can go in vain. @returns An origin. */
+/** Origins at which no request arrives. */
 const PLACES: [string, () => Promise<string>][] = [
   [
     'refuses the connection',
@@ -33,13 +33,13 @@ const PLACES: [string, () => Promise<string>][] = [
       return `http://${host}`
     },
   ],
-  // A label this long is refused without asking anybody: the test needs no network.
+  // The resolver refuses such a long label without a query, so the test needs no network.
   ['has a name that does not exist', async () => `http://${'a'.repeat(64)}.invalid`],
-  // No connection can be made to everybody: the system itself refuses.
+  // The system refuses connections to the broadcast address.
   ['lies where no network leads', async () => 'http://255.255.255.255:9999'],
 ]
 
-/** While `place` is set, requests go there by the real adapter. */
+/** While `place` is set, the real adapter sends requests there. */
 function detour(adapter: 'http' | 'fetch') {
   const way: { place?: string | undefined } = {}
   const detouring: AxiosAdapter = (config) => {
@@ -71,7 +71,7 @@ describe.each(ADAPTERS)('given a token service at a wrong address, and the %s ad
     expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
   })
 
-  // What is no TLS may have been answered to a request that was sent.
+  // Bytes that are no TLS may be the answer to a request that was sent.
   it('when it speaks no TLS, then neither exchange is repeated, and the refresh token is given up (F195)', async () => {
     const { told, service } = await renewedAt(async () => `https://${await listening(createHttpServer())}`)
     expect(told.retry).toMatchObject([{ delayMs: 0 }])
@@ -110,7 +110,7 @@ describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and
       hurryPauses(network)
       expect(await outcome(tokens.renew())).toMatchObject({ code: UNAVAILABLE, retryAt: clock.wallNow() + 5_000 })
       expect(tokens.status().counts).toMatchObject({ obtains: 1, refreshes: 4 })
-      await clock.advance(60_000) // the access token has ended
+      await clock.advance(60_000) // the access token has expired
       way.place = undefined
       await tokens.getAccessToken()
       expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
@@ -121,7 +121,7 @@ describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and
 
 type Lookup = NonNullable<AxiosRequestConfig['lookup']>
 
-/** While there is a lookup, requests ask it where the service is. */
+/** While `lookup` is set, requests ask it for the address of the service. */
 function nameService() {
   const way: { lookup?: Lookup } = {}
   const adapter: AxiosAdapter = (config) => {
@@ -150,7 +150,7 @@ describe('given a token service with several addresses, of which none can be rea
   })
 })
 
-/** A refresh that nothing ends but the deadline; then the credentials are used. */
+/** Expects that nothing but the deadline ends a refresh, and that the manager then obtains with the credentials. */
 async function expectEndedByDeadline(network: Network, renewed: Promise<void>, meanwhile = () => {}): Promise<void> {
   const { clock, tokens, told, service } = network
   for (let second = 1; second < DEADLINE_MS / 1_000; second += 1) {
@@ -226,7 +226,7 @@ describe('given a token service to which no connection ever comes about', () => 
     return { network, way, connecting: () => until(() => asked === 1) }
   }
 
-  // It has no limit of its own: whether anything was sent is not known at the deadline, and the refresh token is given up.
+  // Connecting has no own limit, and at the deadline nobody knows what was sent: the manager retires the refresh token.
   it('when that is noticed by the deadline of the exchange, then the credentials are used (F29)', async () => {
     const { network, way, connecting } = await started(startWithToken)
     const renewed = network.tokens.renew()

@@ -8,14 +8,14 @@ import { failureOf } from '../axios/support/turns.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
-/** Where ours is registered among the interceptors of the user. */
+/** Where our interceptor is registered among those of the user. */
 const PLACES = ['first', 'last', 'first and last'] as const
 const RETRIES = ['without axios-retry', 'before axios-retry', 'after axios-retry'] as const
 const MATRIX = ADAPTERS.flatMap((adapter) =>
   PLACES.flatMap((place) => RETRIES.map((retry) => [adapter, place, retry] as const)),
 )
 
-/** Every `Authorization` of every request: two in one request would be two entries. */
+/** @returns Every `Authorization` header of every request. Two headers in one request give two entries. */
 function authorizations({ received }: ApiServer): (string | undefined)[] {
   return received.flatMap(({ rawHeaders }) =>
     rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === 'authorization'),
@@ -27,7 +27,7 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
     const api = axios.create({ adapter, baseURL })
     const { tokens, minted } = startTokens({ clock: manualClock() })
     const ran: string[] = []
-    // It would retry anything, a 401 that was replayed included.
+    // axios-retry would retry anything, even a 401 that was replayed.
     const addRetry = () => axiosRetry(api, { retries: 2, retryDelay: () => 0, retryCondition: () => true })
     if (retry === 'after axios-retry') addRetry()
     if (place !== 'last') library.attachBearer(api, tokens)
@@ -56,14 +56,14 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
     const server = await startApi(() => refusal)
     const { api, minted } = arranged(server.baseUrl)
     expect(await failureOf<AxiosError>(api.get('/wallet'))).toMatchObject({ status: 401 })
-    // The retries are attempts of their own; the gap between forced renewals keeps them from replays of theirs.
+    // Each retry is an attempt of its own. The gap between forced renewals prevents its replay.
     const retried = retry === 'without axios-retry' ? [] : ['Bearer token-2', 'Bearer token-2']
     expect(authorizations(server)).toEqual(['Bearer token-1', 'Bearer token-2', ...retried])
     expect(minted.calls).toBe(2)
   })
 })
 
-/** The package once more, as in a process that loads it as ESM and as CommonJS. */
+/** A second copy of the package. A process that loads the package as ESM and as CommonJS has two. */
 async function secondCopy(): Promise<typeof library> {
   let copy: typeof library | undefined
   await jest.isolateModulesAsync(async () => {

@@ -11,7 +11,7 @@ const adapter: AxiosAdapter = async (config) => {
 
 describe('given jest with jsdom', () => {
   it('when the library is imported there, then globals that jsdom lacks are not asked for (F189)', () => {
-    // What this test is about; without the first line of this file it would show nothing.
+    // The first line of this file gives this environment. Without it the test would prove nothing.
     expect(['window' in globalThis, typeof TextEncoder, typeof crypto.subtle]).toEqual([true, 'undefined', 'undefined'])
     expect(typeof attachBearer).toBe('function')
   })

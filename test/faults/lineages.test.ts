@@ -35,7 +35,7 @@ const HOUR = 3_600_000
 const literal = (value: unknown) => JSON.stringify(value)
 const tokenCalls = ({ log }: SimulatedService) => log.map(({ kind, status }) => `${kind} ${status}`)
 
-/** A pair that the service has just issued, as a store holds it. */
+/** A pair that the service has just issued, in the form in which a store holds it. */
 async function issuedPair(service: SimulatedService): Promise<Omit<StoredTokens, 'version'>> {
   const { access, refresh } = await newPair(service)
   const lifetimes = { accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshRemainingMs: 6 * 3_600_000 }
@@ -98,7 +98,7 @@ describe('given two processes that start from copies of one pair', () => {
     expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0])
     const suspicions = children.map(({ lines }) => lines.filter((line) => /^(suspicious|settled)/.test(line)))
     expect(suspicions).toEqual([[], ['suspicious unexplained high', 'settled token-only']])
-    // The first obtain made the pair; the one after the refusal is the last: nobody logs in by turns.
+    // The first obtain made the pair. The obtain after the refusal is the last: the two processes do not log in by turns.
     expect(tokenCalls(service)).toEqual([
       ...['obtain 200', 'refresh 200', 'refresh 401', 'obtain 200'],
       ...Array<string>(6).fill('refresh 200'),
@@ -107,7 +107,7 @@ describe('given two processes that start from copies of one pair', () => {
 })
 
 describe('given a machine that is restored from an image with a pair in it', () => {
-  /** The image: a pair as it was, and a wall clock that wakes up so much later. */
+  /** Restores the image: its pair is as it was, and the wall clock jumps by `laterMs`. */
   async function restored(service: SimulatedService, laterMs: number) {
     const clock = manualClock({ wallNow: Date.now() - laterMs })
     const store: TokenStore = memoryStore()
@@ -119,14 +119,14 @@ describe('given a machine that is restored from an image with a pair in it', () 
     const tokens = createTokenManager({ source, store, clock, random: () => 0 })
     const first = await tokens.getAccessToken()
     clock.stepWall(laterMs)
-    await clock.advance(1_000) // renewals that nobody forced are a second apart
+    await clock.advance(1_000) // the gap between two renewals that nobody forced is a second
     return { tokens, told: listen(tokens), first }
   }
 
   it('when its refresh token was redeemed since and would still live, then that is told as unexplained (F125)', async () => {
     const service = await started()
     const { tokens, told, first } = await restored(service, HOUR)
-    await service.stealRefreshToken() // the machine of which the image is went on
+    await service.stealRefreshToken() // the original machine has used the refresh token since
     expect(await tokens.getAccessToken()).not.toBe(first)
     await tokens.renew()
     expect(told.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high' }])
@@ -146,7 +146,7 @@ describe('given a machine that is restored from an image with a pair in it', () 
   })
 })
 
-/** An account of which only the last pair is good: whoever obtains or refreshes ends all tokens before. */
+/** An account of which only the last pair is good: each obtain or refresh ends all earlier tokens. */
 class JealousAccount {
   issued = 0
   readonly #clock: ManualClock
@@ -155,7 +155,7 @@ class JealousAccount {
     this.#clock = clock
   }
 
-  /** An API of this account, and a client of it with a manager of its own. */
+  /** An API of this account, and a client with a manager of its own. */
   enter() {
     const obtainedAt: number[] = []
     const counts = { refused: 0, served: 0, surfaced: 0 }
@@ -203,7 +203,7 @@ describe('given an account whose next pair ends all pairs before it, and two man
     }
     await work(clients, 60)
     for (const { obtainedAt, counts, told } of clients) {
-      // The first one is that of a client without a token.
+      // The first obtain is that of a client without a token, so it does not count.
       const gaps = obtainedAt.slice(2).map((at, n) => at - obtainedAt[n + 1]!)
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(6_000)
       expect(counts.served).toBeGreaterThan(0)

@@ -13,14 +13,14 @@ const CALLS: [string, (tokens: TokenManager) => Promise<unknown>][] = [
   ['close()', (tokens) => tokens.close()],
 ]
 
-/** A manager with a pair, and a course of things in which every event is told. */
+/** A manager with a pair, and a `run` in which the manager emits every event. */
 function eventful(listen: (tokens: TokenManager) => void) {
   const world = manage(new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 2 } })
   const { clock, source, tokens } = world
   listen(tokens)
   return {
     ...world,
-    /** @returns What the callers on the way were given. */
+    /** @returns What the callers got during the run. */
     run: async (): Promise<unknown[]> => {
       const got = [outcome(tokens.getAccessToken())]
       source.script.push(() => source.grant(), failing(401), failing(500), failing(500))
@@ -45,7 +45,7 @@ describe.each(EVENTS)('given a listener of %s', (name) => {
   it.each(CALLS)('when it calls %s and waits for that, then nothing waits for it in turn (F101)', async (_, call) => {
     const ends: unknown[] = []
     const { run, source, tokens, clock } = eventful((asked) => {
-      // Once: each of these calls may bring the same event again.
+      // Only once, because each of these calls may cause the same event again.
       const off = asked.on(name, async () => {
         off()
         ends.push(await outcome(call(asked)))
@@ -53,7 +53,7 @@ describe.each(EVENTS)('given a listener of %s', (name) => {
     })
     const got = await run()
     expect(ends).toHaveLength(1)
-    // Whoever asked was answered, and the manager goes on, or says that it is closed.
+    // All callers got an answer. The manager goes on, or says that it is closed.
     expect(got).toHaveLength(13)
     source.script.length = 0
     await clock.advance(60_000)

@@ -8,13 +8,13 @@ import { settle } from '../support/watched-clock.ts'
 import { expectNextCallAfter, hurryPauses, startNetwork, startWithToken, toldOf } from './support/network.ts'
 
 const LOST = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
-/** Room for more than what comes. */
+/** An answer whose Content-Length is larger than its body. */
 const announced = (status: number, body: string) => wire(status, body, { 'Content-Length': 4_000 })
 const half = ({ body }: Answer) => body.slice(0, body.length / 2)
 const chunked = (text: string) =>
   `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`
 
-/** How the answer to a call goes missing; `acted`: the service has rotated. */
+/** How the answer to a call is lost. `acted`: the service has rotated. */
 const LOSSES: { loss: string; steps: Step[]; acted: boolean }[] = [
   { loss: 'is reset before the service acts', steps: [...read, RST], acted: false },
   { loss: 'is reset after the service has acted', steps: [...read, commit, RST], acted: true },
@@ -42,7 +42,7 @@ const LOSSES: { loss: string; steps: Step[]; acted: boolean }[] = [
   })),
 ]
 
-/** When a connection breaks that was used before, and what the service knows of its refresh tokens after that. */
+/** When a used connection breaks, and the state of the refresh tokens after that. */
 const BREAKS: [string, Step[], string][] = [
   ['as the refresh begins', [readHeaders, RST], 'live 0, live 0'],
   ['before the service acts', [...read, RST], 'live 1, live 0'],
@@ -55,7 +55,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     async ({ steps, acted }) => {
       const { tokens, told, service } = await startWithToken(adapter, [steps, proper])
       await tokens.renew()
-      // The new pair comes by the credentials; one that was lost is never heard of.
+      // The credentials bring the new pair. A pair that was lost never appears.
       expect(service.heard).toEqual(['obtain', 'refresh', 'obtain'])
       expect(service.story).toBe(acted ? 'spent 1, live 0, live 0' : 'live 1, live 0')
       expect(tokens.peekAccessToken()).toBe(service.issued.at(-1))
@@ -81,7 +81,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     expect(service.heard.slice(1)).toEqual(['refresh', 'obtain', 'obtain', 'obtain'])
     expect(service.story).toBe('spent 1, live 0, live 0, live 0, live 0')
     expect(told.renewalFailed).toMatchObject([{ error: LOST, nextAttemptAt: clock.wallNow() + 5_000 }])
-    // The old token lives, and serves.
+    // The old token still lives, so it serves.
     expect(tokens.peekAccessToken()).toBe(old)
     server.follow(proper)
     await clock.advance(5_000)
@@ -96,7 +96,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     const { tokens, told, service } = network
     hurryPauses(network)
     await tokens.renew()
-    // Presented again, because a service that failed has often not acted: refused this time, and then given up.
+    // The service may not have acted before a 503, so the manager presents the token again. The refusal retires the token.
     expect(service.heard).toEqual(['obtain', 'refresh', 'refresh', 'obtain'])
     expect(service.story).toBe('spent 2, live 0, live 0')
     await toldOf(network, 'suspicionSettled')

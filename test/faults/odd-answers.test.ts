@@ -21,19 +21,19 @@ import { expectNextCallAfter, startNetwork, startWithToken, toldOf } from './sup
 
 const PAGE = '<!doctype html><title>Sign in</title>'
 const CLOSE = { Connection: 'close' }
-/** What came instead of the answer, or on top of it. */
+/** The service acts, and these bytes come in place of its answer, or in addition. */
 const replied = (bytes: Parameters<typeof send>[0]): Step[] => [...read, commit, send(bytes), FIN]
-/** The service did not act: somebody in between has answered. */
+/** The service does not act, because a server in between answers. */
 const intercepted = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Step[] => [
   ...read,
   send(wire(status, body, { ...CLOSE, ...headers })),
   FIN,
 ]
-/** A connection that is kept alive. */
+/** A connection that stays open for many calls. */
 const onwards = again(...read, commit, answer())
 const whole = ({ body }: Answer, headers: Record<string, string | number> = CLOSE) => wire(200, body, headers)
 
-/** Complete, and nothing to be made of. */
+/** Answers that are complete, but cannot be used. */
 const UNUSABLE: [string, Step[]][] = [
   ['65 537 bytes long', replied(({ body }) => wire(200, body.padEnd(65_537)))],
   ['50 MB in 50 KB of gzip', intercepted(200, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'Content-Encoding': 'gzip' })],
@@ -42,7 +42,7 @@ const UNUSABLE: [string, Step[]][] = [
   ['empty', intercepted(200)],
 ]
 
-/** Somebody in between fails. */
+/** A server in between fails. */
 const GATEWAY: [string, Step[]][] = [['the page of a gateway', intercepted(502, PAGE)]]
 
 const SURPLUS: [string, (given: Answer) => string | Buffer][] = [
@@ -80,7 +80,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
     expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
     expect(tokens.peekAccessToken()).toBe(service.issued[1])
     expect(told.retry).toEqual([])
-    // Nothing is read from that connection any more.
+    // The client reads nothing more from that connection.
     await until(() => server.connections[1]!.isClosed)
     await tokens.renew()
     expect(tokens.peekAccessToken()).toBe(service.issued[2])
@@ -127,7 +127,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
       const { renewed, clock, tokens, told, service, server } = network
       const failure = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status, retryable: false }
       expect(await renewed).toMatchObject({ ...failure, message: expect.stringMatching(advice) })
-      // One call, and for a while none.
+      // The manager makes one call, and none during the cool-down.
       expect(told.renewalFailed).toMatchObject([{ error: failure, nextAttemptAt: clock.wallNow() + 5_000 }])
       await clock.advance(4_999)
       expect(await outcome(tokens.renew())).toMatchObject(failure)

@@ -30,7 +30,7 @@ describe('given an API and a token service that share an agent with a single soc
         const failed = failureOf<AxiosError<AsyncIterable<Buffer>>>(
           api.get('/orders', { responseType: 'stream', ...options }),
         ).finally(() => (isOver = true))
-        // Its answer, which nobody reads yet, holds the socket that the token call needs.
+        // Nobody reads the answer yet, so it holds the socket that the token call needs.
         await until(() => tokens.status().renewing)
         await clock.advance(59_999)
         expect(isOver).toBe(false)
@@ -44,7 +44,7 @@ describe('given an API and a token service that share an agent with a single soc
         const chunks: Buffer[] = []
         for await (const chunk of response!.data) chunks.push(chunk)
         expect(Buffer.concat(chunks).length).toBeGreaterThan(0)
-        // Read to its end it gives the socket back.
+        // An answer that was read to its end gives the socket back.
         await until(() => !tokens.status().renewing)
         expect((await api.get('/orders')).status).toBe(200)
       } finally {

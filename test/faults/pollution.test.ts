@@ -4,7 +4,10 @@ import { run, withChildren } from './support/child.ts'
 
 withChildren()
 
-/** What somebody puts on `Object.prototype`, by a JSON document that is merged into an object, say. `theirs` is where they want the token. */
+/**
+ * What an attacker may put on `Object.prototype`, for example through a JSON document that is merged into an object.
+ * `theirs`: where the attacker wants the token.
+ */
 const POLLUTIONS = `{
   proxy: { host: '127.0.0.1', port: Number(new URL(theirs).port), protocol: 'http' },
   socketPath: '/nowhere',

@@ -17,7 +17,7 @@ const literal = (value: unknown) => JSON.stringify(value)
 const tokenCalls = ({ log }: SimulatedService) =>
   log.filter(({ kind }) => kind !== 'resource').map(({ kind, status }) => `${kind} ${status}`)
 
-/** A manager of Variant B in a child, that tells of every suspicion. */
+/** The start of a program: a manager of Variant B that reports every suspicion. */
 const manager = ({ login }: SimulatedService, baseUrl: string, options = '') => `
   const source = loginPassword(${literal({ baseUrl, ...login })})
   const tokens = createTokenManager({ source, ${options} })
@@ -204,7 +204,7 @@ describe('given a refresh that the service has carried out, and whose answer is 
     await restarted.said('has a token')
     restarted.tell('renew')
     expect(await end(restarted)).toEqual([0, ''])
-    // And its own pair is good: nothing that the first one left behind stands in the way.
+    // The pair of the second process is good, too: nothing of the first one is in the way.
     expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200', 'obtain 200', 'refresh 200'])
     expect([...killed.lines, ...restarted.lines]).toEqual(['has a token', 'has a token', 'has the next one'])
   })

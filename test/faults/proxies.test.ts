@@ -6,12 +6,12 @@ import { type Network, startNetwork, startWithToken } from './support/network.ts
 
 const VARIABLES = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
 
-// The tests begin with an environment that names none.
+// The environment in which the tests begin names no proxy.
 afterEach(() => {
   for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
 })
 
-/** Passes a request on to where its first line says, and the answer back. */
+/** Forwards a request to the address in its first line, and returns the answer. */
 const forward: Step = async (connection) => {
   const { path, body } = connection.request!
   const reply = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/vnd.api+json' }, body })
@@ -19,7 +19,7 @@ const forward: Step = async (connection) => {
 }
 const startProxy = () => serveScripts([[...read, forward, FIN]])
 
-/** A first token, and a second by its refresh token. */
+/** Obtains a first token, and then refreshes. */
 async function obtainAndRefresh({ tokens }: Network): Promise<void> {
   await tokens.getAccessToken()
   await tokens.renew()

@@ -18,7 +18,7 @@ const answering = (status: number, body = ''): Step[] => [
   send(wire(status, body, { Connection: 'close' })),
   FIN,
 ]
-/** Waits until every call but so many has failed, however long this machine takes. */
+/** Waits until all calls but `accepted` have failed, however slow this machine is. */
 const failedBut = async (accepted: number, network: Network): Promise<void> => {
   while (network.tokens.status().counts.failures + accepted < calls(network)) await settle()
 }
@@ -48,7 +48,7 @@ describe('given a wrong password', () => {
         if (server.requests.length > calledAt.length) calledAt.push(clock.monotonicNow() - startedAt)
         await clock.advance(180)
       }
-      // The first requests that come a minute after the last call.
+      // Requests come every 180 ms. These are the first ones a minute after the last call.
       expect(calledAt).toEqual([0, 60_120, 120_240])
       expect(service.heard).toEqual(['obtain', 'obtain', 'obtain'])
     },
@@ -56,7 +56,7 @@ describe('given a wrong password', () => {
 })
 
 describe.each(ADAPTERS)('given credentials that are refused with 401, and the %s adapter', (adapter) => {
-  /** An instance of an API that answers so. */
+  /** An instance of an API that answers with `status`. */
   function attached({ tokens }: Network, status: number) {
     const { adapter: inside, calls: sent } = inProcess(() => status)
     const api = axios.create({ adapter: inside, baseURL: API })
@@ -149,7 +149,7 @@ describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s a
       expect(error.message).toMatch(why)
       expect(calledAt).toEqual([45, 50, 56, 76, 96, 116])
       expect(told.suspicious).toEqual([])
-      // Its refresh token is unharmed: whoever puts the address right goes on with it.
+      // The refresh token is unharmed: when the address is right again, the manager presents it.
       server.follow(proper)
       await clock.advance(20_000)
       expect(await tokens.getAccessToken()).toBe(service.issued[1])
@@ -160,7 +160,7 @@ describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s a
 
 describe.each(ADAPTERS)('given a service whose tokens have all expired as they come, and the %s adapter', (adapter) => {
   const past = '2025-12-31T23:59:59.000000Z'
-  /** Neither end is under the signature. */
+  /** The signature covers neither of the two expiry times. */
   const expired: Step[] = [
     ...proper.slice(0, 3),
     send(({ body }) => wire(200, body.replace(/(access_expired_at":")[^"]+/, `$1${past}`), { Connection: 'close' })),

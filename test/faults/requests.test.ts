@@ -19,7 +19,7 @@ function authorizations({ received }: ApiServer): (string | undefined)[] {
   )
 }
 
-/** What remains of a request on its config: names, symbols, and the values that a request may leave changed. */
+/** @returns All that a request may leave on its config: names, symbols, adapter and headers. */
 function traces(config: InternalAxiosRequestConfig) {
   return { keys: Reflect.ownKeys(config), adapter: config.adapter, headers: config.headers.toJSON() }
 }
@@ -82,10 +82,10 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
   })
 })
 
-/** Missing in axios' types. */
+/** The types of axios lack `create` of an instance. */
 const childOf = (api: AxiosInstance, config: object = {}) =>
   (api as unknown as { create(config: object): AxiosInstance }).create(config)
-/** Ways to hand on the config of a failed request; merging and JSON lose symbols and everything that is not plain. */
+/** Ways to send the config of a failed request again. Merging and JSON lose symbols, and all that is not plain data. */
 const AGAIN: [string, (config: InternalAxiosRequestConfig) => AxiosRequestConfig][] = [
   ['as it is', (config) => config],
   ['in a copy', (config) => ({ ...config })],

@@ -88,7 +88,7 @@ describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter (P7)
   })
 })
 
-/** Our own pause before a second call: half of the base, twice the base for a 429. */
+/** The lowest pause of our own before the second call: half of the base. A 429 doubles the base. */
 const OWN_PAUSES = [
   [429, 500],
   [503, 250],
@@ -127,7 +127,7 @@ describe.each(ADAPTERS)('given Retry-After as a date, and the %s adapter', (adap
   })
 })
 
-/** A first token after this pause and not before. */
+/** Expects a first token after exactly this pause. */
 async function expectPause(network: Network, ms: number): Promise<void> {
   const { tokens, told, service } = network
   const waiting = tokens.getAccessToken()
@@ -140,14 +140,14 @@ async function expectPause(network: Network, ms: number): Promise<void> {
 
 /** Longer than any pause of our own. */
 const ASKED_MS = 200_000
-/** When the next call comes after an answer that asks for that, ms: after a refresh, and after an obtain. */
+/** When the next call comes after an answer that asks for that pause: ms after a refresh, ms after an obtain. */
 const NEXT_CALLS: [number, number, number][] = [
   ...[429, 500, 502, 503, 504].map((status): [number, number, number] => [status, ASKED_MS, ASKED_MS]),
-  // Refused: by the credentials at once; those not for a minute.
+  // Refused. After a refresh, the manager obtains at once. After an obtain, it rests for a minute.
   ...[400, 401, 403].map((status): [number, number, number] => [status, 0, 60_000]),
-  // Misdirected.
+  // A wrong address.
   ...[307, 404, 410].map((status): [number, number, number] => [status, 5_000, 5_000]),
-  // Of unknown outcome: by the credentials at once; those after our own pause.
+  // Unknown outcome. After a refresh, the manager obtains at once. After an obtain, our own pause comes first.
   ...[200, 408, 425].map((status): [number, number, number] => [status, 0, 250]),
 ]
 
@@ -193,7 +193,7 @@ describe.each(ADAPTERS)('given ten thousand callers and a throttled token servic
     const early = ask(network)
     await toldOf(network, 'retry')
     const late = ask(network)
-    // Theirs, and that of the pause.
+    // One timer of the callers, and one of the pause.
     expect(clock.pendingTimers).toBe(2)
     await expectNextCallAfter(network, 10_000)
     expect(new Set(await Promise.all([...early, ...late]))).toEqual(new Set([service.issued[0]]))

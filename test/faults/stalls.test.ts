@@ -8,7 +8,7 @@ import { failing, outcome, ScriptedSource } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A clock that goes on while the event loop stands still: timers that fall due meanwhile fire after it, all at once. */
+/** A clock that goes on while the event loop stands still. Timers that fall due meanwhile fire together after the stall. */
 class StallingClock implements Clock {
   readonly #calm = manualClock()
   readonly #timers = new Set<{ arm(): void; cancel(): void }>()
@@ -35,7 +35,7 @@ class StallingClock implements Clock {
 
   advance = (ms: number) => this.#calm.advance(ms)
 
-  /** A busy loop. */
+  /** The event loop is busy for so long. */
   stall(ms: number): void {
     this.#stalledMs += ms
     for (const timer of this.#timers) {
@@ -45,7 +45,7 @@ class StallingClock implements Clock {
   }
 }
 
-/** An attached instance of an API that counts, at each call, what the token sent has left to live. */
+/** A manager, and an instance of an API that runs `during.call` at each call. */
 async function world(lifetimeMs = 60_000) {
   const clock = new StallingClock()
   const minted = mint({ lifetimeMs })
@@ -60,7 +60,7 @@ async function world(lifetimeMs = 60_000) {
 }
 const sent = ({ calls }: { calls: readonly { authorization: unknown }[] }) => calls.map((call) => call.authorization)
 
-/** Where a busy loop of the user may stand, on the way of a request to its adapter. */
+/** Where code of the user may stall, between a request and its adapter. */
 const PLACES: [string, (api: AxiosInstance, stall: () => void, attach: () => void) => void][] = [
   [
     'an interceptor that runs before ours',
@@ -97,7 +97,7 @@ const PLACES: [string, (api: AxiosInstance, stall: () => void, attach: () => voi
 ]
 
 describe.each(PLACES)('given a busy loop of 5 s in %s', (_, arrange) => {
-  // With 3 s or less a token of 60 s counts as expired.
+  // A token of 60 s counts as expired when 3 s or less are left.
   it.each([
     [8_001, 'token-1'],
     [8_000, 'token-2'],
@@ -138,7 +138,7 @@ describe('given a busy loop of 5 s while requests wait for a token', () => {
     const waiting = outcome(api.get('/wallet', { timeout: 1_000 }))
     await settle()
     clock.stall(5_000)
-    minted.release() // the answer was read in the turn that stalled
+    minted.release() // the stalled turn has also read the answer
     expect(await waiting).toMatchObject({ code: 'ECONNABORTED' })
     expect(calls).toHaveLength(0)
   })
@@ -179,7 +179,7 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
               const claim = await record.claim(...asked)
               claims += 1
               if (claims !== 2) return claim
-              clock.stall(15_000) // as long as it covers
+              clock.stall(15_000) // as long as the claim covers
               if (who === 'nobody') return claim
               const [, ...other] = asked
               expect(await record.claim('another', ...other)).toMatchObject({ kind: 'granted' })
@@ -197,7 +197,7 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
       const tokens = managerOf(source, { store, clock })
       await tokens.getAccessToken()
       await tokens.renew()
-      // Somebody who has been granted may have presented it.
+      // Another owner with a granted claim may have presented the refresh token.
       expect([claims, source.kinds]).toEqual([3, kinds])
     },
   )

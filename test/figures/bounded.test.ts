@@ -10,7 +10,7 @@ const GIB = 1_073_741_824
 const MIB = 1_048_576
 const PIECE = Buffer.alloc(65_536, ' ')
 
-/** A token service whose every answer is a gibibyte, written as fast as it is read. */
+/** A token service whose every answer is a gibibyte. The service writes as fast as the client reads. */
 async function endless(form: string) {
   let written = 0
   const server = createServer((request, reply) => {
@@ -75,9 +75,9 @@ describe.each(ADAPTERS)('given a token service that answers with 1 GiB (P16, %s 
       )
       expect(Number(await child.said('memory '))).toBeLessThan(4 * MIB)
       expect(await child.said('ended ')).toMatch(/ is larger than 65536 bytes$/)
-      // One piece more than the limit at most.
+      // At most one piece more than the limit.
       expect(Number(await child.said('bytes '))).toBeLessThan(MIB)
-      expect(written()).toBeLessThan(GIB) // in two answers
+      expect(written()).toBeLessThan(GIB) // both answers together
       expect([await child.ended, child.complaints]).toEqual([0, ''])
     },
   )

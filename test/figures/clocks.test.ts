@@ -12,11 +12,11 @@ import { settle } from '../support/watched-clock.ts'
 const API = 'https://api.example.com'
 const HOUR = 3_600_000
 const LIFETIME_MS = 60_000
-/** The longest that this library lets a caller wait after a renewal that nobody forced. */
+/** The longest that the manager lets a caller wait after a renewal that nobody forced. */
 const STEP_MS = 1_000
 const SECONDS = 120
 
-/** Requests through axios to an API that goes by true time, as the token service does, whatever the clock here shows. */
+/** Requests through axios to an API. The API and the token service go by true time, whatever the clock here shows. */
 function startTraffic(variant: 'A' | 'B') {
   const clock = manualClock()
   const time = new TrueTime(clock)
@@ -33,14 +33,14 @@ function startTraffic(variant: 'A' | 'B') {
   const tokens = managerOf(source, { clock })
   const left: number[] = []
   const { adapter: inside } = inProcess(({ authorization }) => {
-    // Issued at the moment of the call, which takes no time.
+    // The tokens were issued at the moment of the call, because a token call takes no time.
     for (const access of service.issued) if (!ends.has(access)) ends.set(access, time.now() + LIFETIME_MS)
     left.push((ends.get(String(authorization).slice('Bearer '.length)) ?? -Infinity) - time.now())
     return 200
   })
   const api = axios.create({ adapter: inside, baseURL: API })
   attachBearer(api, tokens, { origins: [API] })
-  /** One request, and the second after it. */
+  /** One request, and the second that follows. */
   const second = async () => {
     const request = api.get('/wallet')
     await settle()
@@ -63,7 +63,7 @@ const EVENTS: [string, (time: TrueTime) => void][] = [
   ],
 ]
 
-/** Token calls of two minutes of traffic, with that event before the request of that second. */
+/** @returns How many token calls two minutes of traffic cost, with `event` just before the request of second `at`. */
 async function callsWith(variant: 'A' | 'B', event: (time: TrueTime) => void, at: number): Promise<number> {
   const { time, second, left, service } = startTraffic(variant)
   for (let n = 0; n < SECONDS; n += 1) {
@@ -75,7 +75,7 @@ async function callsWith(variant: 'A' | 'B', event: (time: TrueTime) => void, at
   return service.heard.length
 }
 
-/** Of the second life: where it is fresh, due, about to be renewed, and just renewed. */
+/** Seconds in the life of the second token, from fresh to just renewed. */
 const MOMENTS = [46, 60, 75, 89, 90, 91]
 
 describe.each(['A', 'B'] as const)('given tokens of 60 s by Variant %s, and a request each second', (variant) => {

@@ -8,7 +8,7 @@ let service: SimulatedService
 afterEach(() => service.close())
 
 describe('given a script with a fresh token (P18)', () => {
-  // Not by time, which is that of the machine: with nothing left that holds it, a process ends in the same turn.
+  // The test measures no time, because that depends on the machine. A process that nothing holds ends in the same turn.
   it.each([
     ['A', 'clientCredentials'],
     ['B', 'loginPassword'],

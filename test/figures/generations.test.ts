@@ -3,7 +3,7 @@ import type { TokenGrant, TokenManager, TokenSource } from '../../src/index.ts'
 import { createTokenManager, TokenError } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
-/** An account whose credentials change: grants tell the generation in which their exchange began. */
+/** An account whose credentials change. Each grant names the generation in which its exchange began. */
 function account(takesMs: number) {
   const clock = manualClock()
   let generation = 1
@@ -16,7 +16,7 @@ function account(takesMs: number) {
     const isFirst = calls === 1
     await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))
     if (!isFirst) answer()
-    // A renewal with a pause in it.
+    // The first call fails, so the renewal contains a pause.
     if (isFirst)
       throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { status: 503, outcome: 'not-sent' })
     const [accessToken, refreshToken] = [`generation ${begunIn}`, `refresh ${calls}`].map((text) =>
@@ -34,12 +34,12 @@ function account(takesMs: number) {
   return {
     clock,
     tokens,
-    /** The first good answer is there. */
+    /** Resolves when the first good answer has come. */
     answered,
     get generation() {
       return generation
     },
-    /** What a user does whose credentials have changed. */
+    /** What a user does when the credentials have changed. */
     change(): Promise<void> {
       generation += 1
       return tokens.reset()
@@ -66,7 +66,7 @@ describe.each(ASKS)('given callers of %s at every moment of a renewal that takes
         if (ms === resetAtMs) await world.change()
         const got = ask(tokens).then((token) => {
           served += 1
-          // At the moment of being served, whenever it asked.
+          // Compares with the generation at the end of the wait, not at its beginning.
           if (token !== `generation-${world.generation}`) stale += 1
         })
         callers.push(got)
@@ -80,12 +80,12 @@ describe.each(ASKS)('given callers of %s at every moment of a renewal that takes
   )
 })
 
-/** A reset that many microtasks after the good answer. @returns whether its callers had been served by then. */
+/** Resets the manager so many microtasks after the good answer. @returns Whether its callers had their token by then. */
 async function resetAfterAnswer(microtasks: number): Promise<boolean> {
   const world = account(1_000)
   const { clock, tokens } = world
   const waiting = tokens.getAccessToken()
-  await clock.advance(2_249) // a call that failed, a pause, and a call but for one millisecond
+  await clock.advance(2_249) // a failed call, a pause, and a second call up to its last millisecond
   const reset = world.answered.then(async () => {
     for (let n = 0; n < microtasks; n += 1) await Promise.resolve()
     const isServed = tokens.status().phase === 'fresh'
@@ -105,6 +105,6 @@ async function resetAfterAnswer(microtasks: number): Promise<boolean> {
 it('given a token that is just arriving, when the manager is reset meanwhile, then who waits yet gets the next (P11)', async () => {
   const served: boolean[] = []
   for (let microtasks = 0; microtasks < 40; microtasks += 1) served.push(await resetAfterAnswer(microtasks))
-  // Some of these moments lie before its being served, and some after.
+  // Some of these resets came before the caller got the token, and some after.
   expect(new Set(served)).toEqual(new Set([false, true]))
 })

@@ -10,7 +10,7 @@ const thrown = () => {
   throw new Error('of a listener')
 }
 
-/** A hundred requests that wait for a token, by the real clocks, beside listeners that fail at all they hear. */
+/** A hundred requests that wait for a token, on real clocks. Each listener fails, or never ends. */
 async function waiting(adapter: 'http' | 'fetch') {
   const server = await startApi()
   const minted = mint()

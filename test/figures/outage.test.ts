@@ -6,13 +6,13 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 const MAX_WAIT_MS = 30_000
 const DUE_MS = 45_000
 
-/** What every draw of jitter and backoff may be: the lowest, the highest, and a mixture. */
+/** What all draws of jitter and backoff may be: the lowest, the highest, or a mixture. */
 const DRAWS: [string, () => () => number][] = [
   ['the lowest draws', () => () => 0],
   ['the highest draws', () => () => 1 - Number.EPSILON],
   ['mixed draws', () => dice(7).random],
 ]
-/** Instants of a token's life, in ms, at which outages begin; later ones belong to the life of the next token. */
+/** Instants in the life of a token, ms, at which outages begin. Later instants belong to the life of the next token. */
 const SPARSE = [1, 10_000, 20_000, 30_000, 41_999, DUE_MS]
 const STARTS = [...SPARSE, ...Array.from({ length: 21 }, (_, n) => 25_500 + n * 1_000), 42_001, DUE_MS - 1, DUE_MS + 1]
 
@@ -23,17 +23,17 @@ interface Outage {
 }
 
 interface Felt {
-  /** Calls that did not get their token in the instant in which they asked. */
+  /** Calls that did not get their token at the instant at which they asked. */
   delayed: number
   failed: number
   longestWaitMs: number
-  /** Failures without a code, or without saying when to come again. */
+  /** Failures without a code, or without the time of the next attempt. */
   mute: number
 }
 
 const unfelt: Felt = { delayed: 0, failed: 0, longestWaitMs: 0, mute: 0 }
 
-/** A service that is down for a while; its tokens say when they were issued. */
+/** A source whose service is down for a while. Its tokens say when they were issued. */
 function downFor({ startAt, durationMs, kind }: Outage, now: () => number): TokenSource {
   return {
     id: 'a service that is down for a while',
@@ -46,7 +46,7 @@ function downFor({ startAt, durationMs, kind }: Outage, now: () => number): Toke
   }
 }
 
-/** Traffic of four calls a second on tokens of 60 s, from the beginning of an outage to half a minute after its end. */
+/** Makes four calls a second with tokens of 60 s, from the beginning of an outage to half a minute after its end. */
 async function live(outage: Outage, random: () => number): Promise<Felt> {
   const { startAt, durationMs } = outage
   const clock = manualClock()
@@ -78,7 +78,7 @@ async function live(outage: Outage, random: () => number): Promise<Felt> {
   return felt
 }
 
-/** The worst that callers feel, wherever in the life of a token the outage begins. */
+/** @returns The worst that callers feel, wherever in the life of a token the outage begins. */
 async function worst(
   durationMs: number,
   kind: Outage['kind'],
@@ -133,7 +133,7 @@ describe.each(DRAWS)('given a service that is down for long, and callers who kee
         waits.push(Number(first?.slice('at-'.length) ?? Infinity) - durationMs)
       }
       expect(Math.max(...waits)).toBeLessThanOrEqual(21_000)
-      // The worst case is met, not just any.
+      // Some of these outages must come near the worst case.
       expect(Math.max(...waits)).toBeGreaterThan(15_000)
     },
   )

@@ -23,7 +23,7 @@ const FAULTS: [string, SimulatedFault][] = [
   ['an answer that is no JSON', { corrupt: 'json' }],
   ['an answer that never comes', { hang: true }],
 ]
-/** Of Variant B only: answers of the other one are not signed. */
+/** For Variant B only, because Variant A does not sign its answers. */
 const FORGED: (typeof FAULTS)[number] = ['a wrong signature', { corrupt: 'signature' }]
 
 const ending: (() => Promise<unknown>)[] = []
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end()
 })
 
-/** A cold manager whose renewals are one call each, and an API that any request would reach. */
+/** A cold manager whose renewals make one call each, and an API that records every request. */
 async function world(adapter: 'http' | 'fetch', variant: 'A' | 'B') {
   const service: SimulatedService = await startTokenService()
   ending.push(() => service.close())
@@ -69,7 +69,7 @@ describe.each(CASES)(
       const error = await first
       const pauseMs = error.retryAt! - clock.wallNow()
       expect(pauseMs).toBeGreaterThan(0)
-      // As long as it lasts every caller is told the same, without a call; then there is nothing left of the failure.
+      // During the pause all callers get the same error, without a token call. Then nothing is left of the failure.
       await clock.advance(pauseMs - 1)
       expect(await failureOf(api.get('/wallet'))).toMatchObject({
         name: 'TokenError',

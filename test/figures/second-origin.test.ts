@@ -18,7 +18,7 @@ const CASES = (['http', 'fetch'] as const).flatMap((adapter) =>
   (['A', 'B'] as const).flatMap((variant) => STATUSES.map((status) => [adapter, variant, status] as const)),
 )
 
-/** Another origin: writes down every byte, and answers everything alike. */
+/** Another origin. It records every byte, and gives the same answer to every request. */
 async function eavesdropper() {
   let bytes = ''
   const server: Server = createServer((socket: Socket) => {
@@ -30,7 +30,7 @@ async function eavesdropper() {
   return { origin: `http://${await listening(server)}`, heard: () => bytes }
 }
 
-/** A source that lets out, to the test, what it was given. */
+/** A source that puts all tokens that it brings into `secrets`. */
 function confiding(source: TokenSource, secrets: string[]): TokenSource {
   const note = async (exchange: ReturnType<TokenSource['obtain']>) => {
     const grant = await exchange
@@ -49,7 +49,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A service and its API, and what both would give away: secrets come in the order in which they came to be. */
+/** A service with its API, and their secrets so far, oldest first. */
 async function world(adapter: 'http' | 'fetch', variant: 'A' | 'B', attach: AttachOptions = {}) {
   const service = await startTokenService()
   closing.push(() => service.close())
@@ -82,7 +82,7 @@ describe.each(CASES)(
       await tokens.getAccessToken()
       service.failNext('refresh', away)
       if (variant === 'B') await outcome(tokens.renew())
-      expect(other.heard()).toBe('') // token calls are not redirected at all
+      expect(other.heard()).toBe('') // the client follows no redirect of a token call
       await tokens.reset()
       for (const method of ['get', 'post', 'put', 'delete']) {
         service.failNext('resource', away)
@@ -90,9 +90,9 @@ describe.each(CASES)(
       }
       service.revokeAccessTokens()
       service.failNext('resource', { status: 401 })
-      service.failNext('resource', away) // the replay
+      service.failNext('resource', away) // for the replay
       await outcome(api.get('/wallet'))
-      // The http adapter follows whatever has a Location.
+      // axios' http adapter follows every answer with a Location.
       const follows = adapter === 'http' || [301, 302, 303, 307, 308].includes(status)
       expect(other.heard().match(/ \/stolen /g)?.length ?? 0).toBe(follows && attach.header === undefined ? 5 : 0)
       expect(secrets.length).toBeGreaterThan(variant === 'B' ? 6 : 4)

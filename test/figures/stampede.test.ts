@@ -9,7 +9,7 @@ let service: SimulatedService
 afterEach(() => service.close())
 
 const CALLERS = 10_000
-/** The first one also compiles; what others do on a busy machine only adds: the least of a few is what it takes. */
+/** The first round also compiles, and a busy machine only adds time. So the shortest round counts. */
 const ROUNDS = 3
 
 describe('given a cold manager in a process of its own, and ten thousand callers at once', () => {

@@ -9,7 +9,7 @@ import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts
 const SECONDS = 30
 const TOKEN_CALLS = 6
 
-/** Makes that many calls, spread evenly over 30 s, each tenth of a second at once. */
+/** Makes `callsPerSecond` calls a second for 30 s. Every 100 ms, a tenth of them start at once. */
 async function spread(clock: ManualClock, callsPerSecond: number, call: () => Promise<void>): Promise<void> {
   for (let tenth = 0; tenth < SECONDS * 10; tenth += 1) {
     await Promise.all(Array.from({ length: callsPerSecond / 10 }, call))

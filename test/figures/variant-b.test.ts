@@ -5,7 +5,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
 
-/** Real sockets take as long as they take; the limit is for what never comes. */
+/** Real sockets take real time. The limit is for what never comes. */
 async function until(done: () => boolean): Promise<void> {
   const limit = performance.now() + 120_000
   while (!done()) {
@@ -103,12 +103,12 @@ it('five minutes of traffic, tokens of 60 s, token calls of 2 s', async () => {
   await clock.advance(2_000)
   await first
   for (let call = 0; call < 3_000; call += 1) {
-    const token = tokens.peekAccessToken() // undefined: delayed
+    const token = tokens.peekAccessToken() // undefined would be a delayed call
     expect(ends.get(token ?? '')).toBeGreaterThan(clock.wallNow())
     await clock.advance(100)
   }
   expect(source.calls.length).toBeLessThanOrEqual(8)
-  expect(told.renewed.length).toBeGreaterThanOrEqual(source.calls.length - 1) // the last may be on its way
+  expect(told.renewed.length).toBeGreaterThanOrEqual(source.calls.length - 1) // the last renewal may be in flight
 })
 
 it('wall clock +1 h, −2 h, an hour asleep', async () => {
@@ -131,7 +131,7 @@ it('wall clock +1 h, −2 h, an hour asleep', async () => {
     }
     return source.calls.length
   }
-  // In a world where no clock jumps, each 30 s of traffic costs at most one call.
+  // If no clock jumps, 30 s of traffic cost at most one call. A jump may cost one more.
   const calls = [await traffic(30)]
   clock.stepWall(HOUR)
   calls.push(await traffic(30))
