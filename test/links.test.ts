@@ -11,7 +11,7 @@ const pages = [
   ...readdirSync('docs').map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md') && existsSync(name))
 
-/** Parts of the changelog to come. */
+/** Parts of the next changelog. */
 const changesets = readdirSync('.changeset')
   .filter((name) => name.endsWith('.md') && name !== 'README.md')
   .map((name) => `.changeset/${name}`)
@@ -22,7 +22,7 @@ interface Link {
   readonly anchor: string
 }
 
-/** Links to files of this project, pictures among them; addresses elsewhere are nobody's to promise. */
+/** @returns Links to files of this project, pictures included. Nobody here can promise that other addresses work. */
 function linksOf(page: string): Link[] {
   const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
   const folder = changesets.includes(page) ? '.' : dirname(page)
@@ -37,7 +37,7 @@ function linksOf(page: string): Link[] {
     })
 }
 
-/** As the forges make them of headings. */
+/** @returns The anchors of a page, as code hosts derive them from headings. */
 function anchorsOf(page: string): string[] {
   const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
   const seen = new Map<string, number>()

@@ -10,7 +10,7 @@ interface Results {
 }
 const results = JSON.parse(readFileSync('bench/results.json', 'utf8')) as Results
 
-/** The sentences that `bench/lib/findings.mjs` makes of results, one for each pair of its name and its arguments. */
+/** @returns The sentence that `bench/lib/findings.mjs` makes of results, for each name with its arguments. */
 function findings(asked: [name: string, ...args: unknown[]][]): string[] {
   const script = `
     import * as findings from './bench/lib/findings.mjs'
@@ -92,7 +92,7 @@ describe('given results of the bench', () => {
         .match(new RegExp(`"${PACKAGE}"`, 'g'))
     expect(marks('bench-stampede.svg')).toHaveLength(2)
     expect(marks('bench-rotation.svg')).toHaveLength(1)
-    // In three settings, a dot and a line each.
+    // A dot and a line in each of three settings.
     expect(marks('bench-hot-path.svg')).toHaveLength(6)
   })
 })

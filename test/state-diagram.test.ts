@@ -4,7 +4,7 @@ import { TokenError } from '../src/core/errors.ts'
 import { admission, IDLE, type Phase, phaseAfter, type PhaseEvent, type Rest, statusIn } from '../src/core/phase.ts'
 import type { Renewal } from '../src/core/renewal.ts'
 
-/** Time has two instants: in a rest, and after it. */
+/** `now` has two values: 0 during a rest, 1 after it. */
 interface State {
   readonly phase: Phase
   readonly token: 'none' | 'fresh' | 'due' | 'expired' | 'ended'
@@ -41,11 +41,11 @@ const isTold = ({ type }: PhaseEvent) => type === 'closed' || type === 'reset'
 
 interface Step {
   readonly to: State
-  /** By a call of the user: `adopt()`, `reset()`, `close()`. */
+  /** Whether a call of the user causes the step: `adopt()`, `reset()`, `close()`. */
   readonly isTold: boolean
 }
 
-/** All that may happen next, to the phase as to the token. */
+/** @returns All that may happen next, to the phase or to the token. */
 function next({ phase, token, now }: State): Step[] {
   const after = (event: PhaseEvent, changes: Partial<State> = {}): Step => ({
     to: { token, now, ...changes, phase: phaseAfter(phase, event) },
@@ -72,7 +72,7 @@ function outcomes(
   const gaveUp = (why: Rest, changes: Partial<State> = {}) =>
     after({ type: 'gave-up', renewal, rest: why }, { now: 0, ...changes })
   const renewed = after({ type: 'renewed', renewal }, { token: 'fresh' })
-  // Who waits for a login asks the store alone.
+  // A manager that waits for a login asks only the store.
   if (phase.rest === LOGIN) return [renewed, gaveUp(LOGIN)]
   const held = after({ type: 'held', renewal, rest: PAUSE }, { now: 0 })
   return [renewed, held, gaveUp(PAUSE), gaveUp(LOGIN), gaveUp(STOP, { token: 'none' })]

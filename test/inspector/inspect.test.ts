@@ -5,7 +5,7 @@ import { createTokenManager, type TokenManager } from '../../src/index.ts'
 import { inspect, type InspectOptions, type InspectorParent } from '../../src/inspector/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
 
-/** What of the page is looked at here. */
+/** The part of the page that these tests use. */
 interface Panel extends InspectorParent {
   readonly textContent: string
   readonly childElementCount: number
@@ -52,7 +52,7 @@ describe('given a panel that shows a manager', () => {
     const panel = parent()
     const stop = inspect(tokens, panel, { api })
     for (let n = 0; n < 1_000; n += 1) await api.get('/wallet')
-    await tokens.getAccessToken() // it draws with each event
+    await tokens.getAccessToken() // the panel draws at each event
     const dots = Array.from(panel.querySelectorAll('i'), ({ title }) => title)
     expect(dots).toEqual([...Array<string>(299).fill('answered'), 'renewed'])
     stop()

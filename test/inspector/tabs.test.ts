@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import { type Course, EMPTY, type Message, withDot } from '../../src/inspector/dots.ts'
 import { joinTabs, type TabsPage } from '../../src/inspector/tabs.ts'
 
-/** A page whose channel says nothing by itself. */
+/** A page whose channel sends nothing by itself. */
 function quietPage() {
   const said: Message[] = []
   let hear: (data: unknown) => void = () => undefined

@@ -24,7 +24,7 @@ const [credentials, request, refresh, unavailable, throttled] = [
   'ERR_THROTTLED',
 ]
 
-/** What a refusal is told as: on an obtain; on a refresh of a client, and of a login, with what becomes of the refresh token. */
+/** The code of each refusal: on an obtain, and on a refresh of a client and of a login, with the refresh token's fate. */
 const TABLE: [status: number, body: unknown, obtain: string, client: string, login: string, advice: string][] = [
   [
     400,
@@ -56,7 +56,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, word('invalid_scope'), request, `${refresh} kept`, `${request} kept`, 'check scope'],
   [400, word('invalid_target'), request, `${refresh} kept`, `${request} kept`, 'check audience and resource'],
   [400, word('invalid_request'), request, `${request} kept`, `${request} kept`, 'check parameters'],
-  // What servers say beside the RFC.
+  // Error codes that servers use beside those of the RFC.
   [
     400,
     word('interaction_required'),
@@ -68,7 +68,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, word('temporarily_unavailable'), unavailable, unavailable, unavailable, 'the token service failed'],
   [400, word('server_error'), unavailable, unavailable, unavailable, 'the token service failed'],
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, `${refresh} unusable`, ''],
-  // Nothing that the server itself would say.
+  // Answers that the token service itself would not give.
   [400, '<html>hidden-value</html>', credentials, `${request} kept`, `${request} kept`, 'check tokenEndpoint'],
   [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
   [403, '<html>', credentials, `${refresh} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],

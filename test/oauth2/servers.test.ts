@@ -44,9 +44,9 @@ interface World {
   source: TokenSource
   tokens: TokenManager
   told: ReturnType<typeof listen>
-  /** Between two calls of one renewal, ms, that have not passed yet. */
+  /** The pauses between the calls of one renewal, ms, that have not passed yet. */
   pauses: number[]
-  /** The status of one request. */
+  /** @returns The status of one request. */
   api: () => Promise<number>
 }
 
@@ -76,7 +76,7 @@ async function startWorld(
   return { server, front, clock, source, tokens, pauses, told: listen(tokens), api }
 }
 
-/** Waits for what is on its way: token calls are real, and the pauses between them pass at once. */
+/** Waits until `isOver`. Token calls take real time, but the pauses between them pass at once. */
 async function passing({ clock, pauses }: World, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const pause = pauses.shift()
@@ -85,7 +85,7 @@ async function passing({ clock, pauses }: World, isOver: () => boolean): Promise
   }
 }
 
-/** Lets time pass, but not while a token call is on its way: its deadline is virtual, and the call is not. */
+/** Lets time pass, except during token calls: their deadline is virtual, and they are not. */
 async function live(world: World, ms: number): Promise<void> {
   const { clock, tokens } = world
   const end = clock.monotonicNow() + ms
@@ -111,7 +111,10 @@ const TROUBLE: [what: string, trouble: (front: Front) => unknown, fails: boolean
   ['refuses connections for two minutes', (front) => front.goDown(), true],
 ]
 
-/** A request every 50 s, for the life of a token; a server that is down comes back when renewal has been due for two minutes. @returns When requests failed. */
+/**
+ * Sends a request every 50 s, for the life of a token. A server that is down comes back when the token has been due for
+ * two minutes. @returns When requests failed, in seconds.
+ */
 async function hourOfRequests(world: World): Promise<number[]> {
   const { api, front, tokens } = world
   const failed: number[] = []
@@ -162,7 +165,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     await world.tokens.adopt(grant)
     return { ...world, grant }
   }
-  /** What somebody who has stolen the refresh token does. */
+  /** What a thief of the refresh token does. */
   const steal = async ({ server }: World, refreshToken: string) => {
     const headers = { Authorization: `Basic ${btoa(`${given.clientId}:${given.clientSecret}`)}` }
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken })

@@ -79,7 +79,7 @@ describe('given the simulated service and a login', () => {
     await world.service.stealRefreshToken()
     await expect(world.tokens.renew()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     await expect(world.tokens.renew()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
-    // The service has revoked the access token as well.
+    // The service has also revoked the access token.
     await expect(world.api.get('/a')).rejects.toMatchObject({ response: { status: 401 } })
     expect(world.told.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high' }])
     expect(kinds(world)).toEqual(['refresh 400', 'resource 401'])

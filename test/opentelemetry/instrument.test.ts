@@ -136,7 +136,7 @@ describe('given an active span', () => {
   beforeAll(() => void context.setGlobalContextManager(new Contexts()))
   afterAll(() => context.disable())
 
-  /** Runs a request of its own trace, as an instrumented server would. */
+  /** Runs a request in a trace of its own, as an instrumented server does. */
   const request = <Result>(name: string, act: () => Promise<Result>) =>
     telemetry.tracer.startActiveSpan(name, { root: true }, async (span) => {
       try {

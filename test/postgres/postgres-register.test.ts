@@ -11,7 +11,7 @@ const KEY = '{evergreen:0123}'
 const HOUR = 3_600_000
 const twenty = Array.from({ length: 20 }, (_, index) => index)
 
-/** How many were told that they put their value there; one that rejects was told nothing. */
+/** @returns The indexes of the steps that put their value there. No step may reject. */
 function winners(results: PromiseSettledResult<unknown>[]): unknown[] {
   expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
   return results.flatMap((result, index) => ('value' in result && result.value === true ? [index] : []))
@@ -25,7 +25,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       keep_until: Date | number
       value: string
     }[]
-  /** What the server calls now, in its own words. */
+  /** @returns The time of the server, ms. */
   const serverNow = async () =>
     Number(
       (await world.admin.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms')).rows[0]!
@@ -205,7 +205,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
   )
 
   describe('given a client of any kind', () => {
-    /** As the guide has it: `unsafe` sends the text with its values apart, which is not unsafe at all. */
+    /** As in the guide. `unsafe` is safe in this use: it sends the values apart from the text. */
     const porsager = () => {
       const sql = postgres(world.url, { max: 2, connection: { search_path: world.schema } })
       const query = async (text: string, values: unknown[]) => ({ rows: await sql.unsafe(text, values as never[]) })

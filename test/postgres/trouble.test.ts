@@ -12,7 +12,7 @@ const KEY = '{evergreen:0123}'
 const HOUR = 3_600_000
 const SECRET = 's3cret'
 
-/** Why each step failed, in turn. */
+/** @returns The reason of each failed step, in order. */
 async function reasons(client: PostgresClient, table?: string): Promise<string[]> {
   const register = postgresRegister(client, table)
   const steps = [
@@ -134,7 +134,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     proxy.cut()
     expect(reasonOf(await lost)).toBe('the connection was lost')
     proxy.replies('pass')
-    // Once more, however late: another value is expected by then.
+    // However late the step is repeated, the register holds another value than the step expects.
     expect(await register.replace(KEY, undefined, 'a', HOUR)).toBe(false)
     await pool.end()
     await proxy.stop()

@@ -9,10 +9,10 @@ import { spelt } from './instants.ts'
 import { patience, runs } from './runs.ts'
 import { anyWith, jsonTexts, mutated, overfull, prototypes } from './texts.ts'
 
-/** Tries a property as often as is usual here, or as is asked for. */
+/** Tries a property `usual` times, or as often as the environment asks. */
 const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usual))
 
-/** What a reader gives, its prototypes unharmed: a grant that can be used, or a TokenError. */
+/** @returns What a reader gives: a grant that can be used, or a TokenError. No prototype may change. */
 async function read(reader: () => Promise<TokenGrant>): Promise<{ grant: TokenGrant } | { error: TokenError }> {
   const before = prototypes()
   const [given] = await Promise.allSettled([reader()])
@@ -31,7 +31,7 @@ function expectUsable({ accessToken, accessLifetimeMs, refreshToken, refreshLife
   expect(refreshToken === undefined || (typeof refreshToken === 'string' && refreshToken !== '')).toBe(true)
 }
 
-/** None, one or more of these members, each any JSON value, or a timestamp not long before or after now. */
+/** None, one or more of these members. Each value is any JSON value, or a timestamp near now. */
 const odd = (...names: string[]) => {
   const ns = fc.bigInt({ min: -100_000n, max: 100_000_000n }).map((ms) => (BigInt(NOW) + ms) * 1_000_000n)
   const stamps = ns.map((near) => JSON.stringify(spelt({ ns: near, digits: 6, zone: 'Z' })))
@@ -40,7 +40,7 @@ const odd = (...names: string[]) => {
   const more = fc.record(Object.fromEntries(names.map((name) => [name, values])), { requiredKeys: [] })
   return fc.oneof(fc.constant({}), one, more)
 }
-/** Valid texts, texts that are valid but for a member, and what becomes of both when they are changed. */
+/** Valid texts, texts that are valid except for some members, and changed forms of both. */
 const broken = (...texts: fc.Arbitrary<string>[]) =>
   fc.oneof(fc.oneof(...texts), mutated(fc.oneof(...texts)), overfull(fc.oneof(...texts)), jsonTexts)
 
@@ -48,7 +48,7 @@ interface Resource {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 const lifetimeMs = (expiry: unknown) => (parseTimestamp(expiry)?.at ?? Infinity) - NOW
-/** As JavaScript reads it from bytes: without a byte order mark, and with nothing that UTF-8 cannot say. */
+/** @returns What JavaScript reads from the bytes of a text: no byte order mark, and nothing that UTF-8 cannot express. */
 const parsed = (text: string) =>
   JSON.parse(new TextDecoder().decode(new TextEncoder().encode(text))) as Resource & { readonly data?: Resource }
 

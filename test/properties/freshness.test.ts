@@ -174,7 +174,7 @@ describe('given any moves of the clocks', () => {
     fc.array(fc.tuple(fc.constantFrom(...does), fc.oneof(fc.integer({ min: -DAY, max: DAY }), steps), fc.boolean()))
   const steps = fc.integer({ min: -3_000, max: 3_000 })
 
-  /** The age of a token by a token clock, and by what really happened. */
+  /** @returns The age of a token by a token clock, and the time that really passed. */
   function lived(course: readonly Move[]) {
     let [monotonic, wall, sleptMs, steppedMs] = [1_000, Date.UTC(2026), 0, 0]
     const tokenClock = new TokenClock({ ...systemClock, monotonicNow: () => monotonic, wallNow: () => wall })

@@ -12,7 +12,7 @@ const record = (reason: unknown) => void unhandled.push(reason)
 beforeAll(() => void realProcess.on('unhandledRejection', record))
 afterAll(() => void realProcess.off('unhandledRejection', record))
 
-// Hashing on other threads would let the same course take another turn each time.
+// Hashing on other threads would give the same course another order of events each time.
 beforeEach(() => {
   jest.spyOn(crypto.subtle, 'digest').mockImplementation(
     async (_, data) =>
@@ -41,8 +41,8 @@ describe.each([
 })
 
 describe('given a course that was once taken for a broken promise', () => {
-  // A step of more than 2 s is taken for sleep, so the manager drops the new token and holds on to the one before, which
-  // serves: its refresh token may be presented again after a 503. The watcher held the new one against it.
+  // A step of more than 2 s looks like sleep, so the manager drops the new token and keeps the previous one, which
+  // serves. Its refresh token may be presented again after a 503. The test once judged the manager by the new token.
   it('when a step of the wall clock ends a token on its way, then the one before it serves on (P22)', async () => {
     const refusals = Array<Behaviour>(8).fill({ ends: '503', takesMs: 0 })
     const ask = { maxWaitMs: undefined, slot: undefined }

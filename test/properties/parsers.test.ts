@@ -10,7 +10,7 @@ import { mutated } from './texts.ts'
 
 const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usual))
 
-/** What the clock of this machine shows. */
+/** The time that the clock of this machine shows. */
 const NOW = Date.UTC(2026)
 const account = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
 
@@ -95,7 +95,7 @@ describe('given any instant', () => {
         const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? []
         const offsetMs = Number(`${sign ?? '+'}1`) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000
         const written = new Date(timestamp.at + offsetMs).toISOString()
-        // A leap second is the end of the one before it.
+        // A leap second counts as the end of the second before.
         expect(text.slice(0, 19).replace(/60$/, '59')).toBe(written.slice(0, 19))
         expect(timestamp.restNs).toBe(Math.floor(Math.abs(timestamp.restNs)))
       }),
@@ -128,7 +128,7 @@ describe('given any second', () => {
   )
 
   const dates = fc.oneof(...forms.map(([, written, from, to]) => seconds(from, to).map(written)))
-  /** Without the weekday, which nobody checks, and with one spelling of asctime's day (RFC 9110, section 5.6.7). */
+  /** @returns A date without the weekday, which nobody checks, and with one spelling of asctime's day (RFC 9110, 5.6.7). */
   const essence = (text: string) => text.replace(/^[A-Z][a-z]+/, '').replace(/^( [A-Z][a-z]{2}) 0/, '$1  ')
 
   it('when its date is changed, then what is read is what is written, or nothing', () =>

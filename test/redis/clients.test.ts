@@ -62,7 +62,7 @@ describeRedis('given a client of any kind', () => {
     },
   )
 
-  /** Of one node: scripts run, and keys go, as they do in a cluster of many. */
+  /** A cluster of one node. Scripts and keys behave as in a larger cluster. */
   async function startCluster() {
     const server = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] })
     await server.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')

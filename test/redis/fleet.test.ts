@@ -13,7 +13,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   ends: fc.oneof({ weight: 3, arbitrary: fc.constant('accepted' as const) }, fc.constantFrom(...endings)),
   takesMs: fc.constantFrom(0, 50, 400, 9_000),
 })
-/** What the service does with each exchange to come; afterwards it is in good health. */
+/** What the service does with the next exchanges. All later exchanges succeed. */
 const scripts: fc.Arbitrary<Scripts> = fc.record({
   obtain: fc.array(behaviour, { maxLength: 4 }),
   refresh: fc.array(behaviour, { maxLength: 8 }),

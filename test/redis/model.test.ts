@@ -20,7 +20,7 @@ const RUNS = 200
 const TTL_MS = 15_000
 const reports = { anomaly: () => undefined, unavailable: () => undefined }
 
-/** How many claims ago; mostly the last. */
+/** How many claims ago. Mostly 0: the last claim. */
 const back = fc.constantFrom(0, 0, 0, 1, 2)
 const next = fc.option(
   fc.oneof(
@@ -68,7 +68,7 @@ type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 /** One record in both stores, and what its owners have learnt. */
 class Twins {
   readonly clock = manualClock()
-  /** The memory store counts its fences on the monotonic clock, the shared record on that of the server. */
+  /** The memory store counts fences on the monotonic clock, the shared record on the server's. Here both are one. */
   readonly #alike = { ...this.clock, monotonicNow: () => this.clock.wallNow() }
   readonly #memory: TokenRecord
   readonly #redis: TokenRecord
@@ -121,7 +121,7 @@ class Twins {
     const tokens = this.#newTokens(rotates)
     const expected = await this.#memory.accept(ours, tokens)
     expect(await this.#redis.accept(theirs, tokens)).toEqual(expected)
-    // A reply may be lost, and the step repeated.
+    // A reply may be lost, and then the step is repeated.
     expect(await this.#redis.accept(theirs, tokens)).toEqual(expected)
   }
 

@@ -168,7 +168,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     world.source.script.push(answer.answer)
     const renewed = holder.tokens.renew()
     while (world.source.calls.length < 2) await settle()
-    // Its own deadline does not fire while it is stopped.
+    // The process of the holder stands still, so the deadline of the holder does not fire.
     const record = await world.record()
     expect(record.claim).toMatchObject({ settled: false })
     await world.rewrite((state) => ({ ...state, claim: { ...(state.claim as object), at: 1, ms: 1 } }))
@@ -190,7 +190,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     const renewed = holder.tokens.renew()
     while (world.source.calls.length < 2) await settle()
     await world.server.command('FLUSHALL')
-    // Fences go on with the clock of the server.
+    // After a flush, fences start at the clock of the server. Without these 2 ms, an old fence could come again.
     await world.clock.advance(2)
     await other.tokens.renew()
     answer.open()

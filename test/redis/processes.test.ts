@@ -5,7 +5,7 @@ import { bundleSource } from '../support/bundle.ts'
 import { describeRedis } from '../support/redis-server.ts'
 
 const ROUNDS = 10
-/** Against hanging: counts decide, not time. */
+/** A limit against hanging. Counts decide, not time. */
 const LIMIT_MS = 1_200_000
 
 describeRedis('given twenty processes that share one token', () => {
@@ -27,7 +27,7 @@ describeRedis('given twenty processes that share one token', () => {
           (error, stdout, stderr) => resolve([error, stdout + stderr]),
         )
       })
-      // With the seed, if not.
+      // If something did not hold, the message shows the seed.
       expect(printed).toContain('Everything held.')
       expect(printed).toMatch(/kept {4}[1-3] token calls until all of them had a token/)
       expect(printed.match(/SIG(KILL|STOP) \d+ ms after/g)).toHaveLength(ROUNDS)

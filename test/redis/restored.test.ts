@@ -18,7 +18,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     const first = await world.start({ url: server.url })
     await first.tokens.getAccessToken()
     await server.command('SAVE')
-    // Presents the refresh token that stands in the snapshot.
+    // Presents the refresh token that is in the snapshot.
     await first.tokens.renew()
     await server.kill()
 
@@ -94,7 +94,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     }
 
     await load(40)
-    // The process that renews dies under its claim, and the others may look at it by a clock of an hour ago.
+    // The process that renews dies during its claim. The others judge the claim by a clock that is set back by an hour.
     const never = held(() => source.grant())
     source.script.push(never.answer)
     const callsBefore = source.calls.length

@@ -110,7 +110,7 @@ describeRedis('given processes that share', () => {
   it('when one is reset and asked at once, then its new pair is stored, for it was claimed after the reset', async () => {
     const [first, second] = [await world.start(), await world.start()]
     await first.tokens.getAccessToken()
-    await second.tokens.getAccessToken() // adopts: it has settled nothing yet
+    await second.tokens.getAccessToken() // the second process adopts, so it has settled nothing yet
     const reset = second.tokens.reset()
     const token = await second.tokens.getAccessToken()
     await reset

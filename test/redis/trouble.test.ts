@@ -17,7 +17,7 @@ const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, 
 const CLOSED = 'the client is not connected, call its connect(), and close the client after the manager'
 const SECRET = 's3cret'
 
-/** What the event says of a client, once all limits have passed. */
+/** @returns The reason that the event gives for a client, once all limits have passed. */
 async function reasonWith(client: RedisClient): Promise<string> {
   const clock = manualClock()
   const store = redisStore({ client, onUnavailable: 'fail' })
@@ -25,7 +25,7 @@ async function reasonWith(client: RedisClient): Promise<string> {
   const errors: unknown[] = []
   void outcome<unknown>(tokens.getAccessToken()).then((error) => errors.push(error))
   while (errors.length === 0) {
-    // Real answers come meanwhile.
+    // Meanwhile, real answers arrive.
     await new Promise((resolve) => setTimeout(resolve, 25))
     await clock.advance(100)
   }
@@ -36,13 +36,13 @@ async function reasonWith(client: RedisClient): Promise<string> {
   return /^The shared token store is unavailable \((.*)\)$/.exec(message)![1]!
 }
 
-/** A client whose errors are heard. */
+/** A client with a listener for errors. */
 function heard<Client extends { on(name: 'error', listener: () => void): unknown }>(client: Client): Client {
   client.on('error', () => undefined)
   return client
 }
 
-/** A client of node-redis that connects again and again. Nothing but the end of an attempt ends its timers. */
+/** A client of node-redis that connects again and again. Its timers end only when an attempt ends. */
 function persistent(url: string) {
   let isOver = false
   const client = heard(createClient({ url, socket: { reconnectStrategy: () => (isOver ? false : 10) } }))
@@ -189,7 +189,7 @@ describeRedis('given a user of Redis with few rights', () => {
     ['~{evergreen:*', `NOPERM: ${RIGHTS}`],
   ])('when %s is missing, then the event says what to grant (F181)', async (missing, reason) => {
     await world.server.command('SCRIPT', 'FLUSH')
-    // Something to read.
+    // GETRANGE is needed only if there is a record to read.
     const others = NEEDED.filter((right) => right !== missing)
     if (missing === '+getrange') await (await world.start()).tokens.getAccessToken()
     const client = await asUser(...others)

@@ -4,12 +4,12 @@ import { answering, failureOf, grantText, objectText, obtain, sourceBehind } fro
 
 const ADDRESS = 'https://tokens.example/api/token/'
 
-/** One obtain whose answer has this body, of status 200. */
+/** One obtain, answered with this body and status 200. */
 const reading = (body: unknown) => obtain(sourceBehind(answering(body)))
 
 const odd = (message: string) => ({ kind: 'response-odd', message: expect.stringContaining(message) })
 
-/** Every body here is unusable; what the error says of it ends in `why`. */
+/** Expects that an obtain cannot use this body, and that the message says `why`. */
 async function expectUnusable(body: unknown, why: RegExp): Promise<void> {
   const error = await failureOf(reading(body))
   expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true })

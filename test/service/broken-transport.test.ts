@@ -10,7 +10,7 @@ const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
 const notSent = { code: UNAVAILABLE, outcome: 'not-sent', retryable: true }
 const unknown = { code: UNAVAILABLE, outcome: 'unknown', retryable: true }
 
-/** A port that nobody listens on. */
+/** @returns A port on which nobody listens. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   const host = await listening(server)
@@ -27,7 +27,7 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
   })
 
   it('when its name does not exist, then nothing was sent', async () => {
-    // A label this long is refused without asking anybody: the test needs no network.
+    // The resolver refuses such a long label without a query, so the test needs no network.
     const error = await failureOf(obtain(sourceAt(`https://${'a'.repeat(64)}.invalid`, { adapter })))
     expect(error).toMatchObject(notSent)
     expect(error.message).toMatch(/ could not be reached \((ENOTFOUND|EAI_AGAIN)\): unknown host: check /)
@@ -171,7 +171,7 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
     expect(requests).toHaveLength(2)
   })
 
-  // The answer that is complete by its own length counts: Node hands it over before it meets the rest.
+  // Node delivers an answer as soon as it has the announced length, before it meets the rest. So this answer counts.
   it('when a body is longer than its length (F32), then that length is read and the connection is dropped', async () => {
     const tooLong = wire(200, `${whole}0123456789`, { 'Content-Length': whole.length })
     const { origin, requests, connections } = await serveScripts([[...read, send(tooLong)]])

@@ -8,7 +8,7 @@ import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from
 
 const baseUrl = 'https://tokens.example/api'
 
-/** A source over a service that records the credentials it was given. */
+/** A source whose service records the credentials that it gets. */
 function recording(given: object) {
   const sent: unknown[] = []
   const options = { baseUrl, transport: { adapter: sending(sent) }, ...given } as ClientCredentialsOptions

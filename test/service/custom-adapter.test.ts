@@ -179,7 +179,7 @@ describe('given an adapter of the user', () => {
       method: 'post',
       url: 'https://tokens.example/api/token/',
       maxRedirects: 0,
-      // What keeps the fetch adapter of older axios from following redirects.
+      // Without this, the fetch adapter of older axios follows redirects.
       fetchOptions: { redirect: 'manual' },
     })
     expect(JSON.parse(configs[0]!.data as string)).toHaveProperty('data.attributes.client_id')

@@ -1,4 +1,4 @@
-/** Variant B over HTTP: what is sent, what each status means (sections 7.2 and 7.3), and what no failure shows. */
+/** Variant B over HTTP: what is sent, what each status means (sections 7.2 and 7.3), and what no failure may show. */
 import { describe, expect, it } from '@jest/globals'
 import { AxiosError, type AxiosAdapter } from 'axios'
 import nock from 'nock'
@@ -111,7 +111,7 @@ const TABLE: Row[] = [
   { ...rows('refresh', refused, /the refresh token was refused$/, [401])[0]!, serviceCode: '2007' },
   // both
   ...both(failed, /the token service failed$/, [500, 502, 503, 504, 501, 599]),
-  // Not in the tables: field notes, design and F58.
+  // Not in the tables, but in the field notes, the design and F58.
   ...rows(
     'obtain',
     rejected,
@@ -164,14 +164,14 @@ describe('given the tables of sections 7.2 and 7.3', () => {
   })
 })
 
-/** Marks that look like nothing else. */
+/** Marks that occur nowhere else. */
 const LOGIN = 'canary-login-7f3a9c'
 const PASSWORD = 'canary-password-5be12d'
 const ACCESS = 'canary-access-c08e41'
 const REFRESH = 'canary-refresh-93d7aa'
 const SIGN = 'canary-sign-1d20f6'
 const marked = { login: LOGIN, password: PASSWORD }
-/** The right tag is a secret too: it is what a forger wants. */
+/** The right tag is a secret too, because a forger could use it. */
 const TAG = tagOf(stamp(NOW), REFRESH, marked)
 
 const issued = { access: `"${ACCESS}"`, refresh: `"${REFRESH}"` }

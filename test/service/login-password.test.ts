@@ -40,13 +40,13 @@ const OLD = /meta\.time does not advance$/
 const SHAPELESS = /meta\.time is missing or no timestamp with a zone$/
 const httpDate = (at: number) => new Date(at).toUTCString()
 
-/** A desk whose obtain is answered so. */
+/** A desk whose obtain gets this answer. */
 function obtaining(text: string, options: object = {}, headers: Record<string, string> = {}) {
   answer('obtain', text, headers)
   return openDesk(options)
 }
 
-/** A desk whose next refresh is answered so, after a good obtain. */
+/** A desk that has obtained, and whose next refresh gets this answer. */
 async function refreshing(text: string, options: object = {}, headers: Record<string, string> = {}) {
   const desk = obtaining(obtainText(), options)
   await desk.obtain()
@@ -54,7 +54,7 @@ async function refreshing(text: string, options: object = {}, headers: Record<st
   return desk
 }
 
-/** Refused whole: nothing of it may be used. */
+/** Expects that the whole answer is refused, so that no part of it is used. */
 async function expectDistrusted(exchange: Promise<unknown>, why = /: meta\./): Promise<void> {
   expect(await failureOf(exchange)).toMatchObject({
     message: expect.stringMatching(why),
@@ -400,7 +400,7 @@ describe('given a source that has accepted an answer of noon', () => {
 describe('given a service whose clock was an hour ahead', () => {
   const answerAt = (now: number) => answer('obtain', obtainText({ now, meta: metaText(stamp(now)) }))
 
-  /** A source that has accepted an answer of that hour. */
+  /** A source that has accepted an answer from an hour ahead. */
   async function anHourAhead() {
     const desk = openDesk()
     answerAt(desk.clock.wallNow() + HOUR)
@@ -664,7 +664,7 @@ describe('given clocks that differ', () => {
 })
 
 describe('given answers that take five seconds (F19)', () => {
-  /** Answers at the end of them. */
+  /** Answers after five seconds. */
   const slowly = (desk: ReturnType<typeof openDesk>, exchange: keyof typeof PATHS, text: string) =>
     nock(HOST)
       .post(PATHS[exchange])
@@ -685,7 +685,7 @@ describe('given answers that take five seconds (F19)', () => {
     const desk = openDesk()
     slowly(desk, 'obtain', obtainText({ now: NOW + 5 * SECOND }))
     expect(await desk.obtain()).toEqual(PAIR)
-    // Sent 5 s after the obtain, so at 10 s by what the source knows; issued at 10 s.
+    // The source sends the refresh when its reading of the service's clock is 10 s, and the pair is issued at 10 s.
     slowly(desk, 'refresh', pairText({}, NOW + 10 * SECOND))
     expect(await desk.refresh()).toEqual(PAIR)
   })
@@ -761,7 +761,7 @@ describe('given options', () => {
 })
 
 describe('given a function that provides credentials', () => {
-  /** Gives other credentials each time it is asked. */
+  /** A function that gives other credentials at each call. */
   function changing() {
     const asked: (typeof account)[] = []
     const credentials = async () => {
@@ -825,7 +825,7 @@ describe('given a function that provides credentials', () => {
     const credentials = () => Promise.reject(new Error('vault sealed'))
     answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
     const error = await failureOf(openDesk({ credentials }).refresh())
-    // `not-sent` would have the manager present the superseded refresh token again: a theft, to the service.
+    // With `not-sent`, the manager would present the used refresh token again, which looks like theft to the service.
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', status: 200 })
     expect(error.message).toMatch(/ could not be verified: the credentials function failed$/)
   })
@@ -881,7 +881,7 @@ describe('given the simulated service', () => {
     const service = await startTokenService(options)
     opened.push(service)
     const { baseUrl, login } = service
-    // The simulated service lives by the clock of this machine.
+    // The simulated service uses the clock of this machine.
     return { service, desk: openDesk({ baseUrl, ...login }, systemClock as never) }
   }
 
@@ -891,7 +891,7 @@ describe('given the simulated service', () => {
     expect(first).toMatchObject({ accessLifetimeMs: 60 * SECOND, refreshLifetimeMs: 6 * HOUR })
     const second = await desk.refresh(first.refreshToken)
     expect(second.refreshToken).not.toBe(first.refreshToken)
-    // Real clocks: to the minute, where a clock that is off would be off by an hour.
+    // These clocks are real, so the test rounds to the minute. A wrong clock would be off by an hour.
     expect(Math.round(second.accessLifetimeMs / 60_000)).toBe(1)
     expect(Math.round(second.refreshLifetimeMs! / HOUR)).toBe(6)
     expect(desk.reports.map(({ kind }) => kind)).toEqual(ms === 0 ? [] : ['clock-off'])

@@ -8,7 +8,7 @@ withChildren()
 
 const forged = grantText({ access: '"forged-token"' })
 
-/** Members of `Object.prototype`, as code of a program that knows `evil` (a port), `forged` (an answer) and `stolen`. */
+/** Members of `Object.prototype`, as source code. The program knows `evil` (a port), `forged` (an answer) and `stolen`. */
 const MEMBERS = `
   class EvilAgent extends http.Agent {
     createConnection(options, done) {
@@ -43,7 +43,7 @@ const MEMBERS = `
   }
 `
 
-/** Makes one token call for each member, way, source and moment; says what came of it. */
+/** A program that makes one token call for each member, source, adapter and moment, and prints the outcome. */
 const PROGRAM = `
   import http from 'node:http'
   const stolen = []
@@ -118,7 +118,7 @@ describe('given a prototype of all objects that somebody has polluted', () => {
     expect([...calls]).toEqual(
       sent.map((attributes) => `POST /token/ ${JSON.stringify({ data: { type: 'auth-token', attributes } })}`),
     )
-    // Of every fetch, Node itself takes headers from there.
+    // Node's own fetch takes headers from the prototype, whoever calls it.
     const byHttp = service.seen.filter(({ headers }) => headers['sec-fetch-mode'] === undefined)
     expect(byHttp.filter(({ headers }) => 'x-evil' in headers || headers.authorization)).toEqual([])
   })

@@ -17,7 +17,7 @@ const accepts = (sign: unknown, changes: Partial<Record<'time' | 'refresh' | 'lo
   return isAuthentic({ time: given.time, refresh: given.refresh, sign }, given.login, given.password)
 }
 
-/** A tag whose base64 has what each alphabet spells in its own way. */
+/** A tag whose base64 contains both characters that base64url writes differently. */
 function withBothSigns(): { refresh: string; bytes: Buffer } {
   for (let n = 0; ; n += 1) {
     const bytes = tagUnder(login + password, `${time}refresh-${n}`)
@@ -78,7 +78,7 @@ describe('given a right tag under either key (F84)', () => {
   const hex = special.bytes.toString('hex')
   const last = base64.at(42)!
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-  /** The same four bits, and one that decoders drop. */
+  /** Has the same four bits of the tag, and one more bit, which lenient decoders drop. */
   const sloppy = alphabet[alphabet.indexOf(last) + 1]!
 
   it.each<[string, [string, unknown][]]>([
@@ -147,7 +147,7 @@ describe('given a right tag under either key (F84)', () => {
 })
 
 describe('given a right answer and one bit that flips (P23, F83, F86)', () => {
-  /** Every text that differs in one bit: of its bytes where that is UTF-8 still, else of its characters. */
+  /** Every text that differs in one bit: a bit of its bytes if the result is UTF-8, otherwise a bit of a character. */
   function* flipped(text: string): Generator<string> {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     for (let bit = 0; bit < Buffer.byteLength(text) * 8; bit += 1) {

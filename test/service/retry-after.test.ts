@@ -252,7 +252,7 @@ describe('given text that is almost right', () => {
   const { happens, oneOf, whole } = dice(1)
   const LETTERS = Array.from('0123456789 ,:-+.GMTUCZSunNovFeb\t\n\0e٣é')
 
-  /** One letter put in, taken out, exchanged or doubled, somewhere. */
+  /** Inserts, deletes, replaces or doubles one character, anywhere. */
   function mutated(text: string): string {
     const at = whole(0, text.length)
     const letter = oneOf(LETTERS)
@@ -290,7 +290,7 @@ describe('given text that is almost right', () => {
     for (const text of texts) {
       const at = parseHttpDate(text)
       if (at === undefined) {
-        // What the platform writes must be understood.
+        // A date as the platform writes it must be understood.
         const platform = Date.parse(text)
         if (platform < Date.UTC(10_000, 0)) expect(new Date(platform).toUTCString()).not.toBe(text)
         continue

@@ -5,11 +5,11 @@ import { clientCredentials } from '../../src/service/client-credentials.ts'
 import { CANARY, logged } from '../support/canary.ts'
 import { failureOf, grantText, misuse, obtain, response } from './world.ts'
 
-/** Marks that look like nothing else; the client id counts as a credential. */
+/** Marks that occur nowhere else. The client id counts as a credential. */
 const ID = 'canary-id-7f3a9c'
 const SECRET = 'canary-secret-5be12d'
 const TOKEN = 'canary-token-c08e41'
-/** What stands in answers, requests and errors around them. */
+/** Marks the rest of answers, requests and errors. */
 const BODY = 'canary-body-93d7aa'
 
 const marked = { baseUrl: 'https://tokens.example/api', clientId: ID, clientSecret: SECRET }
@@ -20,7 +20,7 @@ async function expectSilent(adapter: AxiosAdapter, signal?: AbortSignal): Promis
   expect(logged(error)).not.toMatch(CANARY)
 }
 
-/** The usual answer, with the marked token in it. */
+/** The usual answer, with the marked token. */
 const issued = (attributes: Record<string, string | undefined> = {}) =>
   grantText({ access: `"${TOKEN}"`, ...attributes })
 

@@ -9,7 +9,7 @@ const time = parseTimestamp(TIME)!
 const DATE = 'Sat, 01 Jun 2030 13:00:00 GMT'
 const dated = Date.UTC(2030, 5, 1, 13)
 
-/** A service clock, set by a request that was sent when this machine's clocks showed what they show at the start. */
+/** A service clock. A request that was sent at the start has set it, unless `isSet` is false. */
 function started({ isSet = true } = {}) {
   const clock = manualClock()
   const serviceClock = new ServiceClock()

@@ -18,7 +18,7 @@ import {
 const LIMIT = 65_536
 const MEGABYTE = 1_048_576
 
-/** An answer of exactly that many bytes. */
+/** An answer of exactly this size. */
 const ofSize = (bytes: number) => grantText().padEnd(bytes)
 
 const tooLarge = (address: string) => ({
@@ -80,7 +80,7 @@ describe.each(ADAPTERS)('given an answer around the limit of 64 KiB, and the %s 
     const origin = `http://${await listening(server)}`
     expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject(tooLarge(`${origin}/token/`))
     await until(() => closed)
-    // What the buffers of both kernels hold counts too.
+    // `written` includes what the buffers of both kernels hold.
     expect(written).toBeLessThan(16 * MEGABYTE)
   })
 

@@ -12,7 +12,7 @@ type Row = [text: string, at: number, restNs?: number]
 
 const ACCEPTED: Record<string, Row[]> = {
   'a fraction, rounded down (F1)': [
-    ['2020-12-29T05:42:11.925654Z', utc(2020, 11, 29, 5, 42, 11, 925), 654_000], // the one of the specification
+    ['2020-12-29T05:42:11.925654Z', utc(2020, 11, 29, 5, 42, 11, 925), 654_000], // the example of the specification
     ['2020-12-29T05:42:11.925999Z', utc(2020, 11, 29, 5, 42, 11, 925), 999_000],
     ['2020-12-29T05:42:11.999999999Z', utc(2020, 11, 29, 5, 42, 11, 999), 999_999],
     ['2020-12-29T05:42:11.9256Z', utc(2020, 11, 29, 5, 42, 11, 925), 600_000],
@@ -137,7 +137,7 @@ describe('given what is no timestamp (F5)', () => {
     )
     const kept = changed.map(parseTimestamp).filter((timestamp) => timestamp !== undefined)
     expect(kept.every(({ at, restNs }) => Number.isSafeInteger(at) && Number.isSafeInteger(restNs))).toBe(true)
-    // Most digits may be other digits; nothing else may be anything else.
+    // Only some changes of digits give another valid timestamp.
     expect(changed.length - kept.length).toBeGreaterThan(400)
   })
 })

@@ -19,7 +19,7 @@ class LoginSource extends ScriptedSource {
   }
 }
 
-/** Two processes that share a register, which may be out of order. */
+/** Two processes that share a register. `breakDown` puts the register out of order. */
 function fleet(options: SharedStoreOptions = {}) {
   const clock = manualClock()
   const inner = new MemoryRegister(clock)
@@ -45,7 +45,7 @@ function fleet(options: SharedStoreOptions = {}) {
     here: start(),
     there: start(),
     breakDown: (down: boolean) => void (isDown = down),
-    /** Else the record is replaced, and nobody hears of it. */
+    /** If false, the register replaces the record, but does not answer. */
     answers: (answering: boolean) => void (isSilent = !answering),
   }
 }
@@ -72,7 +72,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     breakDown(true)
     await here.tokens.adopt(GRANT)
     await clock.advance(10_000)
-    // Privately, with the refresh token that was adopted.
+    // This process renews without the store, with the refresh token that it adopted.
     await here.tokens.renew()
     expect(here.tokens.peekAccessToken()).toBe('access-1')
     expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['theirs'])
@@ -221,7 +221,7 @@ describe('given a login that the store has not confirmed', () => {
 })
 
 describe('given a source that needs a person to log in, and a shared store (F159)', () => {
-  /** Somebody has logged in elsewhere, and this process has no token yet. */
+  /** A person has logged in in another process, and this process has no token yet. */
   async function loggedIn(options: SharedStoreOptions = {}) {
     const world = fleet(options)
     await world.there.tokens.adopt(GRANT)

@@ -11,7 +11,7 @@ import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Counts what goes to the server; time stands still until that has answered. */
+/** Counts the commands to the server. `idle` waits until the server has answered all of them, while time stands still. */
 class Traffic {
   commands = 0
   #inFlight = 0
@@ -86,7 +86,7 @@ function commandFigures(create: (clock: ManualClock, traffic: Traffic) => TokenS
     const { process, advance, counted } = start()
     const fleet = [process(), process(), process()]
     for (const one of fleet) await one.getAccessToken()
-    // A token in use is renewed once more.
+    // The token was used, so the manager renews it once more.
     await advance(120_000, 1_000)
     expect(await counted(() => advance(3_600_000, 60_000))).toBe(0)
   })
@@ -96,7 +96,7 @@ describeSharedRedis('given what a shared token costs Redis', () => {
   const command = redisOfSuite()
   let runs = 0
   commandFigures((clock, traffic) => {
-    // Told apart by their clocks: one for each test.
+    // Each test has a clock of its own, so it gets a prefix of its own.
     const prefix = `figures-${process.pid}-${clocks.get(clock) ?? (clocks.set(clock, (runs += 1)), runs)}`
     return redisStore({ client: redisOnClock(traffic.counted(command), clock), prefix })
   })

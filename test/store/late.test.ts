@@ -6,7 +6,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 describe('given steps of a register that are executed late, or twice', () => {
-  /** Two processes on one register, which remembers each step that one of them has ever sent. */
+  /** Two processes on one register, which remembers each step that the first one has ever sent. */
   function start() {
     const clock = manualClock()
     const source = new ScriptedSource({ pairs: true })
@@ -65,7 +65,7 @@ describe('given steps of a register that are executed late, or twice', () => {
 })
 
 describe('given a new pair, and a register that does not answer when it is stored', () => {
-  /** @param isExecuted Whether the register does what it does not answer. */
+  /** @param isExecuted Whether the register executes the step that it does not answer. */
   async function start(isExecuted: boolean) {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
@@ -108,7 +108,7 @@ describe('given a new pair, and a register that does not answer when it is store
 
   it('when another process has renewed since, then that stands', async () => {
     const { clock, here, there } = await start(false)
-    // Until the claim has run out.
+    // Until the claim has expired.
     await clock.advance(15_000)
     await there.tokens.renew()
     await here.tokens.renew()

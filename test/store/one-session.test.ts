@@ -8,13 +8,13 @@ import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts
 
 const COMMAND_TIMEOUT_MS = 250
 
-/** A service where an obtain ends the earlier session of the account, and where answers take their time. */
+/** A service where an obtain ends the earlier session of the account. Its answers take time. */
 class OneSession implements TokenSource {
   readonly id = 'one-session'
   readonly #clock: ManualClock
   readonly #random: () => number
   #issued = 0
-  /** The refresh token of the session, which is good for one use. */
+  /** The refresh token of the current session, good for one use. */
   #current = ''
   obtains = 0
   refused = 0
@@ -40,7 +40,7 @@ class OneSession implements TokenSource {
     return { accessToken: `access-${this.#issued}`, refreshToken: this.#current, ...lifetimes }
   }
 
-  /** The request travels, the service acts, the answer travels; one of twenty is lost. */
+  /** The request takes time, the service acts, the answer takes time. One answer of twenty is lost. */
   async #answer(act: () => TokenGrant | undefined, signal: AbortSignal): Promise<TokenGrant> {
     await pause(this.#clock, 400 * this.#random())
     const grant = act()
@@ -59,7 +59,7 @@ class OneSession implements TokenSource {
 
 const pause = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
 
-/** One of ten steps takes longer than its limit, one of twenty is executed but never answered, one of twenty is lost before. */
+/** One of ten steps takes up to four times its limit, one of twenty is executed but not answered, one of twenty is lost. */
 function troubled(register: TokenRegister, clock: ManualClock, random: () => number): TokenRegister {
   const through = async <Value>(step: () => Promise<Value>): Promise<Value> => {
     const fate = random()
@@ -75,7 +75,7 @@ function troubled(register: TokenRegister, clock: ManualClock, random: () => num
   }
 }
 
-/** A register that may be away. */
+/** A register that can be unreachable. */
 class AwayRegister extends MemoryRegister {
   isAway = false
   reads = 0
@@ -86,7 +86,7 @@ class AwayRegister extends MemoryRegister {
   }
 }
 
-/** Two processes with one token, and what ends their sessions. */
+/** Two processes with one token, at a service where an obtain ends earlier sessions. */
 async function twoProcesses() {
   const clock = manualClock()
   const service = new OneSession(clock, () => 0.5)
@@ -106,7 +106,7 @@ async function twoProcesses() {
 
 const evidenceOf = ({ told }: Managed) => told.suspicious.map(({ evidence }) => evidence)
 
-/** Four processes for fifteen minutes. @returns what they told of refusals. */
+/** Runs four processes for fifteen minutes. @returns The evidence of all suspicions, served requests, and obtains. */
 async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
   const random = dice(seed).random
   const clock = manualClock()
@@ -139,11 +139,11 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     const { service, register, first, second, renewed } = await twoProcesses()
     register.isAway = true
     for (const process of [first, second, first]) await renewed(process)
-    // The obtain of the second has ended the session of the first one's private tokens.
+    // The obtain of the second process has ended the session of the private tokens of the first.
     expect(evidenceOf(first)).toEqual(['concurrent-use'])
     register.isAway = false
     await renewed(second)
-    // And both have ended that of the shared ones.
+    // Both processes have ended the session of the shared tokens.
     expect(evidenceOf(second)).toEqual(['concurrent-use'])
     expect(service.refused).toBe(2)
   })
@@ -154,7 +154,7 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     await renewed(first)
     register.isAway = false
     await clock.advance(5_000)
-    // The obtain of the first has ended the session of the shared tokens.
+    // The obtain of the first process has ended the session of the shared tokens.
     await renewed(second)
     expect(evidenceOf(second)).toEqual(['concurrent-use'])
     await renewed(second)
@@ -168,10 +168,10 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
   it('when the store stays away, then it is told again and again, and not any more once the manager is closed', async () => {
     const { clock, register, first, renewed } = await twoProcesses()
     register.isAway = true
-    // At once, and after 1 and 3 s.
+    // The manager tries to tell the store at once, and after 1 and 3 s.
     await renewed(first)
     const { reads } = register
-    // After 7 and 12 s.
+    // The next attempts come after 7 and 12 s.
     await clock.advance(8_000)
     expect(register.reads - reads).toBe(2)
     await first.tokens.close()

@@ -6,7 +6,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A register that may be away. */
+/** A register that can be unreachable. */
 class Register extends MemoryRegister {
   isAway = true
   isReadOnly = false
@@ -80,7 +80,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     register.isAway = false
     await tokens.getAccessToken()
     register.isAway = true
-    // A renewal that nobody waits for.
+    // Nobody waits for this renewal.
     while (told.storeUnavailable.length === 0) await clock.advance(100)
     expect(await tokens.getAccessToken()).toBe('access-1')
     await clock.advance(900)
@@ -96,7 +96,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     const asked = tokens.getAccessToken()
     await clock.advance(2_000)
     await asked
-    // Another process, with a connection of its own.
+    // Another process, whose own connection can write.
     register.isReadOnly = false
     const other = manage(new ScriptedSource({ lifetimeMs: 600_000 }), { store: sharedStore(register) }, clock)
     await other.tokens.renew()

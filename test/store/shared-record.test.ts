@@ -12,7 +12,7 @@ const TOKENS: NewTokens = {
   refreshRemainingMs: 3_600_000,
 }
 
-/** A register whose replies take their time. */
+/** A register that takes time to reply. */
 class SlowRegister extends MemoryRegister {
   takesMs = 0
   readonly #timers: ManualClock

@@ -5,10 +5,13 @@ import { manage, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Two processes on one register. That of the first one executes its steps at once, and answers when the test says so. */
+/**
+ * Two processes on one register. For the first, the register executes each step at once. After `hold()`, it answers
+ * when the test calls `open()`.
+ */
 function start() {
   const clock = manualClock()
-  // Of another machine, which does not sleep.
+  // The clock of another machine, which does not sleep.
   const register = new MemoryRegister(manualClock())
   let gate: Promise<void> | undefined
   let open = (): void => undefined

@@ -5,7 +5,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Tells of changes, as that of browsers does. */
+/** A register that reports changes, like the one of browsers. */
 class WatchedRegister extends MemoryRegister {
   readonly watchers = new Set<() => void>()
 
@@ -35,7 +35,7 @@ describe('given a register that tells of changes', () => {
     await settle()
     expect([minted.calls, register.watchers.size]).toEqual([1, 1])
     minted.release()
-    // The clock stands still: no poll is due.
+    // The clock stands still, so no poll is due.
     expect([await got, await waited]).toEqual(['token-1', 'token-1'])
     expect([minted.calls, register.watchers.size]).toEqual([1, 0])
   })

@@ -81,7 +81,7 @@ describe('given a clock that is moved by hand', () => {
   })
 
   it('when the end of a spy took the count away, then the next clock counts again', async () => {
-    // As a spy does when it is restored that was there before the first clock.
+    // A spy that is older than the first clock has this effect when it is restored.
     Reflect.deleteProperty(crypto.subtle, 'digest')
     const clock = manualClock()
     const seen: string[] = []

@@ -6,7 +6,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import { startTokenService } from '../../src/testing/index.ts'
 import { callApi, newPair, obtainAsLogin, refresh, startWorld, until } from './world.ts'
 
-/** Timers started by the service wait until the test fires them; none runs by itself. */
+/** Holds the timers of the service until the test fires them. */
 function holdTimers() {
   const held: { fire: () => void; delayMs: number | undefined }[] = []
   jest.spyOn(globalThis, 'setTimeout').mockImplementation((callback, delayMs) => {
@@ -121,7 +121,7 @@ describe('given clients that misbehave', () => {
     service.failNext('obtain', { status: 503 })
     const socket = await connectTo(service.baseUrl)
     socket.write('POST /token/ HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n')
-    // The service says "100 Continue": it has begun to read the body.
+    // The service says "100 Continue", so it has begun to read the body.
     await once(socket, 'data')
     socket.write('{"data"', () => socket.destroy())
     await once(socket, 'close')

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { TokenManager, TokenStatus } from '../../src/index.ts'
 import { followPage } from '../../src/web/index.ts'
 
-/** What a page has, and Node lacks. */
+/** The globals that a page has and Node lacks. */
 const page = new EventTarget()
 const document = Object.assign(new EventTarget(), { visibilityState: 'visible' })
 
@@ -76,7 +76,7 @@ describe('given any phase', () => {
     ['expired', { renewing: true }, []],
     ['cooling-down', { renewing: true }, []],
     ['stopped', { lastError: 'ERR_SUSPICIOUS_REFRESH_TOKEN' }, []],
-    // Somebody may have logged in in another tab.
+    // A person may have logged in in another tab.
     ['stopped', { lastError: 'ERR_LOGIN_REQUIRED' }, ['get']],
     ['closed', {}, []],
   ])('when %s with %j comes back, then it asks for %j', (phase, more, expected) => {

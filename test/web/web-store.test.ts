@@ -7,7 +7,7 @@ import { settle } from '../support/watched-clock.ts'
 
 afterEach(() => void Reflect.deleteProperty(globalThis, 'isSecureContext'))
 
-/** A manager on the store, with what it was told. */
+/** Two managers on the store, and the messages of their `storeUnavailable` events. */
 function start(store: TokenStore) {
   let issued = 0
   const obtain = async () => ({ accessToken: `token-${(issued += 1)}`, accessLifetimeMs: 60_000 })
