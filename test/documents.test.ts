@@ -98,7 +98,7 @@ import { startTokenService } from 'axios-evergreen/testing'
 export const service = await startTokenService()
 export const server = createServer()
 export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
-// It knows no public paths.
+// The service has no public paths: a request without a token gets a 401.
 export const api = axios.create({ baseURL: service.baseUrl, validateStatus: null })
 attachBearer(api, tokens)
 export const logIn = () => service.logIn()

@@ -50,7 +50,7 @@ describe.each(['http', 'fetch'] as const)(
             const pollute = (now) => now === moment && (Object.prototype[name] = value)
             try {
               const instance = axios.create({ adapter: '${adapter}', baseURL: ${JSON.stringify(api.baseUrl)}, proxy: false })
-              // A copy that inherits, unlike the config that axios makes.
+              // A copy inherits from Object.prototype, unlike the config that axios makes.
               if (tokens !== handMade) instance.interceptors.request.use((config) => ({ ...config }))
               pollute('before attaching')
               attachBearer(instance, tokens)

@@ -94,7 +94,7 @@ describe('given a request that the API refuses, and that cannot be sent again', 
         const { message } = await api.post('/upload', Readable.from(['once'])).catch((error) => error)
         const { obtains, refreshes } = tokens.status().counts
         say(message + ', ' + (obtains + refreshes) + ' token calls')
-        // By then the second one is on its way.
+        // After these turns, the second token call is in flight.
         for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
         say('held by ' + await holders())
       `)

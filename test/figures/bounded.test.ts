@@ -46,7 +46,7 @@ describe.each(ADAPTERS)('given a token service that answers with 1 GiB (P16, %s 
         const alive = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external }
         let bytes = 0
         let most = 0
-        // Memory is looked at whenever a piece is handed over: between two of them nothing more is kept.
+        // Memory is measured at each piece, because nothing more is kept between two pieces.
         async function* weighed(pieces) {
           for await (const piece of pieces) {
             bytes += piece.byteLength
@@ -62,10 +62,10 @@ describe.each(ADAPTERS)('given a token service that answers with 1 GiB (P16, %s 
         const source = clientCredentials({ baseUrl: ${JSON.stringify(origin)}, ...credentials, transport: { adapter } })
         const clock = { wallNow: () => Date.now(), monotonicNow: () => performance.now() }
         const obtain = () => source.obtain({ signal: new AbortController().signal, clock }).catch(({ message }) => message)
-        await obtain() // what the first call loads for good
+        await obtain() // the first call loads things that stay
         bytes = most = 0
         alive()
-        await new Promise((resolve) => setTimeout(resolve, 0)) // buffers are freed on another thread
+        await new Promise((resolve) => setTimeout(resolve, 0)) // another thread frees buffers
         const before = alive()
         say('ended ' + await obtain())
         say('memory ' + (most - before))

@@ -18,7 +18,7 @@ describe('given a cold manager in a process of its own, and ten thousand callers
     const between = await holdAnswer(service.baseUrl, '/token/')
     const source = { baseUrl: between.baseUrl, ...service.client }
     const program = `
-      // In processor time, of all threads: a process that waits for its turn does nothing.
+      // Processor time of all threads, because a process that waits for its turn does nothing.
       const used = () => { gc(); gc(); return process.memoryUsage().heapUsed }
       for (let round = 0; round < ${ROUNDS}; round += 1) {
         const tokens = createTokenManager({ source: clientCredentials(${JSON.stringify(source)}) })

@@ -20,21 +20,21 @@ const MEMBERS = `
   const fetch = () => (steal('fetch'), Promise.resolve(new Response(forged)))
   const origin = 'http://127.0.0.1:' + evil
   const MEMBERS = {
-    // Where the call goes.
+    // These change where the call goes.
     baseURL: origin, url: origin, allowAbsoluteUrls: false, socketPath: '/nowhere/evil.sock',
     proxy: { protocol: 'http', host: '127.0.0.1', port: evil },
     transport: { proxy: { host: '127.0.0.1', port: evil }, request: (...all) => (steal('transport'), http.request(...all)) },
     httpAgent: new EvilAgent(), httpsAgent: new EvilAgent(), agent: new EvilAgent(),
     lookup: (_host, _options, done) => typeof done === 'function' && done(null, '127.0.0.2', 4),
     maxRedirects: 5, beforeRedirect: steal, fetchOptions: { redirect: 'follow' },
-    // What is sent.
+    // These change what is sent.
     headers: { Host: 'evil.example', 'X-Evil': '1' }, common: { 'X-Evil': '1' }, post: { 'X-Evil': '1' },
     auth: { username: 'evil', password: 'evil' }, params: { evil: 1 }, paramsSerializer: () => 'evil',
     data: 'evil', transformRequest: [steal], withCredentials: true,
     clientId: 'evil', clientSecret: 'evil', login: 'evil', password: 'evil', account: 'evil',
     credentials: () => ({ clientId: 'evil', clientSecret: 'evil', login: 'evil', password: 'evil' }),
     onUploadProgress: steal,
-    // Who answers, and what is made of the answer.
+    // These change who answers, and what the client makes of the answer.
     adapter: (config) => (steal(config.data), Promise.resolve({ ...answer, config })), env: { fetch, Request, Response },
     response: answer, transformResponse: [() => forged], responseType: 'text', validateStatus: () => true,
     onDownloadProgress: steal, maxContentLength: 1, maxBodyLength: 1,
@@ -82,7 +82,7 @@ const PROGRAM = `
     for (const [variant, make] of Object.entries(SOURCES))
       for (const adapter of ['http', 'fetch'])
         for (const [moment, act] of Object.entries(MOMENTS)) {
-          // fetch itself reads these there, whoever calls it.
+          // fetch itself reads these from the prototype, whoever calls it.
           if (adapter === 'fetch' && ['lookup', 'error', 'credentials'].includes(name)) continue
           const outcome = await act(name, () => make({ transport: { adapter } }))
           say('came ' + [name, variant, adapter, moment, outcome].join(' | '))
