@@ -152,7 +152,7 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
     expect(error.response?.data).toEqual({ error: 'refused' })
     expect(server.bearers).toEqual(['Bearer token-1'])
     expect(server.received[0]!.body.toString()).toContain(name.startsWith('an empty') ? '' : 'onetwo')
-    // The manager renews in the background, so the next request has a new token.
+    // The manager renews in the background: the next request has a new token.
     await until(() => tokens.peekAccessToken() === 'token-2')
     expect([minted.calls, server.received.length]).toEqual([2, 1])
   })

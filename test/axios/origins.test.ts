@@ -167,7 +167,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
   })
 })
 
-/** @returns Those of the urls to which the token was sent. */
+/** @returns The urls that got the token. */
 async function reached(
   urls: readonly string[],
   {

@@ -147,7 +147,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
     for (let n = 0; n < 5; n += 1) expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
-    // The first request obtains, is refused, renews, and is refused. The others are refused, and may not renew so soon.
+    // The first request is refused, replayed, and refused again. For the others, it is too soon to renew.
     expect([server.received.length, minted.calls]).toEqual([6, 2])
     await clock.advance(6_000) // the gap between forced renewals: a tenth of the lifetime
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })

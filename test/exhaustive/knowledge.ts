@@ -29,7 +29,7 @@ export class Knowledge {
     return this.#stored.has(refreshToken)
   }
 
-  /** The record holds the claim of the obtain, unless that is private. If the claim expires, the next pair is marked. */
+  /** Unless the obtain is private, the record holds its claim. If the claim expires, the next pair is marked. */
   begins(id: string, owner: string, isPrivate: boolean): void {
     const marksUpTo = isPrivate ? -1 : this.#stored.size
     this.#obtains.set(id, { owner, isPrivate, marksUpTo, isSettled: false, isGivenUp: false, isLate: false })

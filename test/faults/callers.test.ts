@@ -83,7 +83,7 @@ describe('given a credential provider that asks the API for the credentials, thr
     await clock.advance(1)
     await settle()
     expect(ended).toMatchObject({ name: 'TokenError', code: 'ERR_WAIT_TIMEOUT' })
-    // The calls of the provider end in the same way, and none of them hangs.
+    // The calls of the provider end in the same way: no call hangs.
     await clock.advance(60_000)
     for (const answer of asked) expect(await answer).toMatchObject({ name: 'TokenError' })
     expect([server.received.length, clock.holding]).toEqual([0, 0])

@@ -85,7 +85,7 @@ async function passing({ clock, pauses }: World, isOver: () => boolean): Promise
   }
 }
 
-/** Lets time pass, except during token calls: their deadline is virtual, and they are not. */
+/** Lets time pass, except during token calls: their deadline is virtual, but the calls are real. */
 async function live(world: World, ms: number): Promise<void> {
   const { clock, tokens } = world
   const end = clock.monotonicNow() + ms
