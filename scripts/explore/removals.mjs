@@ -7,18 +7,14 @@ export const REMOVALS = {
   doubt: [['core/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
   // Whoever comes settles whatever claim stands there.
   fence: [
-    [
-      'core/record-state.ts',
-      'const isMine = state.claim?.fence === fence\n  const after',
-      'const isMine = state.claim !== undefined\n  const after',
-    ],
+    ['core/record-state.ts', 'state: claim?.fence === fence ? released(', 'state: claim !== undefined ? released('],
   ],
   // Any other version is adopted, an older one too.
   version: [['core/record-state.ts', 'state.version > seenVersion)', 'state.version !== seenVersion)']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
   R2: [['core/record-state.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
-  R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > version ||']],
+  R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],
   // The parts of R4. Who takes over a claim that ran out unsettled does not write down that its exchange may be in flight;
   'R4, an open claim': [
     ['core/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
@@ -31,17 +27,24 @@ export const REMOVALS = {
   'R4, beside a claim': [['core/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
   'R4, after it': [['core/record-state.ts', 'overlaps: isContested,', 'overlaps: false,']],
   // an exchange that ends too late for its pair to be stored does not mark the pair that stands there; or the pair of the claim that does;
-  'R4, a late end': [['core/record-state.ts', 'isBeside && state.pair?.overlapped === false', 'false']],
+  'R4, a late end': [
+    [
+      'core/record-state.ts',
+      'marked(state, state.overlaps || state.claim?.settled === false)',
+      '{ ...state, overlaps: state.overlaps || state.claim?.settled === false }',
+    ],
+  ],
   'R4, a late end beside a claim': [
-    ['core/record-state.ts', 'isBeside && !isMine && state.claim?.settled === false && !state.overlaps', 'false'],
+    ['core/record-state.ts', 'state.overlaps || state.claim?.settled === false', 'state.overlaps'],
   ],
   // An exchange without the record marks the stored pair only; or a `clear` forgets the mark;
   'R4, a told exchange and the next pair': [
     [
       'core/record-state.ts',
-      '{ ...state, pair: state.pair && { ...state.pair, overlapped: true }, overlaps: true }',
-      '{ ...state, pair: state.pair && { ...state.pair, overlapped: true } }',
+      'marked(inEpoch(stored ?? EMPTY, epoch), true)',
+      'marked(inEpoch(stored ?? EMPTY, epoch), stored?.overlaps ?? false)',
     ],
+    ['core/record-state.ts', 'marked(state, true) ??', 'marked(state, state.overlaps) ??'],
   ],
   'R4, a mark at a clear': [
     ['core/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
@@ -49,14 +52,8 @@ export const REMOVALS = {
   // what was written down between a claim and the refusal is not read.
   'R4, the answer': [['core/suspicion.ts', ', answer?.overlapped]', ']']],
   // An exchange without the record is told by the next claim only; or only beside the claims.
-  overlap: [
-    [
-      'core/record-state.ts',
-      'isKnown ? { answer: undefined } : { state: marked(state), answer: undefined }',
-      '{ answer: undefined }',
-    ],
-  ],
-  'overlap by a claim': [['core/record-state.ts', 'overlaps ? marked(state) : state', 'state']],
+  overlap: [['core/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, epoch), true)', 'undefined']],
+  'overlap by a claim': [['core/record-state.ts', 'overlaps ? (marked(state, true) ?? state) : state', 'state']],
   // An adopted pair takes the version that stood there.
   adopt: [
     [

@@ -64,9 +64,8 @@ export class MemoryRecord implements TokenRecord {
     return this.#after(release(this.#state, claim, fate, next, this.#reading))
   }
 
-  async adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
-    const stored = await this.#after(adopt(this.#state, seenVersion, tokens, this.#reading))
-    return stored ?? { ...tokens, version: seenVersion }
+  adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+    return this.#after(adopt(this.#state, seenVersion, tokens, this.#reading))
   }
 
   clear(seenVersion: number): Promise<void> {

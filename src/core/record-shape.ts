@@ -58,6 +58,6 @@ export interface Reading {
 
 /** What a command brings. Without `state` the record stays as it is. */
 export interface Change<Answer> {
-  readonly state?: RecordState
+  readonly state?: RecordState | undefined
   readonly answer: Answer
 }

@@ -1,4 +1,4 @@
-import type { Change, Pair, Reading, RecordState, Rest } from './record-shape.ts'
+import type { Change, Claim, Pair, Reading, RecordState, Rest } from './record-shape.ts'
 import {
   type ClaimAnswer,
   type ClaimTerms,
@@ -25,6 +25,8 @@ interface Asked extends ClaimTerms {
   readonly ttlMs: number
 }
 
+type Fenced = Pick<GrantedClaim, 'fence' | 'version'>
+
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
   const { owner, seenVersion, breaksRest, overlaps } = asked
@@ -36,7 +38,7 @@ export function claim(stored: RecordState | undefined, asked: Asked, { now, epoc
     return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
-  return granted(overlaps ? marked(state) : state, asked, now)
+  return granted(overlaps ? (marked(state, true) ?? state) : state, asked, now)
 }
 
 function granted(
@@ -84,23 +86,27 @@ function doubted(pair: Pair, at: number): Pair {
  */
 export function accept(
   stored: RecordState | undefined,
-  { fence, version }: Pick<GrantedClaim, 'fence' | 'version'>,
-  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken }: NewTokens,
+  claim: Fenced,
+  tokens: NewTokens,
   { now, epoch }: Reading,
 ): Change<StoredTokens | undefined> {
+  const { fence } = claim
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
     const answer = state.pair && tokensIn(state, state.pair, now)
-    const isMine = state.claim?.fence === fence
-    // Another exchange overlapped this one. At some services each of the two ends the session of the other.
-    const isBeside = fence !== state.pair?.fence
-    const isNews = isBeside && state.pair?.overlapped === false
-    const isBesideClaim = isBeside && !isMine && state.claim?.settled === false && !state.overlaps
-    if (!isMine && !isNews && !isBesideClaim) return { answer }
-    const pair = state.pair && { ...state.pair, overlapped: state.pair.overlapped || isNews }
-    const overlaps = state.overlaps || isBesideClaim
-    return { state: { ...state, pair, overlaps, claim: isMine ? undefined : state.claim }, answer }
+    if (fence === state.pair?.fence) return { answer }
+    // This exchange overlapped that of the stored pair, or the one in flight. At some services each of the two ends the session of the other.
+    return { state: marked(state, state.overlaps || state.claim?.settled === false), answer }
   }
+  return settled(state, claim, tokens, now)
+}
+
+function settled(
+  state: RecordState,
+  { fence, version }: Fenced,
+  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken }: NewTokens,
+  now: number,
+): Change<StoredTokens> {
   const isContested = state.fence !== fence
   const pair: Pair = {
     at: now,
@@ -130,29 +136,31 @@ export function accept(
 /** Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim. */
 export function release(
   stored: RecordState | undefined,
-  { fence, version }: Pick<GrantedClaim, 'fence' | 'version'>,
+  { fence, version }: Fenced,
   fate: RefreshTokenFate,
   next: Retry | CoolDown | undefined,
   { now, epoch }: Reading,
 ): Change<ReleaseAnswer> {
   const state = inEpoch(stored ?? EMPTY, epoch)
-  const isMine = state.claim?.fence === fence
-  const after = isMine ? released(state, fate, next, now) : state
-  const newer = after.pair && after.version > version ? { newer: tokensIn(after, after.pair, now) } : {}
-  const mark = state.pair?.overlapped ? { overlapped: true } : {}
-  const answer = { contested: state.fence !== fence, ...mark, ...newer }
-  return isMine ? { state: after, answer } : { answer }
+  const { pair, claim } = state
+  const answer: ReleaseAnswer = {
+    contested: state.fence !== fence,
+    ...(pair?.overlapped && { overlapped: true }),
+    ...(pair && state.version > version && { newer: tokensIn(state, pair, now) }),
+  }
+  return { state: claim?.fence === fence ? released(state, claim, fate, next, now) : undefined, answer }
 }
 
 function released(
-  { pair, claim, ...state }: RecordState,
+  { pair, ...state }: RecordState,
+  claim: Claim,
   fate: RefreshTokenFate,
   next: Retry | CoolDown | undefined,
   now: number,
 ): RecordState {
-  const isCounted = fate === 'counted' && !claim?.settled
+  const isCounted = fate === 'counted' && !claim.settled
   const after = pair && {
-    ...(fate === 'doubtful' && claim ? doubted(pair, claim.at) : pair),
+    ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
     retired: pair.retired || fate === 'dead',
   }
@@ -160,7 +168,7 @@ function released(
   return {
     ...state,
     pair: isStop ? undefined : after,
-    claim: next?.kind === 'retry' && claim ? { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } : undefined,
+    claim: next?.kind === 'retry' ? { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } : undefined,
     rest: next?.kind === 'cool-down' ? restOf(next, now) : state.rest,
   }
 }
@@ -170,7 +178,7 @@ export function clear(
   stored: RecordState | undefined,
   seenVersion: number,
   { now, epoch }: Reading,
-): Change<undefined> {
+): Change<undefined> & { readonly state: RecordState } {
   const { version, fence, overlaps, claim } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   const state = {
@@ -190,13 +198,13 @@ export function adopt(
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
-): Change<StoredTokens | undefined> {
-  const { state: cleared = EMPTY } = clear(stored, seenVersion, reading)
+): Change<StoredTokens> {
+  const cleared = clear(stored, seenVersion, reading).state
   // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
   // them again.
   const version = Math.max(cleared.version, Math.floor(reading.now / 1_000))
   const fence = cleared.fence + 1
-  return accept({ ...cleared, version, fence }, { version, fence }, tokens, reading)
+  return settled({ ...cleared, version, fence }, { version, fence }, tokens, reading.now)
 }
 
 /**
@@ -213,14 +221,19 @@ export function isOvertaken(stored: RecordState | undefined, earlier: number | u
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */
 export function overlap(stored: RecordState | undefined, { epoch }: Reading): Change<undefined> {
-  const state = inEpoch(stored ?? EMPTY, epoch)
-  // Written once only: each process of a fleet may note the same.
-  const isKnown = state.overlaps && state.pair?.overlapped !== false
-  return isKnown ? { answer: undefined } : { state: marked(state), answer: undefined }
+  return { state: marked(inEpoch(stored ?? EMPTY, epoch), true), answer: undefined }
 }
 
-function marked(state: RecordState): RecordState {
-  return { ...state, pair: state.pair && { ...state.pair, overlapped: true }, overlaps: true }
+/**
+ * Marks the stored pair as overlapped.
+ *
+ * @param overlaps Whether the next pair will be marked, too.
+ * @returns undefined if nothing changes: each process of a fleet may note the same.
+ */
+function marked(state: RecordState, overlaps: boolean): RecordState | undefined {
+  const { pair } = state
+  if (overlaps === state.overlaps && pair?.overlapped !== false) return undefined
+  return { ...state, pair: pair && { ...pair, overlapped: true }, overlaps }
 }
 
 /** @returns For how long the record is still of use, ms from `now`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RecordState } from '../../src/core/record-shape.ts'
-import { accept, adopt, claim, clear, keptMs, overlap, release } from '../../src/core/record-state.ts'
+import type { Change, RecordState } from '../../src/core/record-shape.ts'
+import { accept, adopt, claim, clear, isOvertaken, keptMs, overlap, release } from '../../src/core/record-state.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -59,7 +59,7 @@ class World {
     return world
   }
 
-  #after<Answer>({ state, answer }: { state?: RecordState; answer: Answer }): Answer {
+  #after<Answer>({ state, answer }: Change<Answer>): Answer {
     // A register stores the state as JSON.
     if (state) this.state = JSON.parse(JSON.stringify(state)) as RecordState
     return answer
@@ -206,6 +206,29 @@ describe('given a login that is stored after the record was lost', () => {
     world.state = adopt(undefined, 0, pair(9), world).state
     expect(world.claim('a', seenVersion)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-9' } })
   })
+
+  it('then its version is above the clock of the register, in seconds', () => {
+    expect(adopt(undefined, 0, pair(9), new World()).answer.version).toBe(NOW / 1_000 + 1)
+  })
+})
+
+describe('given a login whose step had no answer, and is about to be repeated', () => {
+  const loginAt = NOW - 5_000
+  const atLogin = clear(undefined, 0, { now: loginAt }).state
+  const later = clear(undefined, 0, { now: NOW }).state
+  const earlier = clear(undefined, 0, { now: loginAt - 1 }).state
+
+  it.each<[string, boolean, RecordState | undefined, RecordState | undefined]>([
+    ['the record has this login', true, atLogin, atLogin],
+    ['the record has a later login or logout', true, later, atLogin],
+    ['the record is an older one', false, earlier, atLogin],
+    ['the record was lost', false, undefined, atLogin],
+    ['the owner could not read the record, and it has a later login or logout', true, later, undefined],
+    ['the owner could not read the record, and it has an earlier logout', false, earlier, undefined],
+    ['the owner could not read the record, and it has a logout of the same instant', false, atLogin, undefined],
+  ])('when %s, then it is overtaken: %s', (_, isLater, stored, written) => {
+    expect(isOvertaken(stored, written?.clearedFence, loginAt)).toBe(isLater)
+  })
 })
 
 describe('given an exchange beside which another may have been in flight (R4)', () => {
@@ -253,6 +276,26 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).toBe(marked)
     world.accept(later, 3)
     expect(world.granted('c').overlapped).toBe(true)
+  })
+
+  it('when an earlier claim ends, and no other is in flight, then the stored pair is marked, but not the next one', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.now += TTL_MS
+    world.accept(world.granted('b'), 2)
+    world.accept(world.granted('b'), 3)
+    world.accept(first, 9)
+    expect(world.state).toMatchObject({ overlaps: false, pair: { accessToken: 'access-3', overlapped: true } })
+  })
+
+  it('when a claim is settled a second time, and another one is in flight, then nothing is marked', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.accept(first, 2)
+    world.granted('b')
+    const before = world.state
+    world.accept(first, 2)
+    expect(world.state).toBe(before)
   })
 
   it.each([
@@ -373,6 +416,12 @@ describe('given a state, when it is asked how long it is of use', () => {
     world.release(world.granted(), 'dead', { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
     expect(world.claim('b')).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+  })
+
+  it('then the rest until a login is of no use without tokens', () => {
+    const world = new World()
+    world.release(world.granted(), 'keep', { ...REST, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' })
+    expect(keptMs(world.state!, NOW)).toBe(0)
   })
 
   it('then an empty one is of none', () => {
