@@ -1,6 +1,8 @@
+import { judgeEnd } from './ending.ts'
 import { explore } from './search.ts'
 import { LARGE_SCOPES, LIMIT, SMALL_SCOPES } from './scopes.ts'
-import { makeDeterministic, type Scope, World } from './world.ts'
+import type { Scope } from './scope.ts'
+import { makeDeterministic, World } from './world.ts'
 
 // scripts/explore.mjs runs this as a process. Arguments: names small|large, scope <name> <limit>, schedule <name> <choices>
 makeDeterministic()
@@ -23,6 +25,6 @@ async function show(scope: Scope, schedule: readonly string[]): Promise<void> {
     await world.act(choice)
     console.log(choice.padEnd(20), world.shown)
   }
-  if (world.watch.violation === undefined && world.choices().length === 0) await world.judgeEnd()
+  if (world.watch.violation === undefined && world.choices().length === 0) await judgeEnd(world)
   console.log(world.watch.violation ?? 'No violation')
 }

@@ -1,5 +1,5 @@
 import type { Wish } from './owner.ts'
-import type { Fault, Scope } from './world.ts'
+import type { Fault, Scope } from './scope.ts'
 
 type Faults = Partial<Readonly<Record<Fault, number>>>
 

@@ -1,5 +1,7 @@
+import { judgeEnd } from './ending.ts'
 import { hashOf } from './hash.ts'
-import { type Scope, World } from './world.ts'
+import type { Scope } from './scope.ts'
+import { World } from './world.ts'
 
 export interface Found {
   readonly scope: string
@@ -72,7 +74,7 @@ async function run(
   const key = hashOf(`end ${world.key}`)
   const isEnd = !seen.has(key)
   seen.add(key)
-  if (isEnd) await world.judgeEnd()
+  if (isEnd) await judgeEnd(world)
   return { what: world.watch.violation, isEnd }
 }
 

@@ -3,7 +3,7 @@ import type { ClaimAnswer, GrantedClaim, NewTokens, StoredTokens } from '../../s
 import { Knowledge } from './knowledge.ts'
 import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
 import { ACCESS_MS, type TokenService } from './token-service.ts'
-import type { Scope } from './world.ts'
+import type { Scope } from './scope.ts'
 
 /** How a presentation of a refresh token ended for its owner. open: it has not ended yet. */
 type Ending = 'open' | 'accepted' | 'refused' | 'unknown' | 'throttled' | 'failed'

@@ -1,55 +1,9 @@
 import type { TokenGrant } from '../../src/index.ts'
-import { Owner, type Told, type Wish } from './owner.ts'
+import { Owner, type Wish } from './owner.ts'
 import { Register } from './register.ts'
+import { type Fault, FAULTS, OF_THE_REGISTER, type Scope } from './scope.ts'
 import { cut, failed, loginRequired, throttled, TokenService } from './token-service.ts'
 import { Watch } from './watch.ts'
-
-/**
- * lost: a message is lost, before or after it has acted, and its sender learns at once that the connection broke · late: it acts, or its
- * reply comes, at any later time or never · twice: it acts a second time, at any later time · crash, freeze: of an owner · throttled: the
- * service answers 429 · failed: it answers 503, having acted or not · flush, restore, step: of the register · outage: all messages of an owner to
- * the register are lost, until one is not.
- */
-export type Fault =
-  | 'lost'
-  | 'outage'
-  | 'late'
-  | 'twice'
-  | 'crash'
-  | 'freeze'
-  | 'reset'
-  | 'throttled'
-  | 'failed'
-  | 'flush'
-  | 'restore'
-  | 'step'
-
-export interface Scope {
-  readonly name: string
-  /** What the callers of each owner wish. */
-  readonly owners: readonly (readonly Wish[])[]
-  /** How often each fault may happen in one run. */
-  readonly faults: Partial<Readonly<Record<Fault, number>>>
-  /** How many faults in all. */
-  readonly most: number
-  /** At the service an obtain ends the sessions of earlier ones. */
-  readonly obtainEnds?: boolean
-  /** The register tells its epoch. Default true. */
-  readonly epochs?: boolean
-  /** A flush takes no time at all. */
-  readonly sameInstant?: boolean
-  readonly onUnavailable?: 'private' | 'fail'
-  /** Nobody can obtain: a person has to log in. */
-  readonly grant?: 'login'
-  /** For so long the service accepts a refresh token that was used, and says so. */
-  readonly graceMs?: number
-  /** False: what docs/protocol.md tells of owners without the store as a limit counts as a violation, too. */
-  readonly hasLimits?: boolean
-  /** How often time may pass while the service works. */
-  readonly slow?: number
-  /** What happens first in every run. */
-  readonly begins?: readonly string[]
-}
 
 interface Message {
   readonly id: string
@@ -83,10 +37,12 @@ const HOUR = 3_600_000
 /** One run: owners, messages, time, and what may happen next. */
 export class World {
   readonly watch: Watch
-  readonly #scope: Scope
+  readonly scope: Scope
   readonly #register: Register
   readonly #service: TokenService
-  readonly #owners: Owner[] = []
+  readonly owners: Owner[] = []
+  /** Commands and token calls so far. */
+  readonly calls = { register: 0, service: 0 }
   readonly #left: Map<Fault, number>
   #faultsLeft: number
   #slowLeft: number
@@ -96,12 +52,10 @@ export class World {
   #actions = 0
   /** Owners that the last action told something: they crash, freeze or are reset then, or later with the same effect. */
   #told = new Set<Owner>()
-  #registerCalls = 0
-  #serviceCalls = 0
   #isHit = false
 
   private constructor(scope: Scope) {
-    this.#scope = scope
+    this.scope = scope
     this.#register = new Register(scope.epochs ?? true)
     this.#service = new TokenService(scope.obtainEnds ?? false, scope.graceMs ?? 0)
     this.watch = new Watch(this.#service, () => this.#now, scope)
@@ -113,9 +67,9 @@ export class World {
   static async begin(scope: Scope): Promise<World> {
     const world = new World(scope)
     for (const [index, wishes] of scope.owners.entries()) {
-      await world.#tell(() => {
+      await world.tell(() => {
         const owner = world.#owned(index, wishes)
-        world.#owners.push(owner)
+        world.owners.push(owner)
         void owner.live()
         return owner
       })
@@ -126,7 +80,7 @@ export class World {
 
   #owned(index: number, wishes: readonly Wish[]): Owner {
     running = { name: 'ABCDE'[index]!, drawn: 0 }
-    const { onUnavailable = 'private', graceMs = 0, grant } = this.#scope
+    const { onUnavailable = 'private', graceMs = 0, grant } = this.scope
     // The messages of an owner know it, which does not exist before.
     const owner: Owner = new Owner(index, wishes, {
       register: {
@@ -157,15 +111,15 @@ export class World {
     const usual = this.#pending.map(({ id }) => `go ${id}`)
     const isQuiet = usual.length === 0
     const onlyService = this.#pending.every(({ to }) => to === 'service')
-    const isDone = this.#owners.every((owner) => owner.isDone || owner.isFrozen)
-    const frozen = this.#owners.filter((owner) => owner.isFrozen && !owner.isCrashed)
+    const isDone = this.owners.every((owner) => owner.isDone || owner.isFrozen)
+    const frozen = this.owners.filter((owner) => owner.isFrozen && !owner.isCrashed)
     const thaws = frozen.map(({ name }) => `thaw ${name}`)
     const canPass = this.#nextTimerAt < Infinity
     const time = isQuiet && !isDone && canPass ? ['time'] : []
     const slow = !isQuiet && onlyService && canPass && this.#slowLeft > 0 ? ['slow'] : []
     const late = this.#stragglers.map(({ id }) => id)
     const isCut = (owner: Owner) => owner.isCutOff && this.#newToRegister(owner).length > 0
-    const cuts = this.#owners.filter(isCut).map(({ name }) => `cut ${name}`)
+    const cuts = this.owners.filter(isCut).map(({ name }) => `cut ${name}`)
     const ends = isQuiet && isDone && frozen.length === 0
     if (ends && late.length === 0) return []
     return [...usual, ...time, ...(ends ? ['end'] : []), ...thaws, ...late, ...slow, ...cuts, ...this.#faults()]
@@ -175,7 +129,7 @@ export class World {
     if (this.#faultsLeft === 0) return []
     const can = (fault: Fault) => (this.#left.get(fault) ?? 0) > 0
     const faults: string[] = []
-    for (const owner of this.#owners.filter((one) => !one.isCutOff && this.#canBeHit(one)))
+    for (const owner of this.owners.filter((one) => !one.isCutOff && this.#canBeHit(one)))
       if (can('outage') && this.#newToRegister(owner).length > 0) faults.push(`outage ${owner.name}`)
     for (const { id, owner, to, bornAt, what } of this.#pending) {
       const canBeHit = this.#canBeHit(owner)
@@ -213,8 +167,8 @@ export class World {
 
   /** Where all owners are alike, the first fault befalls the first of them: it has to befall one. */
   #canBeHit(owner: Owner): boolean {
-    const [first = ''] = this.#scope.owners.map(String)
-    return this.#isHit || owner === this.#owners[0] || this.#scope.owners.some((wishes) => String(wishes) !== first)
+    const [first = ''] = this.scope.owners.map(String)
+    return this.#isHit || owner === this.owners[0] || this.scope.owners.some((wishes) => String(wishes) !== first)
   }
 
   async act(choice: string): Promise<void> {
@@ -227,7 +181,7 @@ export class World {
     if (what === 'time' || what === 'slow') return this.#pass(what === 'slow')
     if (what === 'end') return void (this.#stragglers = [])
     if (what === 'arrive') return this.#arrive(choice)
-    const owner = this.#owners.find(({ name }) => name === id)
+    const owner = this.owners.find(({ name }) => name === id)
     if (owner) return this.#befall(what, owner)
     const message = this.#take(id)
     if (message.to === 'register') message.owner.isCutOff = what === 'outage-after'
@@ -254,9 +208,9 @@ export class World {
         this.#execute(message)
         return this.#deliver(message, { error: failed(), text: '503' })
       case 'flush':
-        this.#register.flush(this.#scope.sameInstant ?? false)
+        this.#register.flush(this.scope.sameInstant ?? false)
         // It would create a record with a fence from before the flush.
-        if (!this.#scope.sameInstant) await this.#lose((one) => one.what === 'create')
+        if (!this.scope.sameInstant) await this.#lose((one) => one.what === 'create')
         break
       case 'restore':
         this.#register.restore(Number(detail))
@@ -294,7 +248,7 @@ export class World {
       this.#register.key(withFaults && (this.#left.get('restore') ?? 0) > 0),
       this.#service.key,
       this.watch.key,
-      ...this.#owners.map((owner) =>
+      ...this.owners.map((owner) =>
         [owner.story, owner.isCrashed, owner.isFrozen, owner.isCutOff, ...owner.held.map(({ text }) => text)].join(),
       ),
       this.#pending.map(({ id, bornAt }) => `${id}${withFaults && bornAt === this.#actions ? ' new' : ''}`).sort(),
@@ -307,77 +261,20 @@ export class World {
     ].join('\n')
   }
 
-  /** Judges the end: everybody has learnt what became of their wishes, and as soon as all is well again, everybody gets what they wish. */
-  async judgeEnd(): Promise<void> {
-    // The one that a fault may have befallen comes last: it knows more than the others.
-    const living = this.#owners.filter((owner) => !owner.isCrashed).reverse()
-    for (const owner of living) {
-      for (const told of owner.told) this.watch.judge(owner, told)
-      if (!owner.isDone) this.watch.fail('progress', `${owner.name} is stuck`)
-    }
-    await this.#calm(5 * 60_000)
-    if (this.#scope.grant === 'login') await this.#judgeLogin(living)
-    else
-      for (const wish of ['get', 'renew', 'get'] as const) for (const owner of living) await this.#grants(owner, wish)
-    const calls = this.#registerCalls
-    await this.#calm(10 * 60_000)
-    if (this.#registerCalls > calls) this.watch.fail('I13', 'idle owners send commands')
-  }
-
-  /** A login of one owner reaches the others, without a token call. A reset is a logout for all. */
-  async #judgeLogin(living: readonly Owner[]): Promise<void> {
-    const [first] = living
-    if (!first) return
-    for (const owner of living) await this.#grants(owner, 'get', 'ERR_LOGIN_REQUIRED')
-    await this.#calm(5 * 60_000)
-    const access = await this.#grants(first, 'login')
-    await this.#calm(2_000)
-    const calls = this.#serviceCalls
-    for (const owner of living)
-      if ((await this.#grants(owner, 'get')) !== access || this.#serviceCalls > calls)
-        this.watch.fail('login', `${owner.name} does not adopt the tokens of a login`)
-    for (const owner of living) await this.#grants(owner, 'renew')
-    await this.#asks(first, 'logout')
-    await this.#calm(5 * 60_000)
-    for (const owner of living)
-      if ((await this.#asks(owner, 'get'))?.error !== 'ERR_LOGIN_REQUIRED')
-        this.watch.fail('login', `${owner.name} has a token after a logout`)
-  }
-
-  /** @returns What became of it; undefined: nothing. */
-  async #asks(owner: Owner, wish: Wish): Promise<Told | undefined> {
-    let told: Told | undefined
-    const isServed = wish === 'get' && ['fresh', 'due'].includes(owner.tokens.status().phase)
-    await this.#tell(() => {
-      void owner.ask(wish).then((ended) => (told = ended))
-      return owner
-    })
-    if (isServed && !told) this.watch.fail('I9', `${owner.name} waits although its token serves`)
-    for (let actions = 0; actions < 200 && !told; actions += 1) await this.#goOn()
-    return told
-  }
-
-  /** @param mayFail With this code. @returns the token. */
-  async #grants(owner: Owner, wish: Wish, mayFail?: string): Promise<string | undefined> {
-    const told = await this.#asks(owner, wish)
-    const { token, error } = told ?? {}
-    const fail = (how: string) => this.watch.fail('progress', `when all is well again, ${owner.name} ${how}`)
-    if (!told) fail('waits for ever')
-    else if (token === undefined && error !== mayFail) fail(`gets ${error}`)
-    else if (token !== undefined && wish === 'renew' && (this.#service.remainingMs(token, this.#now) ?? 0) <= 0)
-      fail('gets a token that has ended')
-    return token
+  /** How long the service accepts an access token, ms; 0 if it has ended. */
+  remainingMs(token: string): number {
+    return this.#service.remainingMs(token, this.#now) ?? 0
   }
 
   /** Lets time pass in which nothing goes wrong. */
-  async #calm(ms: number): Promise<void> {
+  async calm(ms: number): Promise<void> {
     const end = this.#now + ms
     for (let actions = 0; actions < 500 && (this.#pending.length > 0 || this.#nextTimerAt <= end); actions += 1)
-      await this.#goOn()
+      await this.goOn()
     this.#now = end
   }
 
-  async #goOn(): Promise<void> {
+  async goOn(): Promise<void> {
     const [message] = this.#pending
     if (message) await this.#deliver(this.#take(message.id), this.#execute(message))
     else await this.#pass(false)
@@ -410,7 +307,7 @@ export class World {
         await this.#deliver(this.#take(id), { error: cut(), text: 'cut' })
     } else if (what === 'freeze') owner.isFrozen = owner.wasFrozen = true
     else if (what === 'reset')
-      await this.#tell(() => {
+      await this.tell(() => {
         owner.reset()
         return owner
       })
@@ -422,7 +319,7 @@ export class World {
     // Node runs timers before it reads sockets.
     await this.#fire(owner)
     for (const { text, deliver } of owner.held.splice(0)) {
-      await this.#tell(() => {
+      await this.tell(() => {
         owner.hears(text)
         deliver()
         return owner
@@ -438,7 +335,7 @@ export class World {
       return
     }
     this.#now = Math.max(this.#now, at)
-    for (const owner of this.#owners) await this.#fire(owner)
+    for (const owner of this.owners) await this.#fire(owner)
   }
 
   /** Those timers that are due; not those that they set. */
@@ -446,7 +343,7 @@ export class World {
     const due: (() => void)[] = []
     for (let timer = owner.takeTimer(); timer; timer = owner.takeTimer()) due.push(timer)
     for (const timer of due)
-      await this.#tell(() => {
+      await this.tell(() => {
         owner.hears('timer')
         timer()
         return owner
@@ -454,7 +351,7 @@ export class World {
   }
 
   get #nextTimerAt(): number {
-    return Math.min(...this.#owners.map((owner) => owner.nextTimerAt))
+    return Math.min(...this.owners.map((owner) => owner.nextTimerAt))
   }
 
   async #arrive(id: string): Promise<void> {
@@ -470,8 +367,7 @@ export class World {
   }
 
   #execute(message: Message): Reply {
-    if (message.to === 'register') this.#registerCalls += 1
-    else this.#serviceCalls += 1
+    this.calls[message.to] += 1
     return message.act()
   }
 
@@ -480,7 +376,7 @@ export class World {
     const deliver = () => (error === undefined ? resolve(value as never) : reject(error))
     const heard = `${id} ${text}`
     if (owner.isFrozen) return void owner.held.push({ text: heard, deliver })
-    await this.#tell(() => {
+    await this.tell(() => {
       owner.hears(heard)
       deliver()
       return owner
@@ -494,7 +390,7 @@ export class World {
   }
 
   /** Tells one owner something, and lets it do all that follows before anything else happens. */
-  async #tell(what: () => Owner): Promise<void> {
+  async tell(what: () => Owner): Promise<void> {
     const owner = what()
     running = owner
     this.#told.add(owner)
@@ -590,29 +486,6 @@ const ENDINGS: Partial<Record<number, 'refused' | 'throttled' | 'failed'>> = {
   429: 'throttled',
   503: 'failed',
 }
-
-/** The fault behind each action. */
-const FAULTS: Partial<Record<string, Fault>> = {
-  lost: 'lost',
-  outage: 'outage',
-  'outage-after': 'outage',
-  'lost-after': 'lost',
-  late: 'late',
-  'late-reply': 'late',
-  twice: 'twice',
-  crash: 'crash',
-  freeze: 'freeze',
-  reset: 'reset',
-  throttled: 'throttled',
-  failed: 'failed',
-  'failed-after': 'failed',
-  flush: 'flush',
-  restore: 'restore',
-  back: 'step',
-  ahead: 'step',
-}
-
-const OF_THE_REGISTER: ReadonlySet<Fault> = new Set<Fault>(['flush', 'restore', 'step'])
 
 /** The owner that runs: one at a time. */
 let running: { name: string; drawn: number } = { name: '', drawn: 0 }
