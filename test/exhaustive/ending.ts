@@ -37,7 +37,7 @@ async function judgeLogin(world: World, living: readonly Owner[]): Promise<void>
       world.watch.fail('login', `${owner.name} has a token after a logout`)
 }
 
-/** @returns What became of it; undefined: nothing. */
+/** @returns How the wish ended; undefined if it did not. */
 async function asks(world: World, owner: Owner, wish: Wish): Promise<Told | undefined> {
   let told: Told | undefined
   const isServed = wish === 'get' && ['fresh', 'due'].includes(owner.tokens.status().phase)
@@ -50,7 +50,7 @@ async function asks(world: World, owner: Owner, wish: Wish): Promise<Told | unde
   return told
 }
 
-/** @param mayFail With this code. @returns the token. */
+/** @param mayFail The code of an error that is no failure. @returns The token. */
 async function grants(world: World, owner: Owner, wish: Wish, mayFail?: string): Promise<string | undefined> {
   const told = await asks(world, owner, wish)
   const { token, error } = told ?? {}

@@ -1,10 +1,13 @@
 import type { Wish } from './owner.ts'
 
 /**
- * lost: a message is lost, before or after it has acted, and its sender learns at once that the connection broke · late: it acts, or its
- * reply comes, at any later time or never · twice: it acts a second time, at any later time · crash, freeze: of an owner · throttled: the
- * service answers 429 · failed: it answers 503, having acted or not · flush, restore, step: of the register · outage: all messages of an owner to
- * the register are lost, until one is not.
+ * - `lost`: a message is lost before or after it acts, and its sender learns at once that the connection broke.
+ * - `outage`: all messages of an owner to the register are lost until one is not.
+ * - `late`: a message acts, or its reply comes, at any later time or never.
+ * - `twice`: a message acts a second time, at any later time.
+ * - `crash`, `freeze`, `reset`: of an owner.
+ * - `throttled`, `failed`: the service answers 429, or 503 with or without having acted.
+ * - `flush`, `restore`, `step`: of the register.
  */
 export type Fault =
   | 'lost'
@@ -26,9 +29,9 @@ export interface Scope {
   readonly owners: readonly (readonly Wish[])[]
   /** How often each fault may happen in one run. */
   readonly faults: Partial<Readonly<Record<Fault, number>>>
-  /** How many faults in all. */
+  /** The largest number of faults in one run. */
   readonly most: number
-  /** At the service an obtain ends the sessions of earlier ones. */
+  /** An obtain ends the sessions of earlier obtains. */
   readonly obtainEnds?: boolean
   /** The register tells its epoch. Default true. */
   readonly epochs?: boolean
@@ -37,9 +40,9 @@ export interface Scope {
   readonly onUnavailable?: 'private' | 'fail'
   /** Nobody can obtain: a person has to log in. */
   readonly grant?: 'login'
-  /** For so long the service accepts a refresh token that was used, and says so. */
+  /** How long the service accepts a used refresh token. The source says so. */
   readonly graceMs?: number
-  /** False: what docs/protocol.md tells of owners without the store as a limit counts as a violation, too. */
+  /** False: the known limits of owners without the store (docs/protocol.md) count as violations, too. */
   readonly hasLimits?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number

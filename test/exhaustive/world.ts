@@ -12,7 +12,7 @@ interface Message {
   readonly act: () => Reply
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
-  /** At which action it was sent. */
+  /** The number of the action that sent the message. */
   readonly bornAt: number
   readonly what: string
   readonly sentAt: number
@@ -25,7 +25,7 @@ interface Reply {
   readonly text: string
 }
 
-/** What is on its way for an unknown time. */
+/** A message, or its reply, that arrives at an unknown time. */
 interface Straggler {
   readonly id: string
   readonly message: Message
@@ -50,7 +50,7 @@ export class World {
   #pending: Message[] = []
   #stragglers: Straggler[] = []
   #actions = 0
-  /** Owners that the last action told something: they crash, freeze or are reset then, or later with the same effect. */
+  /** Owners that learnt something by the last action. A crash, a freeze or a reset happens to these only: later it would have the same effect. */
   #told = new Set<Owner>()
   #isHit = false
 
@@ -81,7 +81,7 @@ export class World {
   #owned(index: number, wishes: readonly Wish[]): Owner {
     running = { name: 'ABCDE'[index]!, drawn: 0 }
     const { onUnavailable = 'private', graceMs = 0, grant } = this.scope
-    // The messages of an owner know it, which does not exist before.
+    // The messages of an owner hold the owner, which does not exist yet.
     const owner: Owner = new Owner(index, wishes, {
       register: {
         kind: 'register',
@@ -106,7 +106,7 @@ export class World {
     return owner
   }
 
-  /** All that may happen next; first what happens where nothing goes wrong. Empty: the run has ended. */
+  /** All that may happen next. What happens if nothing goes wrong comes first. Empty: the run has ended. */
   choices(): string[] {
     const usual = this.#pending.map(({ id }) => `go ${id}`)
     const isQuiet = usual.length === 0
@@ -134,7 +134,7 @@ export class World {
     for (const { id, owner, to, bornAt, what } of this.#pending) {
       const canBeHit = this.#canBeHit(owner)
       const isReplace = what === 'replace' || what === 'create'
-      // A message that is lost or late is so from its birth: whatever happens before makes no difference.
+      // A message is lost or late from the moment at which it is sent: what happens between makes no difference.
       const isNew = bornAt === this.#actions
       if (canBeHit && can('lost')) faults.push(...(isNew ? [`lost ${id}`] : []), `lost-after ${id}`)
       if (canBeHit && can('late')) faults.push(...(isNew ? [`late ${id}`] : []), `late-reply ${id}`)
@@ -143,10 +143,10 @@ export class World {
       if (canBeHit && can('throttled') && to === 'service') faults.push(`throttled ${id}`)
       if (canBeHit && can('failed') && to === 'service') faults.push(`failed ${id}`, `failed-after ${id}`)
       if (to !== 'register') continue
-      // What happens to the register is seen by the next command only.
+      // The register changes right before its next command: only commands see the change.
       if (can('flush') && this.#register.text !== undefined && !isReplace) faults.push(`flush ${id}`)
       if (can('step')) faults.push(`back ${id}`, `ahead ${id}`)
-      // Connections break: what was sent before takes no effect after.
+      // Connections break: commands that were sent before have no effect afterwards.
       if (can('restore') && !isReplace)
         this.#register.past.forEach((text, index) => {
           if (text !== this.#register.text) faults.push(`restore ${id} ${index}`)
@@ -165,7 +165,7 @@ export class World {
     return this.#pending.filter((one) => one.owner === owner && one.to === 'register' && one.bornAt === bornAt)
   }
 
-  /** Where all owners are alike, the first fault befalls the first of them: it has to befall one. */
+  /** If all owners are alike, the first fault happens to the first owner: the other orders would be the same. */
   #canBeHit(owner: Owner): boolean {
     const [first = ''] = this.scope.owners.map(String)
     return this.#isHit || owner === this.owners[0] || this.scope.owners.some((wishes) => String(wishes) !== first)
@@ -209,7 +209,7 @@ export class World {
         return this.#deliver(message, { error: failed(), text: '503' })
       case 'flush':
         this.#register.flush(this.scope.sameInstant ?? false)
-        // It would create a record with a fence from before the flush.
+        // Such a command would create a record with a fence from before the flush.
         if (!this.scope.sameInstant) await this.#lose((one) => one.what === 'create')
         break
       case 'restore':
@@ -226,7 +226,7 @@ export class World {
     await this.#deliver(message, reply)
   }
 
-  /** For people. */
+  /** The state in one line, for people. */
   get shown(): string {
     const { version, fence, overlaps, pair, claim, rest } = this.#register.state ?? {}
     const short = (n = 0) => n % 100_000
@@ -240,7 +240,7 @@ export class World {
     ].join(' ')
   }
 
-  /** All that the future depends on. Each owner's own state is in its story. */
+  /** All that the future of the run depends on. The story of an owner stands for the owner's state. */
   get key(): string {
     const withFaults = this.#faultsLeft > 0
     return [
@@ -298,7 +298,7 @@ export class World {
   async #befall(what: string, owner: Owner): Promise<void> {
     if (what === 'crash') {
       owner.isCrashed = true
-      // What it has sent may arrive at any time, or never.
+      // The messages of this owner may arrive at any time, or never.
       for (const message of this.#pending.filter((one) => one.owner === owner)) this.#delay(this.#take(message.id))
     } else if (what === 'outage' || what === 'cut') {
       owner.isCutOff = true
@@ -338,7 +338,7 @@ export class World {
     for (const owner of this.owners) await this.#fire(owner)
   }
 
-  /** Those timers that are due; not those that they set. */
+  /** Fires the timers that are due, but not those that they set. */
   async #fire(owner: Owner): Promise<void> {
     const due: (() => void)[] = []
     for (let timer = owner.takeTimer(); timer; timer = owner.takeTimer()) due.push(timer)
@@ -389,7 +389,7 @@ export class World {
     return message
   }
 
-  /** Tells one owner something, and lets it do all that follows before anything else happens. */
+  /** Tells one owner something. The owner does all that follows before anything else happens. */
   async tell(what: () => Owner): Promise<void> {
     const owner = what()
     running = owner
@@ -487,15 +487,15 @@ const ENDINGS: Partial<Record<number, 'refused' | 'throttled' | 'failed'>> = {
   503: 'failed',
 }
 
-/** The owner that runs: one at a time. */
+/** The owner that runs. Only one owner runs at a time. */
 let running: { name: string; drawn: number } = { name: '', drawn: 0 }
 
-/** Everything that follows has happened: nothing here waits for anything but promises. */
+/** Resolves when everything that follows has happened: all code here waits for promises only. */
 function drained(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-/** Makes this process one in which the same choices lead to the same run: UUIDs count, and errors look at no stack. */
+/** In this process the same choices now lead to the same run: UUIDs are counters. Errors have no stack, which saves time. */
 export function makeDeterministic(): void {
   Object.defineProperty(crypto, 'randomUUID', { value: () => `${running.name}-${running.drawn++}` })
   Error.stackTraceLimit = 0
