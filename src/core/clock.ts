@@ -27,11 +27,10 @@ export const systemClock: Clock = /* @__PURE__ */ Object.freeze({
   wallNow: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimer(callback: () => void, delayMs: number, holdsProcess = false) {
-    // setImmediate runs after the event loop has read its sockets. A timer of 0 ms may run before that.
+    // setImmediate runs after the event loop has read its sockets. A timer of 0 ms may run before that. It is never unref'd: the
+    // loop of an idle process would sleep before it, until another timer is due.
     if (delayMs <= 0 && turns.setImmediate) {
       const turn = turns.setImmediate(callback)
-      // Polyfills for browsers return a number, which has no unref.
-      if (!holdsProcess) (turn as { unref?: () => void }).unref?.()
       return () => turns.clearImmediate(turn)
     }
     const timer: unknown = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))
