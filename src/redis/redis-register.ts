@@ -23,13 +23,14 @@ return { value, string.format('%.0f', now), run }
 
 /**
  * KEYS: the record. ARGV: the new value; ms to keep it, or '' for ever; the expected value, absent if none is expected. Answers 1 if the script
- * stored the new value, else 0.
+ * stored the new value, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
  */
 const REPLACE = new Script(`
 local key, expected = KEYS[1], ARGV[3]
 local kind = redis.call('TYPE', key).ok
 local stands = kind == 'string' and redis.call('GETRANGE', key, 0, ${MAX_BYTES}) or kind ~= 'none' and ''
-if stands ~= (expected or false) then return 0 end
+local isOdd = expected == '' and stands and string.find(stands, '[\\128-\\255]')
+if stands ~= (expected or false) and not isOdd then return 0 end
 if ARGV[2] == '' then redis.call('SET', key, ARGV[1]) else redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
 return 1
 `)
@@ -45,7 +46,7 @@ export function redisRegister(client: RedisClient): TokenRegister {
       const [value, now, run] = reply as unknown[]
       return {
         now: Number(text(now)),
-        ...(value !== null && { value: text(value) }),
+        ...(value !== null && { value: readable(text(value)) }),
         ...(text(run) !== '' && { epoch: text(run) }),
       }
     },
@@ -56,6 +57,9 @@ export function redisRegister(client: RedisClient): TokenRegister {
     },
   }
 }
+
+/** Clients read bytes that are no UTF-8 as another text, which no process could name as the one that it expects. */
+const readable = (value: string) => (value.includes('\ufffd') ? '' : value)
 
 /** Some clients answer with buffers. */
 const text = (reply: unknown) => String(reply)

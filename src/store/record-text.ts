@@ -43,7 +43,9 @@ export async function textOf(state: RecordState, key: string, keyRing: KeyRing):
   const [kid] = keyRing.ids as [string, ...string[]]
   const head = { schema: SCHEMA, nonce: randomHex(), kid, shown: await shownOf(state) }
   const { box } = await keyRing.seal(JSON.stringify(state), contextOf(key, head))
-  return JSON.stringify({ ...head, box } satisfies Envelope)
+  const text = JSON.stringify({ ...head, box } satisfies Envelope)
+  // In ASCII, which every database and client stores and returns unchanged.
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** @throws {ForeignRecord} */

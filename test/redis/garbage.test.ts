@@ -93,6 +93,33 @@ describeRedis('given something else in the place of the record', () => {
     expect((await world.record()).shown).toMatchObject({ version: 1 })
   })
 
+  // Clients read a text where the server has bytes: what is no text is read as another one.
+  it.each([
+    ['bytes that are no text', "'{' .. string.char(0, 255, 254, 128, 194, 237, 160, 128)"],
+    ['a record that ends within a character', '\'{"schema":2,"nonce":"\' .. string.char(226, 130)'],
+    ['10 MB that are cut within a character', "'{' .. string.rep(string.char(226, 130, 172), 3500000)"],
+  ])('when it is %s, then it counts as absent and is replaced (F141)', async (_, value) => {
+    await seed()
+    await world.server.command('EVAL', `return redis.call('SET', KEYS[1], ${value})`, '1', await world.key())
+    const { tokens, told } = await world.start()
+    expect(await tokens.getAccessToken()).toBe('access-2')
+    await settle()
+    expect(told.storeUnavailable).toEqual([])
+    expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+    expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
+  })
+
+  it('when a refresh token has characters beyond ASCII, then other processes read it as it is (F141)', async () => {
+    const refreshToken = 'é€𝔘\u00a0\u07ff\u0800\ud7ff\ue000\ufffd\u{10000}\u{10ffff}'
+    const first = await world.start()
+    await first.tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken })
+    const { tokens, told } = await world.start()
+    expect(await tokens.getAccessToken()).toBe('a')
+    await tokens.renew()
+    expect(world.source.calls.map(({ refreshToken }) => refreshToken)).toEqual([refreshToken])
+    expect(told.storeUnavailable).toEqual([])
+  })
+
   it('when it is of a newer release, then it is left alone, and this process has its own tokens (F143)', async () => {
     const { record } = await seed()
     const newer = JSON.stringify({ ...record, schema: 3, box: { of: 'another shape' } })
