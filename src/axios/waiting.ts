@@ -1,4 +1,4 @@
-import { AxiosError, type InternalAxiosRequestConfig } from 'axios'
+import { AxiosError, CanceledError, type InternalAxiosRequestConfig } from 'axios'
 import { isTokenError } from '../core/errors.ts'
 import { memberOf } from './member-of.ts'
 import { promised } from './promised.ts'
@@ -78,13 +78,15 @@ export class Wait {
   }
 }
 
-/** The request's own `signal`, or one that its `cancelToken` aborts, too. */
-function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig): Cancellation {
-  if (!signal && !cancelToken) return NEVER
+/** The request's own `signal`, or one that its `cancelToken` and the stream of its body abort, too. */
+function cancellation(config: InternalAxiosRequestConfig): Cancellation {
+  const { signal, cancelToken } = config
+  const body = streamIn(config)
+  if (!signal && !cancelToken && !body) return NEVER
   // axios takes anything that resembles a signal.
   const own = signal && 'throwIfAborted' in signal ? (signal as AbortSignal) : undefined
   const alike = own ? undefined : signal
-  if (!cancelToken && !alike) return { signal: own }
+  if (!cancelToken && !alike && !body) return { signal: own }
   const controller = new AbortController()
   const abort = () => controller.abort()
   // Missing in axios' types.
@@ -92,11 +94,23 @@ function cancellation({ signal, cancelToken }: InternalAxiosRequestConfig): Canc
   token?.subscribe(abort)
   alike?.addEventListener?.('abort', abort)
   if (alike?.aborted) abort()
+  // As axios itself does as soon as it sends the body. This listener stays: an error that no listener hears ends the process.
+  body?.on('error', (error) => controller.abort(AxiosError.from(error, undefined, config)))
+  const onClose = () => controller.abort(new CanceledError('Request stream has been aborted', config))
+  body?.on('close', onClose)
   const forget = () => {
+    body?.off('close', onClose)
     token?.unsubscribe(abort)
     alike?.removeEventListener?.('abort', abort)
   }
   return { signal: own ? AbortSignal.any([own, controller.signal]) : controller.signal, forget }
+}
+
+type BodyStream = Record<'on' | 'off', (event: 'error' | 'close', listener: (error?: unknown) => void) => unknown>
+
+function streamIn({ data }: InternalAxiosRequestConfig<unknown>): BodyStream | undefined {
+  const { on, off, pipe } = (data ?? {}) as Partial<BodyStream> & { pipe?: unknown }
+  return [on, off, pipe].every((one) => typeof one === 'function') ? (data as BodyStream) : undefined
 }
 
 interface Cancellation {

@@ -1,6 +1,7 @@
+import { Readable } from 'node:stream'
 import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } from 'axios'
-import { attachBearer, type TokenManager } from '../../src/index.ts'
+import { attachBearer, TokenError, type TokenManager } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 import { refusing, startApi } from './support/api-server.ts'
@@ -129,6 +130,53 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     expect(minted.calls).toBe(0)
   })
 })
+
+describe.each(ADAPTERS)(
+  'given a body that is a stream, and a token that takes long to come (%s adapter)',
+  (adapter) => {
+    async function upload() {
+      const world = await waitingWorld(adapter)
+      const body = new Readable({ read: () => {} })
+      const request = world.api.post('/', body)
+      await until(() => world.minted.calls === 1)
+      return { ...world, body, request }
+    }
+
+    it('when the stream fails, then the request fails at once and as axios would, unsent', async () => {
+      const { server, body, request } = await upload()
+      body.destroy(Object.assign(new Error('no such file'), { code: 'ENOENT' }))
+      const error = await failureOf<AxiosError>(request)
+      expect(error).toMatchObject({ isAxiosError: true, code: 'ENOENT', message: 'no such file', config: { url: '/' } })
+      expect(server.received).toEqual([])
+    })
+
+    it('when the stream is closed, then the request is cancelled, unsent', async () => {
+      const { server, body, request } = await upload()
+      body.destroy()
+      expect(axios.isCancel(await failureOf(request))).toBe(true)
+      expect(server.received).toEqual([])
+    })
+
+    it('when no token comes, and the stream fails later, then the request has its error and nothing else happens', async () => {
+      const { minted, body, request } = await upload()
+      minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'refused'))
+      minted.release()
+      expect(await failureOf(request)).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+      // Throws if nobody listens.
+      expect(body.emit('error', new Error('no such file'))).toBe(true)
+    })
+
+    it('when the token comes, then the stream arrives whole', async () => {
+      const { server, minted, body, request } = await upload()
+      minted.release()
+      body.push('one')
+      body.push('two')
+      body.push(null)
+      await request
+      expect(server.received.map((one) => one.body.toString())).toEqual(['onetwo'])
+    })
+  },
+)
 
 describe('given listeners on signals and cancel tokens', () => {
   it.each(['served', 'aborted', 'timed out', 'refused by the manager'])(
