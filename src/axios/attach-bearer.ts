@@ -73,7 +73,8 @@ class Attachments {
   readonly #reported = new Set<string>()
   /** By origin. The map is replaced, never changed, so a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
-  #interceptor: number | undefined
+  readonly #interceptor = (config: InternalAxiosRequestConfig) => this.#wrap(config)
+  #interceptorId = NaN
   /** The wrapper of the last request, with the adapter and the claims that it was made for. */
   #kept: { wrapper: Wrapper; choice: AdapterChoice; claims: ReadonlyMap<string, Bearer> } | undefined
   readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
@@ -84,7 +85,10 @@ class Attachments {
 
   attach(tokens: TokenManager, settings: AttachSettings): Attachment {
     const attached = this.#attached.get(tokens)
-    if (attached) return attached
+    if (attached) {
+      this.#install()
+      return attached
+    }
     const { header, text, refuses } = settings
     if (this.#isDefault(header))
       throw new TypeError(
@@ -100,7 +104,7 @@ class Attachments {
       )
     const claim: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
     this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
-    if (this.#attached.size === 0) this.#install()
+    this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
         // A second call must not detach a later attachment.
@@ -112,17 +116,25 @@ class Attachments {
   }
 
   #install(): void {
+    if (this.#isInstalled) return
     Object.defineProperty(this.#instance, ATTACHMENTS, { value: this, configurable: true })
-    const wrap = (config: InternalAxiosRequestConfig) => this.#wrap(config)
+    const { request } = this.#instance.interceptors
     // Synchronous: one asynchronous interceptor makes all requests of the instance wait for a microtask.
-    this.#interceptor = this.#instance.interceptors.request.use(wrap, undefined, { synchronous: true })
+    this.#interceptorId = request.use(this.#interceptor, undefined, { synchronous: true })
+  }
+
+  /** `interceptors.request.clear()` of the user removes our interceptor, too. Older axios then gives its id to another one. */
+  get #isInstalled(): boolean {
+    const handlers: readonly ({ fulfilled?: unknown } | null)[] | undefined =
+      this.#instance.interceptors.request.handlers
+    return handlers?.some((one) => one?.fulfilled === this.#interceptor) ?? !Number.isNaN(this.#interceptorId)
   }
 
   #detach(tokens: TokenManager, claim: Bearer): void {
     this.#attached.delete(tokens)
     this.#claims = new Map([...this.#claims].filter(([, one]) => one !== claim))
-    if (this.#attached.size > 0 || this.#interceptor === undefined) return
-    this.#instance.interceptors.request.eject(this.#interceptor)
+    if (this.#attached.size > 0) return
+    if (this.#isInstalled) this.#instance.interceptors.request.eject(this.#interceptorId)
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
   }
 

@@ -285,6 +285,31 @@ describe('given a manager that is attached already', () => {
     expect(server.bearers.slice(2)).toEqual([undefined, undefined])
   })
 
+  it('when the user has cleared the interceptors and attaches it again, then requests carry the token', async () => {
+    const server = await startApi()
+    const { tokens } = startTokens()
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    api.interceptors.request.clear()
+    const attachment = attachBearer(api, tokens)
+    await api.get('/')
+    attachment.detach()
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer token-1', undefined])
+  })
+
+  it('when the user has cleared the interceptors and detaches it, then other interceptors stay', async () => {
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const attachment = attachBearer(api, startTokens().tokens)
+    api.interceptors.request.clear()
+    const seen = jest.fn((config: InternalAxiosRequestConfig) => config)
+    api.interceptors.request.use(seen)
+    attachment.detach()
+    await api.get('/')
+    expect(seen).toHaveBeenCalledTimes(1)
+  })
+
   it('when a second copy of the package attaches it, then nothing changes either (F126)', async () => {
     const server = await startApi(refusing('token-1'))
     const { tokens } = startTokens()
