@@ -26,7 +26,7 @@ export function attachSettings(given: AttachOptions) {
     origins,
     header = 'Authorization',
     scheme = 'Bearer',
-    refuses = ({ status }: AxiosResponse) => status === 401,
+    refuses = isUnauthorized,
     allowInsecureHttp = false,
   } = ownOptions('The options of attachBearer', given, NAMES)
   checkFlag('allowInsecureHttp', allowInsecureHttp)
@@ -44,8 +44,20 @@ export function attachSettings(given: AttachOptions) {
     origins: givenOrigins(origins, allowInsecureHttp),
     header,
     text: textWith(scheme),
-    refuses,
+    refuses: refuses === isUnauthorized ? refuses : notPromising(refuses),
     allowInsecureHttp,
+  }
+}
+
+const isUnauthorized = ({ status }: AxiosResponse) => status === 401
+
+/** A compiler may have made an async function into one that is not seen to be async. */
+function notPromising(refuses: (response: AxiosResponse) => unknown): (response: AxiosResponse) => boolean {
+  return (response) => {
+    const answer = refuses(response)
+    if (typeof (answer as Partial<PromiseLike<unknown>> | null)?.then === 'function')
+      throw new TypeError('refuses must not return a promise')
+    return Boolean(answer)
   }
 }
 

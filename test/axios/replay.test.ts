@@ -254,6 +254,15 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(await failureOf(api.get('/'))).toBe(reason)
   })
 
+  it('when it returns a promise, then the request rejects and is not sent twice', async () => {
+    const server = await startApi()
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    const refuses = (() => Promise.resolve(false)) as unknown as () => boolean
+    attachBearer(api, startTokens().tokens, { refuses })
+    expect(await failureOf(api.get('/'))).toEqual(new TypeError('refuses must not return a promise'))
+    expect(server.received).toHaveLength(1)
+  })
+
   it('when there is no answer at all, then it is not asked', async () => {
     const refuses = jest.fn(() => true)
     const api = axios.create({ adapter, baseURL: 'http://127.0.0.1:9' })
