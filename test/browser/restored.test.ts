@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { describeBrowser, openedAlone, stageOfSuite } from './support/browser.ts'
+import { describeBrowser, stageOfSuite } from './support/browser.ts'
+import { loneBrowser } from './support/lone-browser.ts'
 import { until } from './support/site.ts'
 
 /** Starts the app, sends one request, and leaves. A page that is not restored but loaded again does all this again. */
@@ -20,14 +21,15 @@ describeBrowser('given a page in the back/forward cache', () => {
     const { site } = stage()
     site.lifetimeMs = 1_000
     site.scripts.set('/page', PAGE).set('/elsewhere', ELSEWHERE)
-    const close = await openedAlone(`${site.origin}/page`)
+    const browser = await loneBrowser()
     const isRestored = () => site.received.some(({ path }) => path === '/api/restored')
     try {
+      await browser.open(`${site.origin}/page`)
       await until(isRestored)
       const before = site.calls.length
       await until(() => site.calls.length > before)
     } finally {
-      await close()
+      await browser.close()
     }
     // The page sent nothing else, so no request caused this token call.
     expect(site.received.at(-1)).toMatchObject({ path: '/api/restored' })

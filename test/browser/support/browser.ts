@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from '@jest/globals'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -70,22 +68,6 @@ export function stageOfSuite(bundlers: ('vite' | 'esbuild')[] = ['esbuild']): ()
     await stage.foreign.close()
   })
   return () => stage
-}
-
-/** A browser that nobody controls: one that is controlled keeps no page in its back/forward cache. @returns close */
-export async function openedAlone(address: string): Promise<() => Promise<void>> {
-  const profile = await mkdtemp(join(tmpdir(), 'profile-'))
-  const browser = spawn(process.env.TEST_CHROMIUM!, [...FLAGS, `--user-data-dir=${profile}`, address], {
-    stdio: 'ignore',
-    detached: true,
-  })
-  return async () => {
-    const ended = once(browser, 'exit')
-    // With all of its processes.
-    process.kill(-browser.pid!, 'SIGKILL')
-    await ended
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 })
-  }
 }
 
 async function opened(context: BrowserContext, address: string, options: object = {}): Promise<Tab> {
