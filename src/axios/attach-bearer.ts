@@ -74,7 +74,7 @@ class Attachments {
   /** By origin. The map is replaced, never changed, so a request keeps the claims that it began with. */
   #claims: ReadonlyMap<string, Bearer> = new Map()
   readonly #interceptor = (config: InternalAxiosRequestConfig) => this.#wrap(config)
-  #interceptorId = NaN
+  #interceptorId = 0
   /** The wrapper of the last request, with the adapter and the claims that it was made for. */
   #kept: { wrapper: Wrapper; choice: AdapterChoice; claims: ReadonlyMap<string, Bearer> } | undefined
   readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
@@ -127,7 +127,7 @@ class Attachments {
   get #isInstalled(): boolean {
     const handlers: readonly ({ fulfilled?: unknown } | null)[] | undefined =
       this.#instance.interceptors.request.handlers
-    return handlers?.some((one) => one?.fulfilled === this.#interceptor) ?? !Number.isNaN(this.#interceptorId)
+    return handlers?.some((one) => one?.fulfilled === this.#interceptor) ?? false
   }
 
   #detach(tokens: TokenManager, claim: Bearer): void {

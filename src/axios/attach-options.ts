@@ -56,7 +56,7 @@ function notPromising(refuses: (response: AxiosResponse) => unknown): (response:
   return (response) => {
     const answer = refuses(response)
     if (typeof (answer as Partial<PromiseLike<unknown>> | null)?.then === 'function')
-      throw new TypeError('refuses must not return a promise')
+      throw new TypeError('refuses must not be async')
     return Boolean(answer)
   }
 }

@@ -259,7 +259,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const refuses = (() => Promise.resolve(false)) as unknown as () => boolean
     attachBearer(api, startTokens().tokens, { refuses })
-    expect(await failureOf(api.get('/'))).toEqual(new TypeError('refuses must not return a promise'))
+    expect(await failureOf(api.get('/'))).toEqual(new TypeError('refuses must not be async'))
     expect(server.received).toHaveLength(1)
   })
 
