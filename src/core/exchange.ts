@@ -72,7 +72,7 @@ export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0
   if (grant.accessLifetimeMs < ODD_LIFETIME_MS)
     events.anomaly(
       'lifetime-odd',
-      `An access token lives ${grant.accessLifetimeMs} ms only: give accessLifetimeMs in milliseconds`,
+      `An access token lives ${grant.accessLifetimeMs} ms only: did the source give seconds?`,
     )
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
   return {

@@ -277,7 +277,10 @@ export class Renewal {
     const { events, graceMs } = this.#settings
     if (by === 'obtain' || graceMs === Infinity) return
     if (refreshToken === undefined)
-      events.anomaly('response-odd', 'A refresh answer carried no refresh token: the next renewal obtains')
+      events.anomaly(
+        'response-odd',
+        "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one",
+      )
     else if (refreshToken === presented)
       events.anomaly('response-odd', 'A refresh answer carried the same refresh token again')
   }

@@ -1,8 +1,7 @@
 import { TokenError } from '../core/errors.ts'
-import type { Exchange, ExchangeContext, TokenGrant } from '../core/token-source.ts'
-import { failureOfAnswer, isOAuthError } from '../wire/oauth-errors.ts'
+import type { ExchangeContext, TokenGrant } from '../core/token-source.ts'
 import type { Answered } from '../wire/token-call.ts'
-import { documentIn, errorIn, memberOf, otherProtocol } from './document.ts'
+import { documentIn, memberOf, otherProtocol } from './document.ts'
 
 /** Reads the answers of one token endpoint. */
 export class AnswerReader {
@@ -21,31 +20,30 @@ export class AnswerReader {
    *
    * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used. No part of such an answer is used.
    */
-  grantIn(exchange: Exchange, answer: Answered, report: ExchangeContext['report']): TokenGrant {
+  grantIn(answer: Answered, report: ExchangeContext['report']): TokenGrant {
     const document = documentIn(answer.text)
     const unusable = (why: string) => unusableAnswer(answer, why)
     if (!document)
       throw unusable(/^\s*</.test(answer.text) ? 'it is HTML; check tokenEndpoint' : 'it is no JSON object')
-    if (memberOf(document, 'error') !== undefined) throw errorUnderSuccess(exchange, answer, errorIn(document))
+    if (memberOf(document, 'error') !== undefined) throw unusable('it reports an error under a status of success')
     const accessToken = memberOf(document, 'access_token')
     if (typeof accessToken !== 'string' || accessToken === '')
       throw unusable(otherProtocol(document) ?? 'access_token must be a non-empty string')
     const odd: string[] = []
     const tokenType = memberOf(document, 'token_type')
     if (tokenType === undefined) odd.push('names no token_type: Bearer is assumed')
-    else if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer')
+    else if (typeof tokenType !== 'string' || !/^bearer(token)?$/i.test(tokenType))
       throw unusable(`token_type must be Bearer, got ${named(tokenType, accessToken)}`)
-    const refreshToken = memberOf(document, 'refresh_token')
-    if (refreshToken !== undefined && (typeof refreshToken !== 'string' || refreshToken === ''))
-      throw unusable('refresh_token must be a non-empty string')
+    const refreshToken = memberOf(document, 'refresh_token') ?? ''
+    if (typeof refreshToken !== 'string') throw unusable('refresh_token must be a string')
     const expiresIn = memberOf(document, 'expires_in')
-    if (expiresIn === undefined) odd.push(`has no expires_in: ${this.#defaultLifetimeMs} ms are assumed`)
-    else if (!isLifetime(expiresIn)) throw unusable('expires_in must be a positive number of seconds')
+    const accessLifetimeMs = expiresIn === undefined ? this.#defaultLifetimeMs : lifetimeOf(expiresIn)
+    if (accessLifetimeMs === undefined) throw unusable('expires_in must be a positive number of seconds')
+    if (expiresIn === undefined) odd.push(`has no expires_in: ${accessLifetimeMs} ms are assumed`)
     const missing = this.#notGranted(memberOf(document, 'scope'))
     if (missing.length > 0) odd.push(`grants less than was asked for: ${missing.join(' ')} is missing from its scope`)
     this.#tell(odd, report)
-    const accessLifetimeMs = expiresIn === undefined ? this.#defaultLifetimeMs : expiresIn * 1_000
-    if (refreshToken === undefined) return { accessToken, accessLifetimeMs }
+    if (refreshToken === '') return { accessToken, accessLifetimeMs }
     const refreshLifetimeMs = refreshLifetimeIn(document)
     return {
       accessToken,
@@ -58,7 +56,8 @@ export class AnswerReader {
   /** @returns The requested words that are missing from the scope of the answer; none if the answer names no scope. */
   #notGranted(scope: unknown): string[] {
     if (typeof scope !== 'string') return []
-    const granted = scope.split(' ')
+    // GitHub, Shopify and Slack separate the words by commas.
+    const granted = scope.split(/[ ,]/)
     return this.#scope.filter((word) => !granted.includes(word) && !UNANSWERED.test(word))
   }
 
@@ -78,13 +77,15 @@ const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
  *   cannot be used is ignored.
  */
 function refreshLifetimeIn(document: Parameters<typeof memberOf>[0]): number | undefined {
-  const seconds = memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in')
-  return isLifetime(seconds) ? seconds * 1_000 : undefined
+  return lifetimeOf(memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in'))
 }
 
-/** JSON.parse reads 1e400 as Infinity: such a token would never expire. */
-function isLifetime(seconds: unknown): seconds is number {
-  return typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds * 1_000)
+/** @returns Ms; undefined if the value is no positive number of seconds. Some servers send the number as text (Apigee, Entra v1). */
+function lifetimeOf(seconds: unknown): number | undefined {
+  const isText = typeof seconds === 'string' && /^\d{1,15}$/.test(seconds)
+  const ms = typeof seconds === 'number' || isText ? Number(seconds) * 1_000 : NaN
+  // JSON.parse reads 1e400 as Infinity: such a token would never expire.
+  return ms > 0 && ms < Infinity ? ms : undefined
 }
 
 /** @returns A word of the answer, for a message. A word that may be a token is not named. */
@@ -92,21 +93,8 @@ function named(word: unknown, accessToken: string): string {
   return typeof word === 'string' && /^[\w+.:-]{1,32}$/.test(word) && word !== accessToken ? word : 'something else'
 }
 
-/** For an answer that reports an error under a status of 2xx. */
-function errorUnderSuccess(exchange: Exchange, answer: Answered, error: string | undefined): TokenError {
-  const known = isOAuthError(error) ? error : undefined
-  const what = known === undefined ? 'it reports an error under a status of success' : `it reports ${known}`
-  if (known === undefined) return unusableAnswer(answer, what)
-  const { outcome, refreshToken } = failureOfAnswer(exchange, 400, known)
-  return unusableAnswer(answer, what, { outcome, refreshToken, serviceCode: known })
-}
-
 /** @param why Must quote no value of the answer that may be a token. */
-function unusableAnswer(
-  { address, status }: Answered,
-  why: string,
-  details: object = { outcome: 'unknown' },
-): TokenError {
+function unusableAnswer({ address, status }: Answered, why: string): TokenError {
   const message = `The answer of ${address} cannot be used: ${why}`
-  return new TokenError('ERR_TOKEN_RESPONSE', message, { ...details, status })
+  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

@@ -19,8 +19,8 @@ export interface OAuth2Options {
   /** The secret, or a function that returns it and is called at each exchange, e.g. one that asks a secret manager. */
   clientSecret?: string | (() => string | Promise<string>) | undefined
   /**
-   * `basic` (default with a secret), `post`, `none` (a public client, default without a secret), or a function that adds the proof
-   * to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
+   * `basic` (default), `post`, `none` (a public client, default for a `login` without a secret; or a client certificate in
+   * `transport`), or a function that adds the proof to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
    */
   clientAuthentication?: 'basic' | 'post' | 'none' | ClientAuthentication | undefined
   /** Passed to a `clientAuthentication` function, which makes it the audience of a signed assertion. Default: `tokenEndpoint`. */
@@ -106,8 +106,9 @@ export function oauth2Settings(options: OAuth2Options) {
   }
 }
 
-function checkedClient({ clientId, clientSecret, clientAuthentication }: OAuth2Options, issuer: string) {
-  const method = clientAuthentication ?? (clientSecret === undefined ? 'none' : 'basic')
+function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: OAuth2Options, issuer: string) {
+  // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
+  const method = clientAuthentication ?? (clientSecret === undefined && grant === 'login' ? 'none' : 'basic')
   if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
   if (typeof clientSecret === 'function') checkFunction('clientSecret', clientSecret)
   else if (clientSecret !== undefined || method === 'basic' || method === 'post')

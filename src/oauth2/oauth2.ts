@@ -5,7 +5,7 @@ import { isSuccess, TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { authenticate } from './client-authentication.ts'
 import { type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
-import { refusalOf } from './refusal-of.ts'
+import { namesError, refusalOf } from './refusal-of.ts'
 
 /**
  * A token source for any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): with client credentials, or with the
@@ -76,7 +76,7 @@ class OAuth2 implements TokenSource {
     const secret = await authenticate(client, body, headers)
     const call = { url, body: body.toString(), headers: { ...Object.fromEntries(headers), ...HEADERS } }
     const answer = await this.#calls.post(call, context)
-    if (isSuccess(answer.status)) return this.#reader.grantIn(exchange, answer, context.report)
+    if (isSuccess(answer.status) && !namesError(answer.text)) return this.#reader.grantIn(answer, context.report)
     const isSent = (word: string) => [client.clientId, secret, ...body.values(), ...answer.sent].includes(word)
     const { failure, advice, serviceCode } = refusalOf(exchange, answer, grant, isSent)
     throw refused(answer, failure, advice, serviceCode)

@@ -13,6 +13,8 @@ describe('given an answer of status 200 that can be used', () => {
     ['has members of its own', { ...GRANT, 'not-before-policy': 0, id_token: 'i', __proto__: { error: 'x' } }],
     ['spells bearer small', { ...GRANT, token_type: 'bearer' }],
     ['has null where there is nothing', { ...GRANT, error: null, refresh_token: null }],
+    ['has expires_in as text, as Entra v1', { ...GRANT, expires_in: '3600' }],
+    ['says BearerToken, as Apigee', { ...GRANT, token_type: 'BearerToken', refresh_token_expires_in: '0' }],
   ])('when it %s, then it is used', async (_, answer) => {
     expect(await exchanged(source(answer))).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 3_600_000 },
@@ -29,11 +31,18 @@ describe('given an answer of status 200 that can be used', () => {
     })
   })
 
+  it('when refresh_token is an empty text, then the answer brings none', async () => {
+    const one = source({ ...GRANT, refresh_token: '', refresh_expires_in: 90 })
+    expect((await exchanged(one, 'r')).grant).toEqual({ accessToken: 'issued-token', accessLifetimeMs: 3_600_000 })
+  })
+
   it.each([
     [{ refresh_token_expires_in: 90 }, 90_000],
     [{ refresh_expires_in: 1.5 }, 1_500],
     [{ refresh_expires_in: 0 }, undefined],
-    [{ refresh_expires_in: '90' }, undefined],
+    [{ refresh_expires_in: '90' }, 90_000],
+    [{ refresh_expires_in: '0' }, undefined],
+    [{ refresh_expires_in: 'never' }, undefined],
     [{ refresh_token_expires_in: -1 }, undefined],
   ])('when it says %j, then the refresh token lives %p ms', async (members, refreshLifetimeMs) => {
     const { grant } = await exchanged(source({ ...GRANT, refresh_token: 'next', ...members }), 'r')
@@ -69,6 +78,8 @@ describe('given an answer of status 200 that can be used', () => {
   it.each([
     ['read write', 'read', ['write']],
     ['read write admin', 'admin', ['read', 'write']],
+    ['repo gist', 'gist,repo', undefined],
+    ['repo gist', 'gist,user', ['repo']],
     ['read', 'write read', undefined],
     ['read', undefined, undefined],
     ['openid offline_access api://x/.default', 'User.Read', undefined],
@@ -98,8 +109,12 @@ describe('given an answer of status 200 that cannot be used', () => {
     ['an access_token that is no text', { ...GRANT, access_token: 5 }, 'access_token must be a non-empty string'],
     ['DPoP', { ...GRANT, token_type: 'DPoP' }, 'token_type must be Bearer, got DPoP'],
     ['a long type', { ...GRANT, token_type: 'x'.repeat(33) }, 'token_type must be Bearer, got something else'],
+    ['MAC', { ...GRANT, token_type: 'mac' }, 'token_type must be Bearer, got mac'],
     ['a type that is a token', { ...GRANT, token_type: 'issued-token' }, 'must be Bearer, got something else'],
-    ['expires_in as text', { ...GRANT, expires_in: '3600' }, 'expires_in must be a positive number of seconds'],
+    ['expires_in of text', { ...GRANT, expires_in: '1h' }, 'expires_in must be a positive number of seconds'],
+    ['expires_in of no text', { ...GRANT, expires_in: '' }, 'expires_in must be a positive number of seconds'],
+    ['expires_in of 0 as text', { ...GRANT, expires_in: '0' }, 'expires_in must be a positive number of seconds'],
+    ['expires_in in a list', { ...GRANT, expires_in: [60] }, 'expires_in must be a positive number of seconds'],
     ['expires_in of 0', { ...GRANT, expires_in: 0 }, 'expires_in must be a positive number of seconds'],
     ['a negative expires_in', { ...GRANT, expires_in: -1 }, 'expires_in must be a positive number of seconds'],
     [
@@ -107,8 +122,8 @@ describe('given an answer of status 200 that cannot be used', () => {
       `{"access_token":"a","token_type":"Bearer","expires_in":1e400}`,
       'expires_in must be a positive',
     ],
-    ['a refresh_token that is no text', { ...GRANT, refresh_token: {} }, 'refresh_token must be a non-empty string'],
-    ['an unknown error', { ...GRANT, error: 'bad_verification_code' }, 'it reports an error under a status of success'],
+    ['a refresh_token that is no text', { ...GRANT, refresh_token: {} }, 'refresh_token must be a string'],
+    ['an error of several words', { ...GRANT, error: 'Bad code' }, 'it reports an error under a status of success'],
     ['an error that is an object', { error: { code: 5 } }, 'it reports an error under a status of success'],
     [
       'a wrapped token (F194)',
@@ -124,15 +139,6 @@ describe('given an answer of status 200 that cannot be used', () => {
       expect(error.message).toContain(why)
       expect(`${error.message} ${JSON.stringify(error)}`).not.toMatch(/issued-token|hidden/)
     }
-  })
-
-  it.each([
-    ['invalid_grant', 'refused'],
-    ['invalid_client', 'kept'],
-  ])('when it reports %s on a refresh, then the refresh token is %s', async (word, refreshToken) => {
-    const error = await failureOf(exchanged(source({ error: word }), 'r'))
-    expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'rejected', serviceCode: word, refreshToken })
-    expect(error.message).toContain(`it reports ${word}`)
   })
 
   it('when the access token has characters that no header can carry, then it is refused', async () => {

@@ -18,6 +18,7 @@ describe('given options that are wrong', () => {
     [{ clientSecret: '' }, 'clientSecret must be given, got an empty text: is the environment variable set?'],
     [{ clientSecret: 'hidden\n' }, 'clientSecret must have no line break'],
     [{ clientSecret: 5 }, 'clientSecret must be a string, got number'],
+    [{ clientSecret: undefined }, 'clientSecret must be given, got undefined: is the environment variable set?'],
     [{ clientSecret: undefined, clientAuthentication: 'post' }, 'clientSecret must be given, got undefined'],
     [{ clientSecret: undefined, clientAuthentication: 'basic' }, 'clientSecret must be given, got undefined'],
     [{ clientAuthentication: 'jwt' }, "clientAuthentication must be one of 'basic', 'post', 'none', got 'jwt'"],

@@ -82,6 +82,27 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [503, { errors: [{}] }, unavailable, unavailable, unavailable, 'the token service failed'],
 ]
 
+/** What servers say in place of an error of RFC 6749, and which one they mean. */
+const DIALECTS: [status: number, body: object, error: string][] = [
+  // RFC 6749 has 401 for a refused client only.
+  [401, word('access_denied'), 'invalid_client'], // Auth0
+  [401, word('unauthorized_client'), 'invalid_client'], // Keycloak
+  [401, word('deleted_client'), 'invalid_client'], // Google
+  [401, word('invalid_token'), 'invalid_grant'], // Spring Security, Cloud Foundry
+  [401, word('invalid_grant'), 'invalid_grant'],
+  [401, word('invalid_scope'), 'invalid_scope'],
+  [401, word('temporarily_unavailable'), 'temporarily_unavailable'],
+  [400, word('invalid_resource'), 'invalid_target'], // Microsoft Entra
+  // GitHub, Slack and Zoho answer every error with 200.
+  [200, word('bad_refresh_token'), 'invalid_grant'],
+  [200, word('incorrect_client_credentials'), 'invalid_client'],
+  [200, word('invalid_client'), 'invalid_client'],
+  [200, word('invalid_grant'), 'invalid_grant'],
+  [200, word('invalid_code'), 'interaction_required'],
+  [200, { ok: false, error: 'invalid_refresh_token' }, 'interaction_required'],
+  [200, { access_token: 'hidden-value', error: 'server_error' }, 'server_error'],
+]
+
 describe('given an answer that refuses', () => {
   it.each(TABLE)(
     'when it is %i %j, then an obtain is told as %s, a refresh as %s, that of a login as %s',
@@ -102,6 +123,30 @@ describe('given an answer that refuses', () => {
       expect(errors[1]!.message).toContain(advice)
     },
   )
+
+  it.each(DIALECTS)('when it is %i %j, then it means %s', async (status, body, error) => {
+    const told = ({ code, outcome, refreshToken, retryable }: TokenError) => ({
+      code,
+      outcome,
+      refreshToken,
+      retryable,
+    })
+    for (const options of [{}, { refreshToken: 'r' }, { refreshToken: 'r', grant: 'login' as const }]) {
+      const [given, meant] = [await refused(status, body, options), await refused(400, word(error), options)]
+      expect(told(given)).toEqual(told(meant))
+      expect(given).toMatchObject({ status, serviceCode: (body as { error: string }).error })
+    }
+  })
+
+  it('when its error has the name of a member of every object, then it is an unknown error', async () => {
+    const error = await refused(403, word('constructor'), { refreshToken: 'r', grant: 'login' })
+    expect(error).toMatchObject({ code: credentials, refreshToken: 'kept' })
+    expect(error.message).toBe(`${ENDPOINT} answered 403: constructor: check tokenEndpoint, and the client`)
+  })
+
+  it('when it refuses the credentials of an obtain with invalid_grant, then nothing is said of a refresh token', async () => {
+    expect((await refused(400, word('invalid_grant'))).message).not.toContain('refresh token')
+  })
 
   it.each([429, 503])('when %i says Retry-After, then that is read', async (status) => {
     expect(await refused(status, '', { headers: { 'Retry-After': '7' } })).toMatchObject({ retryAfterMs: 7_000 })

@@ -64,7 +64,7 @@ describe('given a way to authenticate the client', () => {
     expect(headers).not.toHaveProperty('authorization')
   })
 
-  it.each([{ clientAuthentication: 'none' as const }, { clientSecret: undefined }])(
+  it.each([{ clientAuthentication: 'none' as const }, { clientSecret: undefined, grant: 'login' as const }])(
     'when it is %j, then only the id is sent',
     async (options) => {
       const { body, headers } = await sentBy(options, 'r')
