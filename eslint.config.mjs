@@ -62,8 +62,8 @@ export default tseslint.config(
   room('web', '^(?!\\./|\\.\\./(core|store)/)', 'web imports core and store: it loads in any runtime.'),
   room(
     'opentelemetry',
-    '^(?!\\./|\\.\\./(core|wire)/|@opentelemetry/api$)',
-    'opentelemetry imports core, wire and the API of OpenTelemetry, and no SDK: the user brings one.',
+    '^(?!\\./|\\.\\./core/|@opentelemetry/api$)',
+    'opentelemetry imports core and the API of OpenTelemetry, and no SDK: the user brings one.',
   ),
   room(
     'doctor',

@@ -60,8 +60,8 @@ export class Measurements {
       description: '1 for the phase that the manager is in, 0 for the others',
     })
     const tellRemaining = (result: ObservableResult) => {
-      const { accessExpiresAt } = this.#status()
-      if (accessExpiresAt === undefined) return
+      // 0 without a token: exporters repeat the last value for ever.
+      const { accessExpiresAt = 0 } = this.#status()
       result.observe(Math.max(0, accessExpiresAt - this.#wallNow()) / 1_000, this.#attributes)
     }
     const tellPhase = (result: ObservableResult) => {

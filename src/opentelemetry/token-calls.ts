@@ -8,10 +8,9 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
-import { isTokenError, outcomeOf } from '../core/errors.ts'
+import { isTokenError, outcomeOf, type TokenError } from '../core/errors.ts'
 import type { Watcher } from '../core/events.ts'
 import type { Exchange } from '../core/token-source.ts'
-import { toTokenError } from '../wire/to-token-error.ts'
 import type { Measurements } from './measurements.ts'
 
 /** More links would tell nothing new, and cost the exporter. */
@@ -50,7 +49,8 @@ export class TokenCalls implements Watcher {
       this.#ended(span, { 'evergreen.exchange': exchange, 'evergreen.outcome': 'accepted' })
       return result
     } catch (thrown) {
-      const error = toTokenError(thrown, exchange)
+      // An exchange rejects with nothing else.
+      const error = thrown as TokenError
       const attributes = {
         'evergreen.exchange': exchange,
         'evergreen.outcome': outcomeOf(error),

@@ -46,12 +46,15 @@ describe('given a manager that is instrumented', () => {
     expect(JSON.stringify(read)).not.toMatch(/access-|refresh-\d/)
   })
 
-  it('when it has no token yet, then there is no life to tell of', async () => {
+  it('when it has no token, or no longer, then no life is left', async () => {
     const { tokens } = manage()
     instrument(tokens, { meter: telemetry.meter })
-    const read = await telemetry.scrape()
-    expect(read).toMatchObject({ 'evergreen_manager_phase{evergreen_phase="empty"}': 1 })
-    expect(Object.keys(read).join()).not.toContain('evergreen_token_remaining')
+    const empty = { 'evergreen_manager_phase{evergreen_phase="empty"}': 1, evergreen_token_remaining: 0 }
+    expect(await telemetry.scrape()).toMatchObject(empty)
+    await tokens.getAccessToken()
+    expect(await telemetry.scrape()).toMatchObject({ evergreen_token_remaining: 60 })
+    await tokens.reset()
+    expect(await telemetry.scrape()).toMatchObject(empty)
   })
 
   it('when its token is fresh, then a request is no wait', async () => {
