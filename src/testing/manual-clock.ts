@@ -1,5 +1,8 @@
-import { setImmediate as macrotask } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { cryptoWork } from './crypto-work.ts'
+
+/** Taken when this module is loaded: the mock timers of `node:test` replace it later. */
+const macrotask = setImmediate
 
 /** A `Clock` (see the main entry) whose time moves only when a test moves it. */
 export interface ManualClock {
@@ -20,7 +23,7 @@ interface Timer {
 
 /**
  * Makes a `Clock` that a test moves by hand. Pass it to `createTokenManager`. From now on the methods of `crypto.subtle` are replaced by ones that
- * count running operations, because `advance` waits for these operations.
+ * count running operations, because `advance` waits for these operations: for ever if a stub of yours never ends one.
  *
  * @example
  * ```ts

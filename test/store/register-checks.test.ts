@@ -82,6 +82,8 @@ describe('given a register that breaks a promise', () => {
         },
       }),
     ],
+    ['many who read and replace in turns lose nothing', () => ({ replace: async () => false })],
+    ['many who read and replace in turns lose nothing', () => ({ replace: async () => true })],
     [
       'the clock does not go back, and the epoch stays',
       (whole) => ({ read: async (key) => ({ ...(await whole.read(key)), epoch: String(Math.random()) }) }),

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
+import timers from 'node:timers/promises'
+import { describe, expect, it, jest } from '@jest/globals'
 import { createTokenManager } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 
@@ -97,6 +98,14 @@ describe('given a clock that is moved by hand', () => {
     await expect(refused).rejects.toThrow('Unrecognized')
     await expect(detached).rejects.toThrow('must be of type SubtleCrypto')
     await clock.advance(1)
+    expect(clock.monotonicNow()).toBe(1)
+  })
+
+  it('when the timers of Node are mocked, as node:test does, then it still moves', async () => {
+    const clock = manualClock()
+    const mocked = jest.spyOn(timers, 'setImmediate').mockRejectedValue(new Error('a mock was called'))
+    const moved = clock.advance(1)
+    await moved.finally(() => mocked.mockRestore())
     expect(clock.monotonicNow()).toBe(1)
   })
 
