@@ -217,6 +217,17 @@ describe('given what is no such service', () => {
       printed: expect.stringMatching(/does not trust the certificate[^]*NODE_EXTRA_CA_CERTS/),
     })
   })
+
+  it('when its certificate has expired, then it says so, and not that nothing answered', async () => {
+    const { key, cert } = selfSigned('localhost', [-3, -2])
+    const server = createServer({ key, cert })
+    const baseUrl = `https://localhost:${(await listening(server)).split(':')[1]}`
+    const trusted = join(built.dir, 'expired.pem')
+    writeFileSync(trusted, cert)
+    const told = await doctor(['doctor', '--base-url', baseUrl], { ...CLIENT, NODE_EXTRA_CA_CERTS: trusted })
+    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/CERT_HAS_EXPIRED[^]*check the dates/) })
+    expect(told.printed).not.toContain('Nothing answered')
+  })
 })
 
 describe('given a wrong call of the doctor', () => {
@@ -246,8 +257,8 @@ describe('given a wrong call of the doctor', () => {
     expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(message) })
   })
 
-  it('when help is wanted, then it is printed', async () => {
-    expect(await doctor(['--help'], {})).toEqual({ code: 0, printed: expect.stringContaining('--base-url URL') })
+  it.each([[['--help']], [['doctor', '-h']]])('when help is wanted by %j, then it is printed', async (args) => {
+    expect(await doctor(args, {})).toEqual({ code: 0, printed: expect.stringContaining('--base-url URL') })
   })
 })
 

@@ -21,7 +21,7 @@ const OPTIONS = {
   api: { type: 'string' },
   json: { type: 'boolean' },
   'allow-insecure-http': { type: 'boolean' },
-  help: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** @returns The options, or `help` if the user asks for help or gives no argument. @throws {Misuse} */

@@ -7,6 +7,7 @@ import {
   isTokenError,
   type Login,
   loginPassword,
+  type TokenError,
   type TokenErrorCode,
   type TokenGrant,
   type TokenManager,
@@ -133,7 +134,7 @@ async function step(
   } catch (error) {
     if (!isTokenError(error)) throw error
     isDone = false
-    const advice = adviceOn(error.code, error.retryAfterMs, seen[before])
+    const advice = adviceOn(error, seen[before])
     findings.problems.push({ step: name, code: error.code, message: error.message, advice })
   }
   const answer = seen[before]
@@ -141,7 +142,7 @@ async function step(
   return isDone
 }
 
-function adviceOn(code: TokenErrorCode, retryAfterMs: number | undefined, answer: Seen | undefined): string[] {
+function adviceOn({ code, message, retryAfterMs }: TokenError, answer: Seen | undefined): string[] {
   const advice: string[] = []
   if (answer && isPage(answer))
     advice.push(
@@ -153,7 +154,8 @@ function adviceOn(code: TokenErrorCode, retryAfterMs: number | undefined, answer
     const pause = retryAfterMs === undefined ? 'a minute' : `${Math.ceil(retryAfterMs / 1_000)} s`
     advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to two token calls.`)
   }
-  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
+  // A host with a wrong certificate has answered, and the message says what to do.
+  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !message.includes('certificate'))
     advice.push(
       answer
         ? 'The service at this address fails: try again later.'
