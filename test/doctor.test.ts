@@ -245,7 +245,16 @@ describe('given a wrong call of the doctor', () => {
       CLIENT,
       /must not carry a user or password/,
     ],
-    [['doctor', '--base-url', 'http://payments.example.com'], CLIENT, /must be https/],
+    [
+      ['doctor', '--base-url', 'http://payments.example.com'],
+      CLIENT,
+      /^--base-url must be https.* give --allow-insecure-http/,
+    ],
+    [
+      ['doctor', '--base-url', 'http://payments.example.com', '--allow-insecure-http=false'],
+      CLIENT,
+      /^--allow-insecure-http takes no value/,
+    ],
     [['doctor', ...BASE, '--api'], CLIENT, /--api must be given/],
     [['doctor', ...BASE, '--api', '/wallet'], CLIENT, /--api must be an absolute/],
     [['doctor', ...BASE], {}, /Set EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET/],

@@ -16,11 +16,18 @@ async function main(): Promise<number> {
   return exitCode
 }
 
+/** The checks know the names that programs use. */
+function asOptions(message: string): string {
+  return message.replace('baseUrl', '--base-url').replace('set allowInsecureHttp', 'give --allow-insecure-http')
+}
+
 try {
   process.exitCode = await main()
 } catch (error) {
   // The messages of option checks name the option, never a secret.
   const isMisuse = error instanceof Misuse || error instanceof TypeError || error instanceof RangeError
-  process.stderr.write(isMisuse ? `${error.message}.\n\n${USAGE}` : `The doctor failed: ${(error as Error).name}\n`)
+  process.stderr.write(
+    isMisuse ? `${asOptions(error.message)}.\n\n${USAGE}` : `The doctor failed: ${(error as Error).name}\n`,
+  )
   process.exitCode = isMisuse ? EXIT.usage : EXIT.broken
 }
