@@ -204,7 +204,7 @@ export class Renewal {
     const plan = this.#planAfter(call, error)
     if (plan.obtains && plan.fate !== 'keep') this.#spent(call.claim)
     const refusedAfterMs = this.#sinceClaimMs
-    const answer = await this.#release(call.claim, plan.fate, firstWordOf(plan, this.#isHalted()))
+    const answer = await this.#release(call.claim, plan.fate, firstWordOf(plan, this.#halted))
     const newer = answer?.newer
     // Of an outdated renewal it would concern the tokens that were adopted meanwhile.
     if (plan.obtains && !newer && !this.#isHalted('outdated')) memory.owesObtain = true

@@ -6,6 +6,7 @@ import {
   type FailureFacts,
   firstWordOf,
   pauseMs,
+  type Plan,
   planAfter,
   planAfterLateArrival,
   planToStop,
@@ -293,11 +294,16 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   })
 
   it('then the store is told at once what follows, but for a refused refresh token, whose claim is kept', () => {
-    const rest = plan(down, { attempt: 4 })
-    expect([false, true].map((isHalted) => firstWordOf(rest, isHalted))).toEqual([rest.next, undefined])
+    const words = (said: Plan) =>
+      ([undefined, 'closed', 'outdated'] as const).map((halted) => firstWordOf(said, halted))
+    for (const attempt of [1, 4]) {
+      const pause = plan(down, { attempt })
+      expect(words(pause)).toEqual([pause.next, pause.next, undefined])
+    }
+    const atOnce = plan(failure('unknown'), { exchange: 'refresh' })
+    expect(words(atOnce)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
     const kept = { kind: 'retry', ms: 0 }
-    for (const attempt of [1, 4])
-      expect([false, true].map((isHalted) => firstWordOf(plan(refused, { attempt }), isHalted))).toEqual([kept, kept])
+    for (const attempt of [1, 4]) expect(words(plan(refused, { attempt }))).toEqual([kept, kept, kept])
   })
 
   it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { OpenableStore } from '../../src/core/token-store.ts'
 import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
-import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
 /** Two managers share a store and the token that the first one obtained. The token is due, and the first one renews it. */
@@ -92,6 +92,35 @@ describe('given a token that another owner renews', () => {
     await closed
     await settle()
     second.tokens.peekAccessToken()
+    const renewed = second.tokens.renew()
+    await settle()
+    expect(source.kinds).toBe('obtain refresh obtain')
+    await renewed
+  })
+
+  it.each([20_000, 120_000])(
+    'when the other is closed meanwhile, and the service asks for a pause of %d ms, then ours keeps to it',
+    async (retryAfterMs) => {
+      const { first, second, source, gate, clock } = await dueForBoth(0, {}, failing(429, { retryAfterMs }))
+      const closed = first.tokens.close()
+      gate.open()
+      await closed
+      const renewed = outcome(second.tokens.renew({ maxWaitMs: 300_000 }))
+      await clock.advance(retryAfterMs - 1)
+      expect(source.kinds).toBe('obtain refresh')
+      await clock.advance(5_000)
+      await renewed
+      await second.tokens.getAccessToken()
+      expect(source.kinds).toBe('obtain refresh refresh')
+    },
+  )
+
+  it('when the other is closed meanwhile, and its answer is lost, then ours obtains at once', async () => {
+    const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
+    const { first, second, source, gate } = await dueForBoth(0, {}, lost)
+    const closed = first.tokens.close()
+    gate.open()
+    await closed
     const renewed = second.tokens.renew()
     await settle()
     expect(source.kinds).toBe('obtain refresh obtain')
