@@ -38,6 +38,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
       const { now: found, value } = (row ?? {}) as { now?: unknown; value?: unknown }
       const now = Number(found)
       if (Number.isNaN(now)) throw new ForeignAnswer('query(text, values) must answer rows that are objects')
+      if (typeof (value ?? '') !== 'string') throw new ForeignAnswer('query(text, values) must answer texts as strings')
       return { now, ...(typeof value === 'string' && { value }) }
     },
 

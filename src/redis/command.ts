@@ -52,7 +52,8 @@ export class Script {
     try {
       return await command(['EVALSHA', await this.#digest, '1', key, ...args])
     } catch (thrown) {
-      if (!messageOf(thrown).startsWith('NOSCRIPT')) throw thrown
+      // GLIDE names it so, within a longer message.
+      if (!/^NOSCRIPT|- NoScriptError: /.test(messageOf(thrown))) throw thrown
       return command(['EVAL', this.#text, '1', key, ...args])
     }
   }

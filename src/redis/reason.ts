@@ -18,6 +18,7 @@ const ADVICE = {
   OOM: 'the server is full, give it memory (maxmemory)',
   READONLY: 'the server is a replica, connect to the primary',
   SELF_SIGNED_CERT_IN_CHAIN: CA,
+  SUBSCRIBED: 'the client is subscribed to a channel, pass another one',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CA,
   WRONGPASS: 'the server refused the user or the password',
 }
@@ -46,6 +47,8 @@ export function reasonOf(thrown: unknown, client?: object): string {
 /** @returns The word that names an error of Redis, alone or within an error of a script: NOAUTH, READONLY, OOM, LOADING. */
 function nameIn(message: string): string | undefined {
   if (message.includes(`The user executing the script can't run`)) return 'NOPERM'
+  // The first words are those of Redis, the others those of ioredis 5.
+  if (/\(P\|S\)SUBSCRIBE|subscriber mode/.test(message)) return 'SUBSCRIBED'
   return /(?:^-?|: -)([A-Z]{2,}) /.exec(message)?.[1]
 }
 

@@ -42,18 +42,23 @@ export function redisRegister(client: RedisClient): TokenRegister {
     kind: 'redis',
     async read(key): Promise<RegisterReading> {
       const reply = await READ.run(command, key, [])
-      if (!Array.isArray(reply)) throw new ForeignAnswer('the client must answer with the reply of Redis')
-      const [value, now, run] = reply as unknown[]
+      if (!Array.isArray(reply)) throw foreign()
+      const [value, time, run] = reply as unknown[]
+      const now = Number(text(time))
+      if (Number.isNaN(now)) throw foreign()
       return {
-        now: Number(text(now)),
-        ...(value !== null && { value: readable(text(value)) }),
+        now,
+        // Some clients answer undefined for null.
+        ...((value ?? undefined) !== undefined && { value: readable(text(value)) }),
         ...(text(run) !== '' && { epoch: text(run) }),
       }
     },
     async replace(key, expected, value, keepMs) {
       const kept = keepMs === Infinity ? '' : String(Math.ceil(keepMs))
       const args = expected === undefined ? [value, kept] : [value, kept, expected]
-      return Number(await REPLACE.run(command, key, args)) === 1
+      const stored = text(await REPLACE.run(command, key, args))
+      if (stored !== '1' && stored !== '0') throw foreign()
+      return stored === '1'
     },
   }
 }
@@ -61,5 +66,12 @@ export function redisRegister(client: RedisClient): TokenRegister {
 /** Clients read bytes that are no UTF-8 as another text, which no process could name as the one that it expects. */
 const readable = (value: string) => (value.includes('\ufffd') ? '' : value)
 
-/** Some clients answer with buffers. */
-const text = (reply: unknown) => String(reply)
+/** Some clients answer with bytes. Others parse a text that looks like JSON. */
+function text(reply: unknown): string {
+  if (ArrayBuffer.isView(reply)) return new TextDecoder().decode(reply as Uint8Array)
+  if (typeof reply === 'string') return reply
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
+  throw foreign()
+}
+
+const foreign = () => new ForeignAnswer('the client must answer with the reply of Redis, unchanged')

@@ -159,6 +159,7 @@ describe('given a client that fails in its own way', () => {
     ['the rows alone', [{ now: 1 }], 'query(text, values) must answer { rows }'],
     ['rows that are lists', { rows: [[1, null]] }, 'query(text, values) must answer rows that are objects'],
     ['no rows', { rows: [] }, 'query(text, values) must answer rows that are objects'],
+    ['bytes', { rows: [{ now: 1, value: Buffer.from('{}') }] }, 'query(text, values) must answer texts as strings'],
   ])('when it answers %s, then a read says what it must answer', async (_, answer, reason) => {
     const [read] = await reasons({ query: async () => answer as never })
     expect(read).toBe(reason)

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { Cluster, Redis } from 'ioredis'
-import { createClientPool, createCluster, createSentinel } from 'redis'
+import { createClientPool, createCluster, createSentinel, RESP_TYPES } from 'redis'
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
 import { manage } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
@@ -40,6 +40,31 @@ describeRedis('given a client of any kind', () => {
       async () => {
         const client = await world.connect()
         return { client: { command: (args: string[]) => client.sendCommand(args) }, end: () => undefined }
+      },
+    ],
+    [
+      'an object around GLIDE, whose errors have other words',
+      async () => {
+        const client = await world.connect()
+        const command = (args: string[]) =>
+          client.sendCommand(args).catch((error: unknown) => {
+            const words = (error as Error).message.replace('NOSCRIPT', 'NoScriptError:')
+            throw new Error(`An error was signalled by the server: - ${words}`)
+          })
+        return { client: { command }, end: () => undefined }
+      },
+    ],
+    [
+      'an object that answers with bytes, and with undefined for null',
+      async () => {
+        const client = (await world.connect()).withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
+        const command = async (args: string[]) => {
+          const reply = await client.sendCommand<unknown>(args)
+          return Array.isArray(reply)
+            ? reply.map((entry: Buffer | null) => (entry === null ? undefined : Uint8Array.from(entry)))
+            : reply
+        }
+        return { client: { command }, end: () => undefined }
       },
     ],
   ]

@@ -67,8 +67,19 @@ describe('given something that is no client as it is given', () => {
     expect(create).not.toThrow(SECRET)
   })
 
-  it('when it answers nothing, as one with callbacks, then the event says so (F181)', async () => {
-    expect(await reasonWith({ command: async () => undefined })).toBe('the client must answer with the reply of Redis')
+  const reading = (value: unknown) => [value, '1767225600000', '']
+
+  it.each<[string, (args: string[]) => unknown]>([
+    ['nothing, as one with callbacks', () => undefined],
+    ['a transaction', () => 'QUEUED'],
+    ['a transaction to the step that stores', (args) => (args.length > 4 ? 'QUEUED' : reading(null))],
+    ['nothing to the step that stores', (args) => (args.length > 4 ? undefined : reading(null))],
+    ['what it has parsed', () => reading({ schema: 2 })],
+    ['words', () => ['a', 'b', 'c']],
+  ])('when it answers with %s, then the event says so (F181)', async (_, command) => {
+    expect(await reasonWith({ command: async (args) => command(args) })).toBe(
+      'the client must answer with the reply of Redis, unchanged',
+    )
   })
 })
 
@@ -102,6 +113,13 @@ describeRedis('given a client that cannot reach its server', () => {
     ],
   ])('when %s is not connected, then the event says so (F181)', async (_, create) => {
     expect(await reasonWith(await create())).toBe(CLOSED)
+  })
+
+  it('when its connection is subscribed to a channel, then the event says so (F181)', async () => {
+    const client = await heard(createClient({ ...at(), RESP: 2 })).connect()
+    await client.subscribe('news', () => undefined)
+    expect(await reasonWith(client)).toBe('SUBSCRIBED: the client is subscribed to a channel, pass another one')
+    client.destroy()
   })
 
   it('when it connects later, then the tokens of that process are shared from the next renewal on (F181)', async () => {
