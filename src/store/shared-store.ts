@@ -1,16 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { MemoryRecord } from '../core/memory-store.ts'
-import {
-  checkChoice,
-  checkedDuration,
-  checkFunction,
-  checkNumber,
-  checkObject,
-  checkText,
-  ownOptions,
-} from '../core/option-checks.ts'
+import { checkChoice, checkedDuration, checkNumber, checkText, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
+import { member } from '../core/thrown.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
@@ -27,6 +20,7 @@ import type {
   TokenRecord,
   TokenStore,
 } from '../core/token-store.ts'
+import { checkedRegister } from './checked-register.ts'
 import { ForeignRecord } from './record-text.ts'
 import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
@@ -71,10 +65,16 @@ export const SHARED_OPTIONS = [
  * @throws {TypeError | RangeError} naming the option.
  */
 export function sharedStore(register: TokenRegister, options: SharedStoreOptions = {}): TokenStore {
-  checkObject('register', register)
-  checkText('register.kind', register.kind)
-  for (const method of ['read', 'replace']) checkFunction(`register.${method}`, Reflect.get(register, method))
-  return storeOn(register, ownOptions('The options of sharedStore', options, SHARED_OPTIONS))
+  const own = ownOptions('The options of sharedStore', options, SHARED_OPTIONS)
+  return storeOn(checkedRegister(register), own, reasonOfRegister)
+}
+
+/** The message of an error may hold a secret. Its name does not, and is a hint: `TypeError`. */
+function reasonOfRegister(thrown: unknown): string {
+  const name = member(thrown, 'name')
+  return reasonIn(thrown, {}, () =>
+    typeof name === 'string' && /^\w{1,60}$/.test(name) ? `the register threw ${name}` : undefined,
+  )
 }
 
 /**
@@ -84,7 +84,7 @@ export function sharedStore(register: TokenRegister, options: SharedStoreOptions
 export function storeOn(
   register: TokenRegister,
   { prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' }: SharedStoreOptions,
-  reasonOf: (thrown: unknown) => string = (thrown) => reasonIn(thrown),
+  reasonOf: (thrown: unknown) => string,
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
   checkText('prefix', prefix)

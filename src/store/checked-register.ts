@@ -1,0 +1,57 @@
+import { checkFunction, checkObject, checkText, kindOf } from '../core/option-checks.ts'
+import { ForeignAnswer } from './reason.ts'
+import type { RegisterReading, TokenRegister } from './token-register.ts'
+
+/**
+ * A register of the user, which may answer with anything.
+ *
+ * @returns The same register. Its steps reject with a `ForeignAnswer`, which names the member, where their answers are wrong.
+ * @throws {TypeError} naming the member.
+ */
+export function checkedRegister(register: TokenRegister): TokenRegister {
+  checkObject('register', register)
+  checkText('register.kind', register.kind)
+  for (const method of ['read', 'replace', 'watch']) {
+    const given: unknown = Reflect.get(register, method)
+    if (method !== 'watch' || given !== undefined) checkFunction(`register.${method}`, given)
+  }
+  return {
+    kind: register.kind,
+    read: async (key) => readingIn(await register.read(key)),
+    replace: async (...given) => isReplaced(await register.replace(...given)),
+    // Owners poll as well. So a register that cannot watch costs no renewal.
+    watch(onChange) {
+      const stop = quietly(() => register.watch?.(onChange))
+      return () => void quietly(() => stop?.())
+    },
+  }
+}
+
+function readingIn(given: unknown): RegisterReading {
+  if (typeof given !== 'object' || given === null)
+    throw new ForeignAnswer(`read(key) must give { value, now }, got ${kindOf(given)}`)
+  const { value, now, epoch } = given as Partial<Record<keyof RegisterReading, unknown>>
+  // NaN, a Date or a bigint would make every instant in the record wrong.
+  if (typeof now !== 'number' || !Number.isFinite(now))
+    throw new ForeignAnswer(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
+  return { value: textOrNone('value', value), now, epoch: textOrNone('epoch', epoch) }
+}
+
+function textOrNone(name: string, given: unknown): string | undefined {
+  if (given === undefined || typeof given === 'string') return given
+  throw new ForeignAnswer(`${name} of read(key) must be a string or undefined, got ${kindOf(given)}`)
+}
+
+/** No guess: a wrong one would let two owners make the same exchange. */
+function isReplaced(given: unknown): boolean {
+  if (typeof given === 'boolean') return given
+  throw new ForeignAnswer(`replace(…) must give true or false, got ${kindOf(given)}`)
+}
+
+function quietly<Value>(act: () => Value): Value | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}

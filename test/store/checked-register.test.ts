@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals'
+import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
+
+type Own = Partial<Record<keyof TokenRegister, unknown>>
+
+/** A manager on a register that somebody wrote, and a second one. */
+function start(own: (inner: MemoryRegister) => Own) {
+  const clock = manualClock()
+  const inner = new MemoryRegister(clock)
+  const register = {
+    kind: 'own',
+    read: (key: string) => inner.read(key),
+    replace: (...given: Parameters<TokenRegister['replace']>) => inner.replace(...given),
+    ...own(inner),
+  } as TokenRegister
+  const store = () => sharedStore(register, { onUnavailable: 'fail' })
+  const source = new ScriptedSource({ pairs: true })
+  return {
+    ...manage(source, { store: store() }, clock),
+    second: manage(source, { store: store() }, clock),
+    inner,
+  }
+}
+
+const reading = (changes: object) => (inner: MemoryRegister) => ({
+  read: async (key: string) => ({ ...(await inner.read(key)), ...changes }),
+})
+const FORM = 'read(key) must give { value, now }, got'
+const VALUE = 'value of read(key) must be a string or undefined, got'
+const NOW = 'now of read(key) must be epoch ms, got'
+const EPOCH = 'epoch of read(key) must be a string or undefined, got'
+const REPLACED = 'replace(…) must give true or false, got'
+
+describe('given a register of the user, with an answer that is wrong', () => {
+  it.each<[string, string, (inner: MemoryRegister) => Own]>([
+    ['read gives null', `${FORM} null`, () => ({ read: async () => null })],
+    ['read gives nothing', `${FORM} undefined`, () => ({ read: async () => undefined })],
+    ['read gives the text alone', `${FORM} string`, () => ({ read: async () => '{}' })],
+    ['value is null', `${VALUE} null`, reading({ value: null })],
+    ['value is a Buffer', `${VALUE} object`, reading({ value: Buffer.from('{}') })],
+    ['now is missing', `${NOW} undefined`, reading({ now: undefined })],
+    ['now is NaN', `${NOW} NaN`, reading({ now: NaN })],
+    ['now is endless', `${NOW} Infinity`, reading({ now: Infinity })],
+    ['now is a bigint', `${NOW} bigint`, reading({ now: 1n })],
+    ['now is a Date', `${NOW} object`, reading({ now: new Date() })],
+    ['now is a text', `${NOW} string`, reading({ now: '1767225600000' })],
+    ['epoch is a number', `${EPOCH} number`, reading({ epoch: 7 })],
+    ['epoch is null', `${EPOCH} null`, reading({ epoch: null })],
+    ['replace gives nothing', `${REPLACED} undefined`, () => ({ replace: async () => undefined })],
+    ['replace gives a count', `${REPLACED} number`, () => ({ replace: async () => 0 })],
+    ['replace gives a result', `${REPLACED} object`, () => ({ replace: async () => ({ rowCount: 0 }) })],
+    [
+      'read throws at once',
+      'the register threw TypeError',
+      () => ({ read: () => (undefined as unknown as Map<string, string>).get('') }),
+    ],
+    [
+      'read rejects with an error',
+      'the register threw Error',
+      () => ({ read: () => Promise.reject(new Error('s3cret')) }),
+    ],
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a register may reject with anything
+    ['read rejects with nothing', 'the client failed', () => ({ read: () => Promise.reject() })],
+  ])('when %s, then the event says so, and no token call is made', async (_, reason, own) => {
+    const { tokens, told, source, inner } = start(own)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(told.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
+    expect([source.calls, inner.values.size]).toEqual([[], 0])
+  })
+
+  it('when a count comes late, then it counts for nothing', async () => {
+    const { tokens, second, clock } = start((inner) => ({
+      async replace(...given: Parameters<TokenRegister['replace']>) {
+        await new Promise<void>((resolve) => clock.setTimer(resolve, 2_000))
+        return (await inner.replace(...given)) ? 1 : 0
+      },
+    }))
+    const asked = outcome(tokens.getAccessToken())
+    await clock.advance(3_000)
+    expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(second.told.storeUnavailable).toEqual([])
+  })
+})
+
+describe('given a register of the user without promises', () => {
+  it('when it answers at once, then two managers share tokens, and no timer of it remains', async () => {
+    const { tokens, second, source, clock } = start(() => {
+      let stands: string | undefined
+      return {
+        read: () => ({ value: stands, now: clock.wallNow() }),
+        replace(_: string, expected: string | undefined, value: string) {
+          if (stands !== expected) return false
+          stands = value
+          return true
+        },
+      }
+    })
+    expect([await tokens.getAccessToken(), await second.tokens.getAccessToken()]).toEqual(['access-1', 'access-1'])
+    expect(source.kinds).toBe('obtain')
+  })
+})
+
+describe('given a register of the user that cannot watch', () => {
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no channel')
+      },
+    ],
+    ['gives no way to stop', () => undefined],
+    ['gives something else', () => Promise.resolve()],
+  ])('when its watch %s, then a waiting owner polls', async (_, watch) => {
+    const { tokens, second, source, clock } = start(() => ({ watch }))
+    const gate = held(() => source.grant())
+    source.script.push(gate.answer)
+    const first = tokens.getAccessToken()
+    await settle()
+    const waiting = outcome(second.tokens.getAccessToken())
+    await settle()
+    gate.open()
+    await clock.advance(250)
+    expect([await first, await waiting]).toEqual(['access-1', 'access-1'])
+  })
+
+  it('when its watch is no function, then it is refused', () => {
+    expect(() => start(() => ({ watch: 'yes' }))).toThrow(
+      new TypeError('register.watch must be a function, got string'),
+    )
+  })
+})
