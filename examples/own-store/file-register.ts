@@ -13,7 +13,10 @@ export async function fileRegister(folder: string): Promise<TokenRegister> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const fileOf = (key: string) => join(folder, encodeURIComponent(key))
   const stored = async (key: string) => {
-    const text = await readFile(fileOf(key), 'utf8').catch(() => '{}')
+    const text = await readFile(fileOf(key), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '{}'
+      throw error // an unreadable file is no empty one: its tokens would be replaced
+    })
     const { value, until = 0 } = JSON.parse(text) as Partial<Stored>
     return until > Date.now() ? value : undefined
   }
@@ -26,8 +29,8 @@ export async function fileRegister(folder: string): Promise<TokenRegister> {
       const unlock = await lock(file, { realpath: false, retries: { retries: 500, minTimeout: 5, maxTimeout: 20 } })
       try {
         if ((await stored(key)) !== expected) return false
-        const until = Math.min(Date.now() + keepMs, Number.MAX_SAFE_INTEGER)
-        await writeFile(`${file}.new`, JSON.stringify({ value, until } satisfies Stored), { mode: 0o600 })
+        const text = JSON.stringify({ value, until: Date.now() + keepMs } satisfies Stored)
+        await writeFile(`${file}.new`, text, { mode: 0o600 })
         // A reader sees the old file or the new one, never half of it.
         await rename(`${file}.new`, file)
         return true

@@ -7,9 +7,6 @@ export interface PostgresClient {
   query(text: string, values: unknown[]): Promise<{ rows: readonly unknown[] }>
 }
 
-/** A hundred years: longer than any token, and an instant that PostgreSQL can still hold. */
-const LONGEST_MS = 36_525 * 86_400_000
-
 /**
  * A register in PostgreSQL 12 or newer: one row of a table per key. Each step is one statement, so it happens completely or not at all.
  *
@@ -43,7 +40,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
     },
 
     async replace(key, expected, value, keepMs) {
-      const values = [key, value, Math.min(keepMs, LONGEST_MS)]
+      const values = [key, value, keepMs]
       try {
         const put = expected === undefined ? rowsOf(insert, values) : rowsOf(update, [...values, expected])
         return (await put).length > 0

@@ -22,8 +22,8 @@ return { value, string.format('%.0f', now), run }
 `)
 
 /**
- * KEYS: the record. ARGV: the new value; ms to keep it, or '' for ever; the expected value, absent if none is expected. Answers 1 if the script
- * stored the new value, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
+ * KEYS: the record. ARGV: the new value; ms to keep it; the expected value, absent if none is expected. Answers 1 if the script stored the new
+ * value, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
  */
 const REPLACE = new Script(`
 local key, expected = KEYS[1], ARGV[3]
@@ -31,7 +31,7 @@ local kind = redis.call('TYPE', key).ok
 local stands = kind == 'string' and redis.call('GETRANGE', key, 0, ${MAX_BYTES}) or kind ~= 'none' and ''
 local isOdd = expected == '' and stands and string.find(stands, '[\\128-\\255]')
 if stands ~= (expected or false) and not isOdd then return 0 end
-if ARGV[2] == '' then redis.call('SET', key, ARGV[1]) else redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
+redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 return 1
 `)
 
@@ -54,7 +54,7 @@ export function redisRegister(client: RedisClient): TokenRegister {
       }
     },
     async replace(key, expected, value, keepMs) {
-      const kept = keepMs === Infinity ? '' : String(Math.ceil(keepMs))
+      const kept = String(Math.ceil(keepMs))
       const args = expected === undefined ? [value, kept] : [value, kept, expected]
       const stored = text(await REPLACE.run(command, key, args))
       if (stored !== '1' && stored !== '0') throw foreign()

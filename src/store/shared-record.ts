@@ -43,6 +43,8 @@ type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change
 /** Each failed attempt means that another owner's succeeded. */
 const MAX_ATTEMPTS = 16
 const DAY_MS = 24 * 60 * 60 * 1_000
+/** A hundred years. Databases refuse longer times, and the end of a stop is Infinity. */
+const LONGEST_MS = 36_525 * DAY_MS
 
 /**
  * The record of one account in a register. Each step reads the text, applies the rules of `record-state.ts`, and replaces the text; if another
@@ -182,7 +184,7 @@ export class SharedRecord implements TokenRecord {
   async #replace(before: Known, after: Known, patience: number, onLate: () => void): Promise<boolean> {
     const { register } = this.#settings
     const { state, reading, text = '' } = after
-    const keepMs = state ? keptMs(state, reading.now) + DAY_MS : DAY_MS
+    const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
     const replacing = register.replace(await this.#key, before.text, text, keepMs)
     return this.#limited(replacing, patience, (replaced) => {
       if (replaced) onLate()

@@ -7,7 +7,7 @@ export interface TokenRegister {
   readonly kind: string
   read(key: string): Promise<RegisterReading>
   /**
-   * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs`.
+   * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs` (at most a hundred years).
    *
    * @returns Whether `value` was stored. Rejects if that is not known.
    */

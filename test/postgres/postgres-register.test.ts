@@ -122,18 +122,15 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       expect(await register.read(KEY)).not.toHaveProperty('value')
     })
 
-    it.each([[0.5], [Number.MAX_SAFE_INTEGER], [Number.MAX_VALUE], [Infinity]])(
-      'when it is kept for %d ms, then it stands there',
-      async (keepMs) => {
-        const clock = manualClock()
-        const register = postgresRegister(onClock(world.pool(), clock))
-        expect(await register.replace(KEY, undefined, 'a', keepMs)).toBe(true)
-        expect(await register.read(KEY)).toMatchObject({ value: 'a' })
-        expect(await register.replace(KEY, 'a', 'b', keepMs)).toBe(true)
-        await clock.advance(keepMs > 1 ? 10 * 365 * 24 * HOUR : 0)
-        expect(await register.read(KEY)).toMatchObject({ value: 'b' })
-      },
-    )
+    it.each([[0.5], [36_525 * 24 * HOUR]])('when it is kept for %d ms, then it stands there', async (keepMs) => {
+      const clock = manualClock()
+      const register = postgresRegister(onClock(world.pool(), clock))
+      expect(await register.replace(KEY, undefined, 'a', keepMs)).toBe(true)
+      expect(await register.read(KEY)).toMatchObject({ value: 'a' })
+      expect(await register.replace(KEY, 'a', 'b', keepMs)).toBe(true)
+      await clock.advance(keepMs > 1 ? 10 * 365 * 24 * HOUR : 0)
+      expect(await register.read(KEY)).toMatchObject({ value: 'b' })
+    })
 
     it('when somebody deletes what has outlived its time, then nothing changes for anybody', async () => {
       const register = open()
@@ -219,8 +216,8 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       const { client, end } = create()
       const register = postgresRegister(client)
       expect(await register.replace(KEY, undefined, 'é', 1_000.5)).toBe(true)
-      expect(await register.replace(KEY, undefined, 'b', Infinity)).toBe(false)
-      expect(await register.replace(KEY, 'é', 'c', Infinity)).toBe(true)
+      expect(await register.replace(KEY, undefined, 'b', HOUR)).toBe(false)
+      expect(await register.replace(KEY, 'é', 'c', HOUR)).toBe(true)
       const { now, value } = await register.read(KEY)
       expect(value).toBe('c')
       expect(Math.abs(now - (await serverNow()))).toBeLessThan(HOUR)

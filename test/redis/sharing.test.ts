@@ -160,6 +160,16 @@ describeRedis('given processes that share', () => {
     expect(await world.stored()).toHaveLength(1)
   })
 
+  it('when a refresh token lives longer than Redis can keep a key, then the record is kept for a hundred years', async () => {
+    // "Never expires", as some services say it: the largest number of seconds.
+    world.source.script.push(() => world.source.grant({ refreshLifetimeMs: 2 ** 63 * 1_000 }))
+    const [first, second] = [await world.start(), await world.start()]
+    await first.tokens.getAccessToken()
+    expect(await second.tokens.getAccessToken()).toBe('access-1')
+    expect(Number(await world.server.command('PTTL', await world.key()))).toBeGreaterThan(36_524 * 86_400_000)
+    expect(first.told.storeUnavailable).toEqual([])
+  })
+
   it('when a message is published, then nobody listens: nothing but the record informs (F147)', async () => {
     const { tokens } = await world.start()
     await tokens.getAccessToken()

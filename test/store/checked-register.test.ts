@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import type { TokenManagerOptions } from '../../src/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
-import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -8,7 +9,7 @@ import { settle } from '../support/watched-clock.ts'
 type Own = Partial<Record<keyof TokenRegister, unknown>>
 
 /** A manager on a register that somebody wrote, and a second one. */
-function start(own: (inner: MemoryRegister) => Own) {
+function start(own: (inner: MemoryRegister) => Own, options: Partial<TokenManagerOptions> = {}) {
   const clock = manualClock()
   const inner = new MemoryRegister(clock)
   const register = {
@@ -20,7 +21,7 @@ function start(own: (inner: MemoryRegister) => Own) {
   const store = () => sharedStore(register, { onUnavailable: 'fail' })
   const source = new ScriptedSource({ pairs: true })
   return {
-    ...manage(source, { store: store() }, clock),
+    ...manage(source, { store: store(), ...options }, clock),
     second: manage(source, { store: store() }, clock),
     inner,
   }
@@ -131,5 +132,25 @@ describe('given a register of the user that cannot watch', () => {
     expect(() => start(() => ({ watch: 'yes' }))).toThrow(
       new TypeError('register.watch must be a function, got string'),
     )
+  })
+})
+
+describe('given a database that keeps nothing for ever', () => {
+  it('when a suspicion stops the account, then the stop is stored for a hundred years', async () => {
+    const kept: number[] = []
+    const { tokens, source, clock } = start(
+      (inner) => ({
+        replace(...given: Parameters<TokenRegister['replace']>) {
+          kept.push(given[3])
+          return inner.replace(...given)
+        },
+      }),
+      { onSuspicious: 'stop' },
+    )
+    await tokens.getAccessToken()
+    source.script.push(failing(401))
+    await clock.advance(61_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+    expect(kept.at(-1)).toBe(36_525 * 86_400_000)
   })
 })

@@ -35,7 +35,10 @@ describe('given a register that breaks a promise', () => {
       'where nothing stands, nothing is read',
       (whole) => ({ read: async (key) => ({ value: '', ...(await whole.read(key)) }) }),
     ],
-    ['where nothing stands, nothing is read', () => ({ read: async () => ({ now: NaN }) })],
+    ...[NaN, Infinity, Date.now() / 1_000, Date.now() * 1_000].map((now): Broken => [
+      'where nothing stands, nothing is read',
+      () => ({ read: async () => ({ now }) }),
+    ]),
     ['what was put there is read by everybody', () => ({ replace: async () => true })],
     [
       'a value is replaced by those alone who expect it',
@@ -62,6 +65,13 @@ describe('given a register that breaks a promise', () => {
       'any text is kept as it is',
       (whole) => ({
         replace: (key, expected, value, keepMs) => whole.replace(key, expected, value.slice(0, 65_536), keepMs),
+      }),
+    ],
+    [
+      'a value can be kept for a hundred years',
+      (whole) => ({
+        // The seconds overflow 32 bits.
+        replace: (key, expected, value, keepMs) => whole.replace(key, expected, value, ((keepMs / 1_000) | 0) * 1_000),
       }),
     ],
     [
