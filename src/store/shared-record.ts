@@ -21,12 +21,14 @@ import { NoAnswer } from './reason.ts'
 import { storedIn, textOf } from './record-text.ts'
 import type { KeyRing } from './sealed-box.ts'
 import type { TokenRegister } from './token-register.ts'
+import type { Unanswered } from './unanswered.ts'
 
 export interface SharedSettings {
   readonly register: TokenRegister
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
+  readonly unanswered: Unanswered
 }
 
 /** What the register held when it was last read or written. */
@@ -161,7 +163,7 @@ export class SharedRecord implements TokenRecord {
   async #read(patience: number): Promise<Known> {
     const { register, keyRing } = this.#settings
     const key = await this.#key
-    const { value, now, epoch } = await this.#limited(register.read(key), patience)
+    const { value, now, epoch } = await this.#limited(() => register.read(key), patience)
     const reading = { now, epoch }
     const at = this.#clock.monotonicNow()
     if (value === undefined) return { text: value, state: undefined, reading, at }
@@ -185,15 +187,24 @@ export class SharedRecord implements TokenRecord {
     const { register } = this.#settings
     const { state, reading, text = '' } = after
     const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
-    const replacing = register.replace(await this.#key, before.text, text, keepMs)
-    return this.#limited(replacing, patience, (replaced) => {
+    const key = await this.#key
+    const replace = () => register.replace(key, before.text, text, keepMs)
+    return this.#limited(replace, patience, (replaced) => {
       if (replaced) onLate()
     })
   }
 
-  #limited<Value>(pending: Promise<Value>, patience: number, onLate: (value: Value) => void = () => undefined) {
-    const ms = this.#settings.commandTimeoutMs * patience
+  async #limited<Value>(
+    step: () => Promise<Value>,
+    patience: number,
+    onLate: (value: Value) => void = () => undefined,
+  ) {
+    const { unanswered, commandTimeoutMs } = this.#settings
+    const ms = commandTimeoutMs * patience
+    unanswered.admit(this.#clock.monotonicNow())
+    const pending = step().finally(() => unanswered.end())
     const atLimit = () => {
+      unanswered.add(this.#clock.monotonicNow())
       pending.then(onLate, () => undefined)
       return new NoAnswer(`no answer within ${ms} ms`)
     }

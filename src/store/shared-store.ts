@@ -26,6 +26,7 @@ import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
 import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
 import type { TokenRegister } from './token-register.ts'
+import { Unanswered } from './unanswered.ts'
 import { Untold } from './untold.ts'
 
 export interface SharedStoreOptions {
@@ -96,6 +97,7 @@ export function storeOn(
     prefix,
     keyRing: new KeyRing(encryptionKeys),
     commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs),
+    unanswered: new Unanswered(),
     onUnavailable,
     reasonOf,
   }

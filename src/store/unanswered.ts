@@ -1,0 +1,33 @@
+import { NoAnswer } from './reason.ts'
+
+/** So many steps of a store in a row may have no answer. */
+const MOST = 4
+/** Then one more step is sent in this time: a client that loses answers must not end the sharing for ever. */
+const GAP_MS = 5 * 60_000
+
+/**
+ * Counts the steps that have no answer. Each holds a connection of the application's pool, or waits in the queue of its client. Without a limit, a
+ * locked table would take all connections, and a Redis that comes back would get the steps of hours at once.
+ */
+export class Unanswered {
+  #count = 0
+  /** When the last step was counted, or sent in spite of the others, monotonic ms. */
+  #lastAt = 0
+
+  /** @throws {NoAnswer} if no further step may be sent. */
+  admit(now: number): void {
+    if (this.#count < MOST) return
+    if (now - this.#lastAt < GAP_MS) throw new NoAnswer(`the last ${this.#count} steps have no answer yet`)
+    this.#lastAt = now
+  }
+
+  add(now: number): void {
+    this.#count += 1
+    this.#lastAt = now
+  }
+
+  /** A step has an answer, however late: the store is in reach, and its client is free. */
+  end(): void {
+    this.#count = 0
+  }
+}
