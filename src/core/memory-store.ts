@@ -18,7 +18,8 @@ import type {
 } from './token-store.ts'
 
 /**
- * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens.
+ * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens. The store keeps the tokens of
+ * each key as long as it lives, so that a later manager finds them: use no store for accounts that come and go.
  *
  * @example
  * ```ts

@@ -38,7 +38,8 @@ export interface TokenManager {
    * outdates a renewal in flight, and stores the tokens.
    *
    * @throws {TypeError} naming the member.
-   * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`.
+   * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
+   * all the same, and the next renewal stores them.
    */
   adopt(grant: TokenGrant): Promise<void>
   /**

@@ -58,7 +58,10 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   if (schema < SCHEMA) return {}
   if (!isEnvelope(envelope)) return UNKNOWN
   if (!keyRing.ids.includes(envelope.kid)) {
-    if (envelope.kid !== '') throw new ForeignRecord('it is sealed with a key that is not among encryptionKeys')
+    if (envelope.kid !== '')
+      throw new ForeignRecord(
+        'it is sealed with a key that is not among encryptionKeys: add that key, or delete the record',
+      )
     // Whoever can write to the register could have made this record.
     return { flaw: 'it was not sealed' }
   }
@@ -66,7 +69,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
     const state = parsed(await keyRing.open(envelope, contextOf(key, envelope)))
     return isRecordState(state) ? { state } : UNKNOWN
   } catch {
-    return { flaw: 'it could not be opened' }
+    return { flaw: 'it was changed, or sealed with another key of the same id' }
   }
 }
 
