@@ -3,7 +3,7 @@ import { NoAnswer } from './reason.ts'
 /** So many steps of a store in a row may have no answer. */
 const MOST = 4
 /** Then one more step is sent in this time: a client that loses answers must not end the sharing for ever. */
-const GAP_MS = 5 * 60_000
+const GAP_MS = 60_000
 
 /**
  * Counts the steps that have no answer. Each holds a connection of the application's pool, or waits in the queue of its client. Without a limit, a
