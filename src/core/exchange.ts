@@ -40,7 +40,7 @@ export async function exchange(
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
   })
   const atLimit = () => {
-    const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms`
+    const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms, credentials function included`
     const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown' })
     deadline.abort(error)
     return error

@@ -17,6 +17,6 @@ export function adviceFor(failure: Failure, answer: Answered, oauthError: string
     return `check the credentials, and that the service speaks ${variant}`
   if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was refused'
   if (answer.status === 404 || answer.status === 410)
-    return `check baseUrl and its trailing slash; an OAuth 2.0 server needs oauth2 of axios-evergreen/oauth2; ${VARIANT_B} may have been retired`
+    return `check baseUrl and its trailing slash; an OAuth 2.0 server needs oauth2 of axios-evergreen/oauth2; ${VARIANT_B} may have been retired: its support ended on 1 December 2025`
   return `check baseUrl, and that the service speaks ${variant}`
 }

@@ -22,6 +22,7 @@ export function refused(
  */
 export function generalAdvice({ code, outcome }: Failure, answer: Answered, option: string): string | undefined {
   if (code === 'ERR_THROTTLED') return 'too many token calls'
+  if (answer.status === 511) return 'this network requires a login'
   if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
     return outcome === 'unknown-5xx' ? 'the token service failed' : 'the token service did not finish the call'
   if (code === 'ERR_TOKEN_RESPONSE') return 'this is no HTTP status'

@@ -65,12 +65,13 @@ describe('given callers who get no token, when they read the message', () => {
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: tooSoon })
   })
 
-  it('then it says that the service gave no answer in time', async () => {
+  it('then it says that neither the service nor a credentials function was fast enough (F92)', async () => {
     const { clock, source, tokens } = manage(undefined, { retry: { maxAttempts: 1 }, exchangeTimeoutMs: 700 })
     source.script.push(() => new Promise(() => undefined))
     const waiting = outcome(tokens.getAccessToken())
     await clock.advance(700)
-    expect(await waiting).toMatchObject({ message: 'The token call had no complete answer within 700 ms' })
+    const limit = '700 ms, credentials function included'
+    expect(await waiting).toMatchObject({ message: `The token call had no complete answer within ${limit}` })
   })
 
   it('then it says that the token had expired on its way', async () => {

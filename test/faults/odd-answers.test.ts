@@ -111,7 +111,8 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
       expect(told.retry).toMatchObject([
         { delayMs: 250, error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', status } },
       ])
-      expect(told.retry[0]!.error.message).toMatch(new RegExp(`answered ${status}: the token service failed$`))
+      const why = status === 511 ? 'this network requires a login$' : 'the token service failed$'
+      expect(told.retry[0]!.error.message).toMatch(new RegExp(`answered ${status}: ${why}`))
       await expectNextCallAfter(network, 250)
       expect(await renewed).toBeUndefined()
       expect([service.heard, service.story]).toEqual([['obtain', 'refresh', 'refresh'], 'spent 2, live 0'])

@@ -49,7 +49,8 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
   const gaveUp = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
   const credentials = /: check the credentials, and that the service speaks Variant A \(client id and secret\)$/
   const variant = /: check baseUrl, and that the service speaks Variant A \(client id and secret\)$/
-  const gone = /: check baseUrl and its trailing slash; .*oauth2; Variant B .* may have been retired$/
+  const gone =
+    /: check baseUrl and its trailing slash; .*oauth2; Variant B .* may have been retired: its support ended on 1 December 2025$/
   const service = /: the token service failed$/
 
   it.each([
@@ -71,7 +72,8 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
     { status: 408, ...gaveUp, advice: /: the token service did not finish the call$/ },
     { status: 425, ...gaveUp, advice: /: the token service did not finish the call$/ },
     { status: 429, ...throttled, advice: /: too many token calls$/ },
-    ...[500, 501, 502, 503, 504, 511, 599].map((status) => ({ status, ...failed, advice: service })),
+    ...[500, 501, 502, 503, 504, 599].map((status) => ({ status, ...failed, advice: service })),
+    { status: 511, ...failed, advice: /: this network requires a login$/ },
   ])('when the service answers $status, then the error is $code, $outcome', async ({ advice, ...expected }) => {
     answered(expected.status, '<html>Sorry</html>')
     const error = await failureOf(exchange())
