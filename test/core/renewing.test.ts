@@ -77,7 +77,7 @@ it('given windows that are no whole milliseconds, when a token is due, then its 
   expect(clock.delays.filter((ms) => !Number.isInteger(ms))).toEqual([])
 })
 
-describe('given a 30-day token', () => {
+describe('given a 30-day token (F6)', () => {
   const MONTH_MS = 30 * 24 * 3_600_000
 
   it('a 30-day token, one second idle', async () => {
@@ -97,7 +97,7 @@ describe('given a 30-day token', () => {
 })
 
 describe('given tokens that live less than a request takes', () => {
-  it('when a hundred callers wait for one of 500 ms, then all get it, and calls stay a second apart', async () => {
+  it('when a hundred callers wait for one of 500 ms, then all get it, and calls stay a second apart (F18)', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500 }), {
       renewal: { keepWarm: 'always' },
     })

@@ -34,7 +34,7 @@ describe('given a refused refresh token, when the decision table is asked', () =
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
   })
 
-  it('then its age makes the clock less certain', () => {
+  it('then its age makes the clock less certain (F14)', () => {
     expect([0, 60_000, 6 * 3_600_000].map(uncertaintyOf)).toEqual([2_000, 2_012, 6_320])
   })
 
