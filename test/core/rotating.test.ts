@@ -73,7 +73,7 @@ describe('given a pair', () => {
     expect([presented(source), told.suspicious]).toEqual([['credentials', 'credentials'], []])
   })
 
-  it('when an answer carries no refresh token, then the next renewal obtains', async () => {
+  it('when an answer carries no refresh token, then the next renewal obtains (F68)', async () => {
     const { clock, source, tokens, told } = await holdingPair()
     source.script.push(() => ({ accessToken: 'lonely', accessLifetimeMs: 60_000 }))
     tokens.peekAccessToken()
@@ -84,7 +84,7 @@ describe('given a pair', () => {
     expect(told.anomaly.map((event) => event.kind)).toEqual(['response-odd'])
   })
 
-  it('when an answer carries the same refresh token, then it is used, and odd', async () => {
+  it('when an answer carries the same refresh token, then it is used, and odd (F69)', async () => {
     const { clock, source, tokens, told } = await holdingPair()
     source.script.push(() => source.grant({ refreshToken: 'refresh-1' }))
     tokens.peekAccessToken()
@@ -125,7 +125,7 @@ describe('given a refresh that fails', () => {
     expect(told.retry).toMatchObject([{ delayMs: next === 'credentials' ? 0 : expect.any(Number) }])
   })
 
-  it('when it ends in 403 and the obtain fails, then the refresh token was not spent and is presented again', async () => {
+  it('when it ends in 403 and the obtain fails, then the refresh token was not spent and is presented again (F58)', async () => {
     const { clock, source, tokens } = await holdingPair()
     source.script.push(refused(403), failing(400))
     tokens.peekAccessToken()

@@ -163,7 +163,7 @@ describe('given a live refresh token that is refused', () => {
     expect(source.kinds).toBe('obtain refresh refresh obtain')
   })
 
-  it('when its expiry is not known, then the alarm is medium', async () => {
+  it('when its expiry is not known, then the alarm is medium (F70)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => ({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }), refused())
     const { tokens, told: heard } = await holdingPair({}, source)

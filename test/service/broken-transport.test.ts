@@ -68,7 +68,7 @@ describe('given a certificate that the user trusts', () => {
     ['has expired', selfSigned('localhost', [-3, -2]), 'CERT_HAS_EXPIRED', DATES],
     ['is not valid yet', selfSigned('localhost', [2, 3]), 'CERT_NOT_YET_VALID', DATES],
   ])(
-    'when it %s, then nothing was sent, and the message says what to check (F195)',
+    'when it %s, then nothing was sent, and the message says what to check (F22, F195)',
     async (_, certificate, code, advice) => {
       const error = await failureOf(obtain(await trusting(certificate)))
       expect(error).toMatchObject(notSent)

@@ -85,7 +85,7 @@ interface Row {
   exchange: 'obtain' | 'refresh'
   status: number
   serviceCode?: string
-  expected: { code: string; outcome: string; retryable: boolean }
+  expected: { code: string; outcome: string; retryable: boolean; refreshToken?: string }
   advice: RegExp
 }
 
@@ -108,7 +108,10 @@ const TABLE: Row[] = [
   },
   { ...rows('obtain', throttled, /too many token calls$/, [429])[0]!, serviceCode: 'throttled' },
   // 7.3
-  { ...rows('refresh', refused, /the refresh token was refused$/, [401])[0]!, serviceCode: '2007' },
+  {
+    ...rows('refresh', { ...refused, refreshToken: 'refused' }, /the refresh token was refused$/, [401])[0]!,
+    serviceCode: '2007',
+  },
   // both
   ...both(failed, /the token service failed$/, [500, 502, 503, 504, 501, 599]),
   // Not in the tables, but in the field notes, the design and F58.
@@ -118,7 +121,8 @@ const TABLE: Row[] = [
     /check the credentials, and that the service speaks Variant B \(login and password\)$/,
     [401, 403],
   ),
-  ...rows('refresh', refused, /the refresh token was refused$/, [400, 403]),
+  ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was refused$/, [400]),
+  ...rows('refresh', { ...refused, refreshToken: 'kept' }, /the refresh token was refused$/, [403]),
   ...rows('refresh', throttled, /too many token calls$/, [429]),
   ...both(misdirected, retired, [404, 410]),
   ...both(misdirected, variant, [405, 415, 422]),

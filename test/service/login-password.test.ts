@@ -555,8 +555,8 @@ describe('given a refresh answer', () => {
     await expectUnusable(desk.refresh(), /cannot be used/)
   })
 
-  it('when it brings no refresh token, then its access token is used (F68)', async () => {
-    const desk = await refreshing(pairText({ ...next, refresh: undefined }))
+  it.each([undefined, 'null'])('when its refresh token is %s, then its access token is used (F68)', async (refresh) => {
+    const desk = await refreshing(pairText({ ...next, refresh }))
     expect(await desk.refresh()).toEqual({ ...ACCESS_ALONE, accessToken: 'access-2' })
   })
 
