@@ -210,7 +210,7 @@ describe('given a cool-down, when somebody calls renew()', () => {
 })
 
 describe('given answers whose signature is wrong', () => {
-  it('when two come in one renewal, then there is no third call', async () => {
+  it('when two come in one renewal, then there is no third call (F83)', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(...Array.from({ length: 4 }, () => failingWith('ERR_SIGNATURE', 'unknown')))
     const waiting = outcome(tokens.getAccessToken())

@@ -204,10 +204,13 @@ describe('given an obtain answer that is rightly signed', () => {
     await expectDistrusted(obtaining(reversed).obtain())
   })
 
-  it('when it reports errors beside the pair, then it is refused (F60)', async () => {
-    const text = obtainText().replace('{', '{"errors":[{"code":"2006"}],')
-    await expectUnusable(obtaining(text).obtain(), /reports errors under a status of success$/)
-  })
+  it.each(['"errors":[{"code":"2006"}]', '"error":"odd"'])(
+    'when it has %s beside the pair, then it is refused (F60)',
+    async (member) => {
+      const text = obtainText().replace('{', `{${member},`)
+      await expectUnusable(obtaining(text).obtain(), /reports errors under a status of success$/)
+    },
+  )
 
   it('when it is not wrapped in data, then it is refused: only refresh answers are bare', async () => {
     const bare = pairText().replace('{', `{"meta":${metaText(stamp(NOW))},`)
