@@ -151,11 +151,13 @@ describe('given a manager, when it is closed', () => {
     expect(heir.source.calls).toHaveLength(0)
   })
 
-  it('then every way to ask says so, and no call is made', async () => {
-    const { source, tokens } = manage()
+  it('then every way to ask says so, no call is made, and no timer is left (F116)', async () => {
+    const { source, tokens, clock } = manage()
     await tokens.getAccessToken()
+    expect(clock.pendingTimers).toBe(1) // of the renewal that comes when the token is due
     await tokens.close()
     await tokens.close()
+    expect(clock.pendingTimers).toBe(0)
     const asks = [tokens.getAccessToken(), tokens.replaceAccessToken('access-1'), tokens.renew()]
     for (const ask of asks) expect(await outcome<unknown>(ask)).toMatchObject({ code: 'ERR_CLOSED' })
     await tokens.reset()

@@ -136,17 +136,32 @@ describe('given a request that the API refuses, and that cannot be sent again', 
   })
 
   it('when the manager is closed meanwhile, then that waits for the answer, and holds the process (F122)', async () => {
-    const service = await started({ latencyMs: 200 })
+    const service = await started()
+    const between = await holdAnswer(service.baseUrl, '/token/refresh/')
     const child = run(`
-      ${manager(service, service.baseUrl)}
+      const { Readable } = await import('node:stream')
+      ${manager(service, between.baseUrl)}
+      const api = axios.create({ baseURL: ${literal(service.baseUrl)} })
+      attachBearer(api, tokens)
       await tokens.getAccessToken()
-      void tokens.renew().catch(() => {})
-      await new Promise((resolve) => setImmediate(resolve))
-      await tokens.close()
+      say('ready')
+      await heard('all is refused')
+      await api.post('/upload', Readable.from(['once'])).catch(() => {})
+      await heard('the answer is held')
+      const closed = tokens.close()
+      say('held by ' + await holders())
+      await closed
       say('closed')
     `)
-    await child.said('closed')
+    await child.said('ready')
+    service.revokeAccessTokens()
+    child.tell('all is refused')
+    await between.holding
+    child.tell('the answer is held')
+    expect(await child.said('held by ')).not.toBe('')
+    between.release()
     expect(await end(child)).toEqual([0, ''])
+    expect(child.lines.at(-1)).toBe('closed')
     expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200'])
   })
 })
