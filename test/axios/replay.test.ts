@@ -50,6 +50,19 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(server.received).toHaveLength(2)
   })
 
+  it('when a third token is there before it refuses the second, then there is one replay all the same (P8)', async () => {
+    const { tokens } = startTokens()
+    const server = await startApi(async (_, index) => {
+      if (index === 1) await tokens.renew()
+      return { status: 401 }
+    })
+    const api = axios.create({ adapter, baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(await tokens.getAccessToken()).toBe('token-3')
+  })
+
   it('when it refuses the next token too, then there is one replay, and the second 401 surfaces unchanged (F113, P8)', async () => {
     const server = await startApi((_, index) => ({
       status: 401,
