@@ -96,7 +96,7 @@ export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
   if (typeof accessToken !== 'string') throw broken(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and a different token would be sent.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw unusable('accessToken must be visible ASCII characters')
-  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ', in ms')
+  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Give ms')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
   if (refreshToken === undefined) return Object.freeze({ accessToken, accessLifetimeMs })
   if (typeof refreshToken !== 'string') throw broken(`refreshToken must be a string, got ${kindOf(refreshToken)}`)
@@ -116,7 +116,7 @@ function checkLifetime(name: string, value: unknown): asserts value is number {
 /** @param others Names that other libraries give to the member. @param unit What to say of its unit. */
 function missing(name: string, grant: object, others: readonly string[], unit: string): GrantFlaw {
   const found = others.find((other) => other in grant)
-  return broken(found === undefined ? `${name} is missing` : `${name} is missing: give ${found} under this name${unit}`)
+  return broken(found === undefined ? `${name} is missing` : `${name} is missing; did you mean ${found}?${unit}`)
 }
 
 function broken(flaw: string): GrantFlaw {

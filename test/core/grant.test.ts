@@ -146,14 +146,10 @@ describe('given a grant of the wrong shape (F155)', () => {
     [
       'what an OAuth 2.0 answer has',
       { access_token: 'hidden-value' },
-      'accessToken is missing: give access_token under this name',
+      'accessToken is missing; did you mean access_token?',
     ],
     ['no lifetime', { accessToken: 'a' }, 'accessLifetimeMs is missing'],
-    [
-      'seconds',
-      { accessToken: 'a', expires_in: 60 },
-      'accessLifetimeMs is missing: give expires_in under this name, in ms',
-    ],
+    ['seconds', { accessToken: 'a', expires_in: 60 }, 'accessLifetimeMs is missing; did you mean expires_in? Give ms'],
   ])('when it holds %s, then the missing member is named', (_, grant, message) => {
     expectBroken(grant, message)
   })

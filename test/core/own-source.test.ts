@@ -84,7 +84,7 @@ describe('given an own source with a bug (F155)', () => {
     [
       'gives what the service gave',
       () => ({ access_token: 'hidden-value' }) as never,
-      /accessToken is missing: give access/,
+      /accessToken is missing; did you mean access_token\?$/,
     ],
     ['gives nothing', () => undefined as never, /got undefined/],
   ])('when it %s, then everybody is told at once, and it is not asked again', async (_, answer, message) => {
