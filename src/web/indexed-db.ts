@@ -40,7 +40,15 @@ export interface Databases {
 
 /** Undefined in Node, and in jsdom. */
 export function indexedDatabases(): Databases | undefined {
-  return (globalThis as { indexedDB?: Databases }).indexedDB
+  try {
+    return (globalThis as { indexedDB?: Databases }).indexedDB
+  } catch (denied) {
+    // Some browsers refuse the storage of a site already here, others in `open`.
+    const open = () => {
+      throw denied
+    }
+    return { open }
+  }
 }
 
 /**

@@ -61,6 +61,25 @@ describe('given a runtime without IndexedDB', () => {
   })
 })
 
+describe('given a browser that refuses storage', () => {
+  afterEach(() => void Reflect.deleteProperty(globalThis, 'indexedDB'))
+
+  it.each([
+    ['by the property', () => ({ get: denied })],
+    ['in open()', () => ({ value: { open: denied } })],
+  ])('when it refuses %s, then this tab has tokens, and the event says what to do', async (_, property) => {
+    Object.defineProperty(globalThis, 'indexedDB', { ...property(), configurable: true })
+    const { managers, told, end } = start(webStore())
+    expect(await managers[0]!.getAccessToken()).toBe('token-1')
+    expect(told).toEqual([expect.stringContaining('the browser denies this site its storage')])
+    await end()
+  })
+
+  function denied(): never {
+    throw new DOMException('The operation is insecure.', 'SecurityError')
+  }
+})
+
 describe('given an error of IndexedDB', () => {
   it.each([
     [new DOMException('x', 'QuotaExceededError'), /^QuotaExceededError: the storage of this site is full/],
