@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals'
+import { setDeadline } from '../../src/core/deadline.ts'
+
+/** A clock whose timers run when a test says so. */
+class TurnClock {
+  now = 0
+  readonly #timers = new Set<() => void>()
+  readonly wallNow = () => this.now
+  readonly monotonicNow = () => this.now
+
+  setTimer(callback: () => void): () => void {
+    this.#timers.add(callback)
+    return () => void this.#timers.delete(callback)
+  }
+
+  /** Runs the timers that are set now, as one turn of the event loop does. */
+  turn(): void {
+    for (const callback of [...this.#timers]) {
+      this.#timers.delete(callback)
+      callback()
+    }
+  }
+}
+
+describe('given a deadline', () => {
+  it.each([
+    [1_000, 1],
+    [1_001, 3],
+  ])('when its timer of 1000 ms fires after %i ms, then it counts in turn %i (F176)', (firesAt, turns) => {
+    const clock = new TurnClock()
+    let passed = 0
+    setDeadline(clock, 1_000, () => (passed += 1))
+    clock.now = firesAt
+    for (let turn = 1; turn < turns; turn += 1) clock.turn()
+    expect(passed).toBe(0)
+    clock.turn()
+    expect(passed).toBe(1)
+  })
+
+  it.each([0, 1, 2])('when it is cancelled after %i late turns, then it never counts (F176)', (turns) => {
+    const clock = new TurnClock()
+    const cancel = setDeadline(clock, 1_000, () => expect('passed').toBe('cancelled'))
+    clock.now = 5_000
+    for (let turn = 0; turn < turns; turn += 1) clock.turn()
+    cancel()
+    for (let turn = 0; turn < 4; turn += 1) clock.turn()
+    expect(clock.now).toBe(5_000)
+  })
+})
