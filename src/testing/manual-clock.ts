@@ -37,6 +37,7 @@ interface Timer {
  * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
  */
 export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: number } = {}): ManualClock {
+  checkTime('wallNow', wallNow)
   // Operations that begin before the first `advance` count too.
   cryptoWork()
   // Sorted: the timer that runs next is the last one.
@@ -67,12 +68,18 @@ export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: numb
       monotonic = Math.max(monotonic, end)
     },
     stepWall(ms) {
+      checkTime('ms', ms)
       wallAhead += ms
     },
     get pendingTimers() {
       return timers.length
     },
   }
+}
+
+/** NaN would spread to all later readings. */
+function checkTime(name: string, value: unknown): void {
+  if (!Number.isFinite(value)) throw new RangeError(`${name} must be a finite number, got ${String(value)}`)
 }
 
 /** @returns The place for a new timer of `at`: it runs after the timers of the same instant that were set before it. */

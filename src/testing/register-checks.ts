@@ -56,7 +56,7 @@ export function tokenRegisterChecks(
 const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string) => Promise<void>> = {
   async 'a register names its kind'(open) {
     const { kind } = await open()
-    ok(kind !== '', 'kind must be a word, such as redis')
+    ok(typeof kind === 'string' && kind !== '', 'kind must be a word, such as redis')
   },
 
   async 'where nothing stands, nothing is read'(open, key) {
@@ -72,11 +72,13 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
 
   async 'a value is replaced by those alone who expect it'(open, key) {
     const register = await open()
-    await register.replace(key, undefined, 'a', HOUR_MS)
-    for (const expected of [undefined, '', 'A', 'a ', 'b'])
+    // Two records of one account begin alike.
+    const start = 'x'.repeat(1_000)
+    await register.replace(key, undefined, `${start}a`, HOUR_MS)
+    for (const expected of [undefined, '', start, `${start}A`, `${start}a `, `${start}b`])
       equal(await register.replace(key, expected, 'b', HOUR_MS), false)
-    equal((await register.read(key)).value, 'a')
-    equal(await register.replace(key, 'a', 'b', HOUR_MS), true)
+    equal((await register.read(key)).value, `${start}a`)
+    equal(await register.replace(key, `${start}a`, 'b', HOUR_MS), true)
     equal((await register.read(key)).value, 'b')
   },
 
@@ -98,7 +100,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
   async 'any text is kept as it is'(open, key) {
     const register = await open()
     let expected: string | undefined
-    for (const value of [`{"a":"b"}`, `';-- $1 \\ "{}`, 'é 漢字 🌲', 'x'.repeat(100_000)]) {
+    for (const value of [`{"a":"b"}`, `';-- $1 \\ "{}`, 'é 漢字 🌲', ' a\n', 'x'.repeat(100_000)]) {
       equal(await register.replace(key, expected, value, HOUR_MS), true)
       ok((await register.read(key)).value === value, `read another text than ${value.slice(0, 20)}`)
       expected = value

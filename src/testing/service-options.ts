@@ -26,7 +26,10 @@ export function serviceSettings({
   latencyMs = 0,
   clockOffsetMs = 0,
   port = 0,
+  ...unknown
 }: SimulatedServiceOptions) {
+  const [name] = Object.keys(unknown)
+  if (name !== undefined) throw new TypeError(`startTokenService has no option '${name}'`)
   // Within these limits both date formats can write every instant.
   checkNumber('accessLifetimeMs', accessLifetimeMs, 'above 0, at most 1e14', (value) => value > 0 && value <= 1e14)
   checkNumber('refreshLifetimeMs', refreshLifetimeMs, 'above 0, at most 1e14', (value) => value > 0 && value <= 1e14)

@@ -12,6 +12,13 @@ describe('given a clock that is moved by hand', () => {
     expect(manualClock({ wallNow: 7 }).wallNow()).toBe(7)
   })
 
+  it.each([NaN, Infinity, '5'])('when it is set or stepped by %p, then that is refused', (ms) => {
+    expect(() => manualClock({ wallNow: ms as number })).toThrow('wallNow must be a finite number')
+    const clock = manualClock()
+    expect(() => clock.stepWall(ms as number)).toThrow('ms must be a finite number')
+    expect(clock.wallNow()).toBe(START)
+  })
+
   it('when it is advanced, then both clocks move', async () => {
     const clock = manualClock()
     await clock.advance(1_500)

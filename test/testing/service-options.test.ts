@@ -5,6 +5,7 @@ import { startWorld } from './world.ts'
 describe('given a wrong option', () => {
   it.each<[string, unknown, string, string]>([
     ['accessLifetimeMs', 0, 'RangeError', 'accessLifetimeMs must be above 0, at most 1e14, got 0'],
+    ['lifetimeMs', 5, 'TypeError', "startTokenService has no option 'lifetimeMs'"],
     ['accessLifetimeMs', NaN, 'RangeError', 'got NaN'],
     ['accessLifetimeMs', 1.1e14, 'RangeError', 'got 110000000000000'],
     ['accessLifetimeMs', '60', 'TypeError', 'accessLifetimeMs must be a number, got 60'],
