@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import type { ExchangeContext, TokenGrant } from '../core/token-source.ts'
+import { lifetimeIn } from '../wire/lifetime.ts'
 import type { Answered } from '../wire/token-call.ts'
 import { documentIn, memberOf, otherProtocol } from './document.ts'
 
@@ -37,9 +38,10 @@ export class AnswerReader {
     const refreshToken = memberOf(document, 'refresh_token') ?? ''
     if (typeof refreshToken !== 'string') throw unusable('refresh_token must be a string')
     const expiresIn = memberOf(document, 'expires_in')
-    const accessLifetimeMs = expiresIn === undefined ? this.#defaultLifetimeMs : lifetimeOf(expiresIn)
+    const accessLifetimeMs = expiresIn === undefined ? this.#defaultLifetimeMs : lifetimeIn(expiresIn)
     if (accessLifetimeMs === undefined) throw unusable('expires_in must be a positive number of seconds')
     if (expiresIn === undefined) odd.push(`has no expires_in: ${accessLifetimeMs} ms are assumed`)
+    else if (typeof expiresIn === 'string') odd.push('gives expires_in as text')
     const missing = this.#notGranted(memberOf(document, 'scope'))
     if (missing.length > 0) odd.push(`grants less than was asked for: ${missing.join(' ')} is missing from its scope`)
     this.#tell(odd, report)
@@ -77,15 +79,7 @@ const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
  *   cannot be used is ignored.
  */
 function refreshLifetimeIn(document: Parameters<typeof memberOf>[0]): number | undefined {
-  return lifetimeOf(memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in'))
-}
-
-/** @returns Ms; undefined if the value is no positive number of seconds. Some servers send the number as text (Apigee, Entra v1). */
-function lifetimeOf(seconds: unknown): number | undefined {
-  const isText = typeof seconds === 'string' && /^\d{1,15}$/.test(seconds)
-  const ms = typeof seconds === 'number' || isText ? Number(seconds) * 1_000 : NaN
-  // JSON.parse reads 1e400 as Infinity: such a token would never expire.
-  return ms > 0 && ms < Infinity ? ms : undefined
+  return lifetimeIn(memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in'))
 }
 
 /** @returns A word of the answer, for a message. A word that may be a token is not named. */

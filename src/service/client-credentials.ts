@@ -1,5 +1,6 @@
 import { ownOptions } from '../core/option-checks.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
 import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
@@ -82,10 +83,8 @@ function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenG
 
 function lifetimeMs(document: TokenDocument, report: ExchangeContext['report']): number {
   const expiresIn = document.attribute('expires_in')
-  const isDigits = typeof expiresIn === 'string' && /^\d+$/.test(expiresIn)
-  if (isDigits) report?.('response-odd', 'The token answer gives expires_in as text')
-  const seconds = isDigits || typeof expiresIn === 'number' ? Number(expiresIn) : NaN
-  // JSON may hold 1e400, which is Infinity.
-  if (Number.isFinite(seconds) && seconds > 0) return seconds * 1_000
-  throw document.unusable('data.attributes.expires_in must be a positive number of seconds')
+  const ms = lifetimeIn(expiresIn)
+  if (ms === undefined) throw document.unusable('data.attributes.expires_in must be a positive number of seconds')
+  if (typeof expiresIn === 'string') report?.('response-odd', 'The token answer gives expires_in as text')
+  return ms
 }

@@ -52,7 +52,8 @@ export async function textOf(state: RecordState, key: string, keyRing: KeyRing):
 export async function storedIn(text: string, key: string, keyRing: KeyRing): Promise<Stored> {
   const envelope = text.length <= MAX_LENGTH ? parsed(text) : undefined
   const schema = member(envelope, 'schema')
-  if (typeof schema !== 'number') return UNKNOWN
+  // JSON.parse reads 1e999 as Infinity. No release is that new, and nobody would ever replace the record.
+  if (typeof schema !== 'number' || schema === Infinity) return UNKNOWN
   if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
   // The record of an older release counts as absent: one process then obtains new tokens.
   if (schema < SCHEMA) return {}

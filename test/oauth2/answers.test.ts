@@ -13,7 +13,6 @@ describe('given an answer of status 200 that can be used', () => {
     ['has members of its own', { ...GRANT, 'not-before-policy': 0, id_token: 'i', __proto__: { error: 'x' } }],
     ['spells bearer small', { ...GRANT, token_type: 'bearer' }],
     ['has null where there is nothing', { ...GRANT, error: null, refresh_token: null }],
-    ['has expires_in as text, as Entra v1', { ...GRANT, expires_in: '3600' }],
     ['says BearerToken, as Apigee', { ...GRANT, token_type: 'BearerToken', refresh_token_expires_in: '0' }],
   ])('when it %s, then it is used', async (_, answer) => {
     expect(await exchanged(source(answer))).toEqual({
@@ -42,6 +41,7 @@ describe('given an answer of status 200 that can be used', () => {
     [{ refresh_expires_in: 0 }, undefined],
     [{ refresh_expires_in: '90' }, 90_000],
     [{ refresh_expires_in: '0' }, undefined],
+    [{ refresh_expires_in: '9e1' }, undefined],
     [{ refresh_expires_in: 'never' }, undefined],
     [{ refresh_token_expires_in: -1 }, undefined],
   ])('when it says %j, then the refresh token lives %p ms', async (members, refreshLifetimeMs) => {
@@ -58,6 +58,16 @@ describe('given an answer of status 200 that can be used', () => {
     expect((await exchanged(one, 'r')).reports).toEqual([])
     const other = source(without('expires_in'), { defaultLifetimeMs: 60_000 })
     expect((await exchanged(other)).grant.accessLifetimeMs).toBe(60_000)
+  })
+
+  // Microsoft Entra v1, Apigee.
+  it('when it gives expires_in as text of digits, then that counts, and it is told once (F17)', async () => {
+    const one = source({ ...GRANT, expires_in: '060' })
+    expect(await exchanged(one)).toEqual({
+      grant: { accessToken: 'issued-token', accessLifetimeMs: 60_000 },
+      reports: ['response-odd: The token answer gives expires_in as text'],
+    })
+    expect((await exchanged(one)).reports).toEqual([])
   })
 
   it('when it has no token_type, then Bearer is assumed, and that is told once', async () => {

@@ -44,6 +44,7 @@ describeRedis('given something else in the place of the record', () => {
       (record) => record.replace(/\\"accessLifetimeMs\\":\d+/, '\\"accessLifetimeMs\\":1e999'),
     ],
     ['a token with a line break', (record) => record.replace('access-1', 'access\\\\n-1')],
+    ['a schema without end', (record) => record.replace('"schema":2', '"schema":1e999')],
     ['an older schema', (record) => record.replace('"schema":2', '"schema":1')],
   ]
 

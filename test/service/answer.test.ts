@@ -79,7 +79,7 @@ describe('given expires_in', () => {
   })
 
   it('when it is beyond what milliseconds can count, then the answer is refused', async () => {
-    await expectUnusable(grantText({ expires_in: '1e308' }), /must be positive and finite/)
+    await expectUnusable(grantText({ expires_in: '1e308' }), /must be a positive number of seconds/)
   })
 
   it.each(['NaN', 'Infinity', '060', '0x3c', '+60', '.5', '60.', 'undefined'])(
