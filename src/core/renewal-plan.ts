@@ -256,3 +256,11 @@ export function coolDownMs(
   const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
   return Math.max(backoffMs, retryAfterMs)
 }
+
+/** What is odd about the next refresh token, if the presented one was single-use. */
+export function oddRotation(presented: string | undefined, next: string | undefined): string | undefined {
+  if (presented === undefined || (next !== undefined && next !== presented)) return undefined
+  return next === undefined
+    ? "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one"
+    : 'A refresh answer carried the same refresh token again'
+}

@@ -9,6 +9,7 @@ import {
   errorUnder,
   type FailureFacts,
   firstWordOf,
+  oddRotation,
   type Plan,
   planAfter,
   planAfterLateArrival,
@@ -273,16 +274,10 @@ export class Renewal {
     return this.#settings.record.release(claim, fate, next).catch(() => undefined)
   }
 
-  #reportOddRotation({ by, refreshToken: presented }: Call, { refreshToken }: NewTokens): void {
+  #reportOddRotation({ refreshToken: presented }: Call, { refreshToken }: NewTokens): void {
     const { events, graceMs } = this.#settings
-    if (by === 'obtain' || graceMs === Infinity) return
-    if (refreshToken === undefined)
-      events.anomaly(
-        'response-odd',
-        "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one",
-      )
-    else if (refreshToken === presented)
-      events.anomaly('response-odd', 'A refresh answer carried the same refresh token again')
+    const odd = graceMs < Infinity ? oddRotation(presented, refreshToken) : undefined
+    if (odd !== undefined) events.anomaly('response-odd', odd)
   }
 
   /** A method, because TypeScript assumes that a field does not change during an await. */
