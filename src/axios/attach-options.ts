@@ -55,9 +55,10 @@ const isUnauthorized = ({ status }: AxiosResponse) => status === 401
 function notPromising(refuses: (response: AxiosResponse) => unknown): (response: AxiosResponse) => boolean {
   return (response) => {
     const answer = refuses(response)
-    if (typeof (answer as Partial<PromiseLike<unknown>> | null)?.then === 'function')
-      throw new TypeError('refuses must not be async')
-    return Boolean(answer)
+    if (typeof (answer as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return Boolean(answer)
+    // Nobody awaits the promise: its rejection would end the process.
+    Promise.resolve(answer).catch(() => undefined)
+    throw new TypeError('refuses must not be async')
   }
 }
 

@@ -94,7 +94,7 @@ function cancellation(config: InternalAxiosRequestConfig): Cancellation {
   token?.subscribe(abort)
   alike?.addEventListener?.('abort', abort)
   if (alike?.aborted) abort()
-  // As axios itself does as soon as it sends the body. This listener stays: an error that no listener hears ends the process.
+  // axios itself does the same as soon as it sends the body. This listener stays: an error that no listener hears ends the process.
   body?.on('error', (error) => controller.abort(AxiosError.from(error, undefined, config)))
   const onClose = () => controller.abort(new CanceledError('Request stream has been aborted', config))
   body?.on('close', onClose)

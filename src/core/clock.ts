@@ -6,7 +6,9 @@ export interface Clock {
   monotonicNow(): number
   /**
    * Runs `callback` once, after `delayMs`. The timer keeps the process alive only if `holdsProcess` is true: timers of
-   * waiting callers do, background timers do not. @returns a function that cancels the timer.
+   * waiting callers do, background timers do not. A timer of 0 ms may keep it alive for one turn of the event loop.
+   *
+   * @returns a function that cancels the timer.
    */
   setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void
 }

@@ -80,10 +80,7 @@ function doubted(pair: Pair, at: number): Pair {
   return { ...pair, doubtAt: Math.min(at, pair.doubtAt ?? at) }
 }
 
-/**
- * Settles a claim with new tokens. Of two pairs the one of the later claim wins, in whatever order they come. The pair of a claim from
- * before a `clear` is dropped.
- */
+/** Settles a claim with new tokens. The pair of the later claim wins, in whatever order they come. A claim from before a `clear` brings nothing. */
 export function accept(
   stored: RecordState | undefined,
   claim: Fenced,
@@ -96,7 +93,9 @@ export function accept(
     const answer = state.pair && tokensIn(state, state.pair, now)
     if (fence === state.pair?.fence) return { answer }
     // This exchange overlapped that of the stored pair, or the one in flight. At some services each of the two ends the session of the other.
-    return { state: marked(state, state.overlaps || state.claim?.settled === false), answer }
+    const next = marked(state, state.overlaps || state.claim?.settled === false)
+    // If the record was lost and its clock set back, the claim of this exchange may still stand, with a fence below that of the pair.
+    return { state: state.claim?.fence === fence ? { ...(next ?? state), claim: undefined } : next, answer }
   }
   return settled(state, claim, tokens, now)
 }

@@ -116,11 +116,14 @@ export function coolingError(coolDown: CoolDown): TokenError {
 
 /**
  * What the manager tells the store at once. After a refused refresh token it keeps its claim until it knows what the refusal means. If the manager
- * is closed, a pause still holds for the other owners, who make the next call.
+ * is closed, a pause that the service asks for, or a rest, still holds for the other owners, who make the next call.
  */
-export function firstWordOf({ fate, next }: Plan, halted: 'outdated' | 'closed' | undefined): Plan['next'] | undefined {
+export function firstWordOf(
+  { fate, next, isAsked }: Plan,
+  halted: 'outdated' | 'closed' | undefined,
+): Plan['next'] | undefined {
   if (fate === 'dead') return { kind: 'retry', ms: 0 }
-  return !halted || (halted === 'closed' && next.ms > 0) ? next : undefined
+  return !halted || (halted === 'closed' && (isAsked || next.kind === 'cool-down')) ? next : undefined
 }
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */

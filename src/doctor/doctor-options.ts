@@ -24,8 +24,6 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-const FLAGS = ['json', 'allow-insecure-http', 'help']
-
 /** @returns The options, or `help` if the user asks for help or gives no argument. @throws {Misuse} */
 export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true })
@@ -36,7 +34,8 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
     if (token.kind !== 'option') continue
     checkOption(token.name, token.rawName)
     // --allow-insecure-http=false must not allow it.
-    if (FLAGS.includes(token.name) && token.value !== undefined) throw new Misuse(`${token.rawName} takes no value`)
+    const { type } = OPTIONS[token.name as keyof typeof OPTIONS]
+    if (type === 'boolean' && token.value !== undefined) throw new Misuse(`${token.rawName} takes no value`)
     given.set(token.name, token.value ?? true)
   }
   if (given.has('help') || args.length === 0) return 'help'

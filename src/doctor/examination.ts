@@ -155,7 +155,10 @@ function adviceOn({ code, message, retryAfterMs }: TokenError, answer: Seen | un
     advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to two token calls.`)
   }
   // A host with a wrong certificate has answered, and the message says what to do.
-  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !message.includes('certificate'))
+  if (
+    code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' &&
+    !/the certificate is for another host|dates of the certificate/.test(message)
+  )
     advice.push(
       answer
         ? 'The service at this address fails: try again later.'

@@ -43,7 +43,11 @@ export function refusalOf(
   return { failure, advice: error === undefined ? advice : `${error}: ${advice}`, serviceCode: error }
 }
 
-const TEMPORARY: readonly unknown[] = ['temporarily_unavailable', 'server_error']
+const TEMPORARY: readonly unknown[] = [
+  ...['temporarily_unavailable', 'server_error'], // RFC 6749, section 4.1.2.1
+  ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'ratelimited'], // Slack, under status 200
+  'general_error', // Zoho
+]
 
 /** What large servers say in place of the errors of RFC 6749, section 5.2, and RFC 8707, section 2. */
 const DIALECTS: ReadonlyMap<string | undefined, string> = new Map([

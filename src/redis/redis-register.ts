@@ -68,7 +68,7 @@ const readable = (value: string) => (value.includes('\ufffd') ? '' : value)
 
 /** Some clients answer with bytes. Others parse a text that looks like JSON. */
 function text(reply: unknown): string {
-  if (ArrayBuffer.isView(reply)) return new TextDecoder().decode(reply as Uint8Array)
+  if (ArrayBuffer.isView(reply)) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(reply as Uint8Array)
   if (typeof reply === 'string') return reply
   if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
   throw foreign()

@@ -22,6 +22,8 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     // Owners poll as well. So a register that cannot watch costs no renewal.
     watch(onChange) {
       const stop = quietly(() => register.watch?.(onChange))
+      // An async watch may reject, and nobody awaits it.
+      Promise.resolve(stop).catch(() => undefined)
       return () => void quietly(() => stop?.())
     },
   }

@@ -28,7 +28,8 @@ export interface SharedSettings {
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
-  readonly unanswered: Unanswered
+  /** For each kind of step: reads may be answered while a lock holds all writes. */
+  readonly unanswered: { readonly read: Unanswered; readonly replace: Unanswered }
 }
 
 /** What the register held when it was last read or written. */
@@ -163,7 +164,7 @@ export class SharedRecord implements TokenRecord {
   async #read(patience: number): Promise<Known> {
     const { register, keyRing } = this.#settings
     const key = await this.#key
-    const { value, now, epoch } = await this.#limited(() => register.read(key), patience)
+    const { value, now, epoch } = await this.#limited('read', () => register.read(key), patience)
     const reading = { now, epoch }
     const at = this.#clock.monotonicNow()
     if (value === undefined) return { text: value, state: undefined, reading, at }
@@ -189,17 +190,19 @@ export class SharedRecord implements TokenRecord {
     const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
     const key = await this.#key
     const replace = () => register.replace(key, before.text, text, keepMs)
-    return this.#limited(replace, patience, (replaced) => {
+    return this.#limited('replace', replace, patience, (replaced) => {
       if (replaced) onLate()
     })
   }
 
   async #limited<Value>(
+    kind: keyof SharedSettings['unanswered'],
     step: () => Promise<Value>,
     patience: number,
     onLate: (value: Value) => void = () => undefined,
   ) {
-    const { unanswered, commandTimeoutMs } = this.#settings
+    const { unanswered: steps, commandTimeoutMs } = this.#settings
+    const unanswered = steps[kind]
     const ms = commandTimeoutMs * patience
     unanswered.admit(this.#clock.monotonicNow())
     const pending = step().finally(() => unanswered.end())

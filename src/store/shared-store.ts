@@ -97,7 +97,7 @@ export function storeOn(
     prefix,
     keyRing: new KeyRing(encryptionKeys),
     commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs),
-    unanswered: new Unanswered(),
+    unanswered: { read: new Unanswered(), replace: new Unanswered() },
     onUnavailable,
     reasonOf,
   }

@@ -7,12 +7,13 @@ export interface TokenRegister {
   readonly kind: string
   read(key: string): Promise<RegisterReading>
   /**
-   * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs` (at most a hundred years).
+   * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs`, a hundred years
+   * at most.
    *
    * @returns Whether `value` was stored. Rejects if that is not known.
    */
   replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>
-  /** Calls back when any value may have changed. Absent: waiting owners read about once a second. @returns A function that stops this. */
+  /** Calls back when any value may have changed. Not async. Absent: waiting owners read about once a second. @returns A function that stops this. */
   watch?(onChange: () => void): () => void
 }
 

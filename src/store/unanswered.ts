@@ -1,13 +1,13 @@
 import { NoAnswer } from './reason.ts'
 
-/** So many steps of a store in a row may have no answer. */
+/** The longest run of steps without an answer. */
 const MOST = 4
-/** Then one more step is sent in this time: a client that loses answers must not end the sharing for ever. */
+/** After that run the store sends one step in this time: a client that loses answers must not end the sharing for ever. */
 const GAP_MS = 60_000
 
 /**
- * Counts the steps that have no answer. Each holds a connection of the application's pool, or waits in the queue of its client. Without a limit, a
- * locked table would take all connections, and a Redis that comes back would get the steps of hours at once.
+ * Counts the steps of one kind that have passed their limit without an answer. Each holds a connection of the application's pool, or waits in the
+ * queue of its client. Otherwise a locked table would take all connections, and a Redis that comes back would receive the steps of hours at once.
  */
 export class Unanswered {
   #count = 0
@@ -26,7 +26,7 @@ export class Unanswered {
     this.#lastAt = now
   }
 
-  /** A step has an answer, however late: the store is in reach, and its client is free. */
+  /** A step has an answer, however late: the store is in reach. */
   end(): void {
     this.#count = 0
   }

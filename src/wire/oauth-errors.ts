@@ -31,7 +31,7 @@ function keeping(obtain: TokenErrorCode, refresh: TokenErrorCode): Record<Exchan
   return { obtain: rejected(obtain), refresh: { ...rejected(refresh), refreshToken: 'kept' } }
 }
 
-/** What an answer outside 2xx means. If its status refuses the request, the OAuth error in it says more than the status. */
+/** What an answer that refuses means. If its status refuses the request, the OAuth error in it says more than the status. */
 export function failureOfAnswer(exchange: Exchange, status: number, oauthError: string | undefined): Failure {
   const byStatus = failureOfStatus(exchange, status)
   const named = oauthError === undefined ? undefined : OAUTH_ERRORS[oauthError]

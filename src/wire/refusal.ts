@@ -3,7 +3,7 @@ import { parsedUrl } from '../core/secure-origin.ts'
 import type { Failure } from './failure.ts'
 import type { Answered } from './token-call.ts'
 
-/** @returns The error of a complete answer outside 2xx. @param advice What to do about it, or what it means. */
+/** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(
   { address, status, retryAfterMs }: Answered,
   failure: Failure,
@@ -15,7 +15,7 @@ export function refused(
 }
 
 /**
- * What an answer outside 2xx means, and what to do about it, if that does not depend on the protocol.
+ * What an answer that refuses means, and what to do about it, if that does not depend on the protocol.
  *
  * @param option Names the option that holds the address.
  * @returns undefined if it depends on the protocol.

@@ -267,10 +267,13 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(await failureOf(api.get('/'))).toBe(reason)
   })
 
-  it('when it returns a promise, then the request rejects and is not sent twice', async () => {
+  it.each([
+    ['a promise', () => Promise.resolve(false)],
+    ['a promise that rejects', () => Promise.reject(new Error('failed'))],
+  ])('when it returns %s, then the request rejects and is not sent twice', async (_, promising) => {
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
-    const refuses = (() => Promise.resolve(false)) as unknown as () => boolean
+    const refuses = promising as unknown as () => boolean
     attachBearer(api, startTokens().tokens, { refuses })
     expect(await failureOf(api.get('/'))).toEqual(new TypeError('refuses must not be async'))
     expect(server.received).toHaveLength(1)

@@ -288,6 +288,18 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).toMatchObject({ overlaps: false, pair: { accessToken: 'access-3', overlapped: true } })
   })
 
+  it('when a later fence is lower, because the record was lost and its clock set back, then its owner still settles its claim', () => {
+    const world = World.withPair()
+    const first = world.granted('a')
+    world.state = undefined
+    world.now -= HOUR
+    const second = world.granted('b', 0)
+    world.accept(first, 2)
+    world.accept(second, 3)
+    expect(world.state).toMatchObject({ pair: { accessToken: 'access-2', overlapped: true } })
+    expect(world.state).not.toHaveProperty('claim')
+  })
+
   it('when a claim is settled a second time, and another one is in flight, then nothing is marked', () => {
     const world = World.withPair()
     const first = world.granted('a')

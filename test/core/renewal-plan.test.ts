@@ -296,10 +296,11 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   it('then the store is told at once what follows, but for a refused refresh token, whose claim is kept', () => {
     const words = (said: Plan) =>
       ([undefined, 'closed', 'outdated'] as const).map((halted) => firstWordOf(said, halted))
-    for (const attempt of [1, 4]) {
-      const pause = plan(down, { attempt })
-      expect(words(pause)).toEqual([pause.next, pause.next, undefined])
-    }
+    // A rest, and a pause that the service asks for, concern all owners. The pause between two calls is the owner's own.
+    for (const said of [plan(down, { attempt: 4 }), plan(asking(2_000))])
+      expect(words(said)).toEqual([said.next, said.next, undefined])
+    const own = plan(down)
+    expect(words(own)).toEqual([own.next, undefined, undefined])
     const atOnce = plan(failure('unknown'), { exchange: 'refresh' })
     expect(words(atOnce)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
     const kept = { kind: 'retry', ms: 0 }

@@ -67,6 +67,8 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   ],
   [400, word('temporarily_unavailable'), unavailable, unavailable, unavailable, 'the token service failed'],
   [400, word('server_error'), unavailable, unavailable, unavailable, 'the token service failed'],
+  [200, word('ratelimited'), unavailable, unavailable, unavailable, 'the token service failed'],
+  [200, word('general_error'), unavailable, unavailable, unavailable, 'the token service failed'],
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, `${refresh} unusable`, ''],
   // Answers that the token service itself would not give.
   [400, '<html>hidden-value</html>', credentials, `${request} kept`, `${request} kept`, 'check tokenEndpoint'],

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals'
 import { Cluster, Redis } from 'ioredis'
 import { createClientPool, createCluster, createSentinel, RESP_TYPES } from 'redis'
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
+import { redisRegister } from '../../src/redis/redis-register.ts'
 import { manage } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { startRedis, startSentinel } from '../../scripts/lib/redis-server.mjs'
@@ -160,4 +161,11 @@ describeRedis('given a client of any kind', () => {
     await end()
     await sentinel.stop()
   })
+})
+
+it('given a client that answers with bytes, when a byte order mark stands before the text, then that is read, too', async () => {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const command = () => Promise.resolve([bytes('\ufeffa'), bytes('1767225600000'), bytes('run')])
+  const { value } = await redisRegister({ command }).read('key')
+  expect(value).toBe('\ufeffa')
 })

@@ -114,7 +114,8 @@ describe('given a register of the user that cannot watch', () => {
       },
     ],
     ['gives no way to stop', () => undefined],
-    ['gives something else', () => Promise.resolve()],
+    ['is async', () => Promise.resolve()],
+    ['rejects', () => Promise.reject(new Error('no channel'))],
   ])('when its watch %s, then a waiting owner polls', async (_, watch) => {
     const { tokens, second, source, clock } = start(() => ({ watch }))
     const gate = held(() => source.grant())

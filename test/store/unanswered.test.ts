@@ -11,10 +11,22 @@ class Locked extends MemoryRegister {
   readonly #waiting: (() => void)[] = []
   #isLocked = true
 
+  /** Whether the lock holds writes only. */
+  isReadable = false
+
   override async read(key: string): Promise<RegisterReading> {
+    if (!this.isReadable) await this.#wait()
+    return super.read(key)
+  }
+
+  override async replace(...given: Parameters<MemoryRegister['replace']>): Promise<boolean> {
+    await this.#wait()
+    return super.replace(...given)
+  }
+
+  async #wait(): Promise<void> {
     this.sent += 1
     if (this.#isLocked) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    return super.read(key)
   }
 
   unlock(): void {
@@ -55,6 +67,15 @@ describe('given a shared store whose steps wait for their answers', () => {
       for (const { tokens } of fleet) expect(tokens.peekAccessToken()).toBeDefined()
     },
   )
+
+  it('when only writes wait, then four of them wait, and one more each minute', async () => {
+    const { register, use } = start()
+    register.isReadable = true
+    await use(0.5)
+    expect(register.sent).toBe(4)
+    await use(59.5)
+    expect(register.sent).toBeLessThanOrEqual(4 + 60)
+  })
 
   it('when the answers come, then it is in use again at once', async () => {
     const { clock, register, store, fleet, use } = start()
