@@ -65,3 +65,19 @@ function registered(registry: FinalizationRegistry<string>): { readonly url: str
   registry.register(context, 'context')
   return context
 }
+
+describe('given a runtime without asynchronous contexts', () => {
+  it.each([
+    ['no process, as in browsers', undefined],
+    ['a process without built-in modules, as of a bundler', {}],
+  ])('when it has %s, then a renewal runs as it is', async (_, process) => {
+    const own = globalThis.process
+    Object.assign(globalThis, { process })
+    try {
+      const { tokens } = manage(new ScriptedSource())
+      expect(await tokens.getAccessToken()).toBe('access-1')
+    } finally {
+      Object.assign(globalThis, { process: own })
+    }
+  })
+})

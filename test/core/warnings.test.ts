@@ -67,6 +67,20 @@ describe('given a mistake that a manager tells of (F191)', () => {
     expect(lines).toEqual([expect.stringMatching(/^axios-evergreen: A request .* token\nListen to the events/)])
   })
 
+  it.each([
+    ['no console', undefined],
+    ['a console without warn', {}],
+  ])('when the runtime has no warnings, and %s, then nothing is told', (name, console) => {
+    const { process: own, console: shown } = globalThis
+    Object.assign(globalThis, { process: undefined, console })
+    try {
+      warnOnce(name, 'hidden-value')
+    } finally {
+      Object.assign(globalThis, { process: own, console: shown })
+    }
+    expect(warnings).toEqual([])
+  })
+
   it('when the store is without keys, or out of reach, and nobody listens, then each is told once, without a secret', async () => {
     for (let n = 0; n < 2; n += 1) {
       const { tokens } = manage(undefined, { store: lost() }, undefined, { unheard: true })
