@@ -1,5 +1,6 @@
-import { isTokenError, TokenError } from '../core/errors.ts'
+import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
+import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
 import { failureOfNetwork } from './failure.ts'
 import { parseRetryAfter } from './http-date.ts'
@@ -20,7 +21,10 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * @returns `thrown` itself if it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError {
-  if (isTokenError(thrown)) return thrown
+  return isTokenError(thrown) ? thrown : toldTo(toTokenError, readAs(thrown, exchange))
+}
+
+function readAs(thrown: unknown, exchange: Exchange): TokenError {
   const { status, oauthError, isClientRefused, retryAfter, date } = answerIn(thrown)
   if (status !== undefined || oauthError !== undefined) {
     const failure = failureOfAnswer(exchange, status ?? 400, isClientRefused ? 'invalid_client' : oauthError)

@@ -290,3 +290,14 @@ describe('given a polluted Object.prototype (F163)', () => {
     }
   })
 })
+
+describe('given a source that calls toTokenError itself (F192)', () => {
+  it.each([
+    ['an answer', { status: 503 }],
+    ['a failed connection', Object.assign(new Error('m'), { code: 'ECONNREFUSED' })],
+    ['a bug', new TypeError('m')],
+  ])('when it reads %s, then the stack of the error begins in the source', (_, thrown) => {
+    const { stack = '' } = toTokenError(thrown, 'obtain')
+    expect(stack.split('\n')[1]).toContain('to-token-error.test')
+  })
+})
