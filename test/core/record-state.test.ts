@@ -332,6 +332,15 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(marks).toEqual([true, true, false])
   })
 
+  it('when its owner tells of it with a claim, then the stored pair is marked, and the next one', () => {
+    const world = World.withPair()
+    const { state, answer } = claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, overlaps: true }, world)
+    world.state = state
+    expect(answer).toMatchObject({ kind: 'granted', overlapped: true })
+    world.accept(answer as GrantedClaim, 2)
+    expect(world.granted('c').overlapped).toBe(true)
+  })
+
   it('when it is made without the record while a claim is out, then who settles it is told', () => {
     const world = World.withPair()
     expect(world.release(world.granted('b'), 'keep').overlapped).toBeUndefined()
@@ -428,6 +437,12 @@ describe('given a state, when it is asked how long it is of use', () => {
     world.release(world.granted(), 'dead', { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
     expect(world.claim('b')).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+  })
+
+  it('then a pair without a refresh token is of use as long as its access token', () => {
+    const world = World.withPair()
+    const alone = { ...world.state!.pair!, refreshToken: undefined, refreshMs: undefined }
+    expect(keptMs({ ...world.state!, pair: alone }, NOW)).toBe(60_000)
   })
 
   it('then the rest until a login is of no use without tokens', () => {
