@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { setDeadline } from '../../src/core/deadline.ts'
+import { getEventListeners } from 'node:events'
+import { setDeadline, withinLimit } from '../../src/core/deadline.ts'
 
 /** A clock whose timers run when a test says so. */
 class TurnClock {
@@ -45,5 +46,16 @@ describe('given a deadline', () => {
     cancel()
     for (let turn = 0; turn < 4; turn += 1) clock.turn()
     expect(clock.now).toBe(5_000)
+  })
+})
+
+describe('given a wait with a limit and a signal', () => {
+  it('when its work is done, then nothing listens to the signal any more', async () => {
+    const { signal } = new AbortController()
+    const atLimit = () => new Error('too late')
+    const waiting = withinLimit(Promise.resolve('done'), { clock: new TurnClock(), ms: 1_000, signal, atLimit })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    expect(await waiting).toBe('done')
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
