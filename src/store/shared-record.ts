@@ -162,9 +162,9 @@ export class SharedRecord implements TokenRecord {
   }
 
   async #read(patience: number): Promise<Known> {
-    const { register, keyRing } = this.#settings
+    const { register, keyRing, unanswered } = this.#settings
     const key = await this.#key
-    const { value, now, epoch } = await this.#limited('read', () => register.read(key), patience)
+    const { value, now, epoch } = await this.#limited(unanswered.read, () => register.read(key), patience)
     const reading = { now, epoch }
     const at = this.#clock.monotonicNow()
     if (value === undefined) return { text: value, state: undefined, reading, at }
@@ -185,25 +185,23 @@ export class SharedRecord implements TokenRecord {
   }
 
   async #replace(before: Known, after: Known, patience: number, onLate: () => void): Promise<boolean> {
-    const { register } = this.#settings
+    const { register, unanswered } = this.#settings
     const { state, reading, text = '' } = after
     const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
     const key = await this.#key
     const replace = () => register.replace(key, before.text, text, keepMs)
-    return this.#limited('replace', replace, patience, (replaced) => {
+    return this.#limited(unanswered.replace, replace, patience, (replaced) => {
       if (replaced) onLate()
     })
   }
 
   async #limited<Value>(
-    kind: keyof SharedSettings['unanswered'],
+    unanswered: Unanswered,
     step: () => Promise<Value>,
     patience: number,
     onLate: (value: Value) => void = () => undefined,
   ) {
-    const { unanswered: steps, commandTimeoutMs } = this.#settings
-    const unanswered = steps[kind]
-    const ms = commandTimeoutMs * patience
+    const ms = this.#settings.commandTimeoutMs * patience
     unanswered.admit(this.#clock.monotonicNow())
     const pending = step().finally(() => unanswered.end())
     const atLimit = () => {
