@@ -1,4 +1,4 @@
-/** Reads what a source threw. That may be anything, and reading it may throw as well. */
+/** What code that is not ours throws may be anything, and reading it may throw as well. */
 
 /** @returns The member; undefined if there is none, if it cannot be read, or if only `Object.prototype` has it. */
 export function member(thrown: unknown, name: string | symbol): unknown {
@@ -21,4 +21,13 @@ const parentOf = (object: object) => Object.getPrototypeOf(object) as object | n
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+/** Calls a function that is not ours. What it throws reaches nobody. */
+export function quietly<Value>(act: () => Value): Value | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
 }

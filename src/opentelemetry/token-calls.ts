@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/api'
 import { isTokenError, outcomeOf, type TokenError } from '../core/errors.ts'
 import type { Watcher } from '../core/events.ts'
+import { quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import type { Measurements } from './measurements.ts'
 
@@ -25,7 +26,7 @@ interface Settings {
   readonly monotonicNow: () => number
 }
 
-/** Counts token calls and the waiting of callers, and makes a span of each call. */
+/** Counts token calls and the waiting of callers, and makes a span of each call. A failure of telemetry must cost nobody a token. */
 export class TokenCalls implements Watcher {
   readonly #settings: Settings
   /** Spans of the requests that wait, by span id. */
@@ -112,13 +113,4 @@ function addressOf(origin: string | undefined): Attributes {
   if (origin === undefined) return {}
   const { hostname, port, protocol } = new URL(origin)
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) }
-}
-
-/** A failure of telemetry must cost nobody a token. */
-function quietly<Result>(act: () => Result): Result | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import { checkFunction, checkObject, checkText, kindOf } from '../core/option-checks.ts'
+import { quietly } from '../core/thrown.ts'
 import { ForeignAnswer } from './reason.ts'
 import type { RegisterReading, TokenRegister } from './token-register.ts'
 
@@ -48,12 +49,4 @@ function textOrNone(name: string, given: unknown): string | undefined {
 function isReplaced(given: unknown): boolean {
   if (typeof given === 'boolean') return given
   throw new ForeignAnswer(`replace(…) must give true or false, got ${kindOf(given)}`)
-}
-
-function quietly<Value>(act: () => Value): Value | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
 }
