@@ -75,9 +75,15 @@ async function request({ api, tokens, sum }) {
   }
 }
 
-/** Begins the next scene while the token is fresh, so that each scene meets a renewal of its own. */
+/**
+ * Begins the next scene while the token is fresh, so that each scene meets a renewal of its own, and when no request is on its
+ * way: one that is being replayed, and is refused again, fails as it should.
+ */
 async function nextScene({ variant, tokens, scenes }, second) {
-  if (!scenes[0] || second < scenes[0][0] || tokens.status().phase !== 'fresh') return
+  const isFresh = () => tokens.status().phase === 'fresh'
+  if (!scenes[0] || second < scenes[0][0] || !isFresh()) return
+  await Promise.all(running)
+  if (!isFresh()) return
   const [, what, begin] = scenes.shift()
   say(`${second.toFixed(1).padStart(4)} s  ${variant}: ${what}`)
   await begin()
