@@ -14,14 +14,34 @@ function conceal(holder: unknown, header: string, sent: object): void {
   if (headers !== sent) deleteHeader(headers, header)
   // `request` stays readable, but nothing prints it.
   if (request === undefined) return
-  // In V8 it takes several times as long to redefine a member as to delete and create it.
-  if (Object.isExtensible(holder)) Reflect.deleteProperty(holder, 'request')
-  Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
+  hideRequest(holder, request)
   concealRequest(request)
   // Node's request and the one that follows redirects refer to each other, and streams may hold either of them.
   const { _redirectable, _currentRequest } = (request ?? {}) as { _redirectable?: unknown; _currentRequest?: unknown }
   concealRequest(_redirectable)
   concealRequest(_currentRequest)
+}
+
+/**
+ * Makes `request` a member that nothing prints. In V8 it takes several times as long to redefine a member as to delete and create it, and an
+ * object stays small only if its last member is the one deleted. In axios' http adapter that is `data`.
+ */
+function hideRequest(holder: { data?: unknown }, request: unknown): void {
+  const isDataLast = lastNameIn(holder) === 'data'
+  const data = isDataLast ? holder.data : undefined
+  if (Object.isExtensible(holder)) {
+    if (isDataLast) Reflect.deleteProperty(holder, 'data')
+    Reflect.deleteProperty(holder, 'request')
+  }
+  Reflect.defineProperty(holder, 'request', { value: request, enumerable: false, writable: true, configurable: true })
+  if (isDataLast) Reflect.set(holder, 'data', data)
+}
+
+function lastNameIn(holder: object): string | undefined {
+  let last: string | undefined
+  // Makes no list, other than Object.keys.
+  for (const name in holder) last = name
+  return last
 }
 
 /** As `conceal`, for an error and its causes, which may be axios errors as well. */

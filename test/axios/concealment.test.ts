@@ -53,6 +53,15 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expect(inspect(response)).toContain('ok: true')
   })
 
+  it('when a response comes, then it has the members of any other response, in their order', async () => {
+    const server = await startApi()
+    const { api } = attached(server.baseUrl, { adapter }, attach)
+    const plain = axios.create({ baseURL: server.baseUrl, adapter })
+    const [response, other] = [await api.get<unknown>('/'), await plain.get<unknown>('/')]
+    expect(Object.keys(response)).toEqual(Object.keys(other).filter((name) => name !== 'request'))
+    expect(response.data).toEqual(other.data)
+  })
+
   it('when a replayed response is printed, then neither token is seen', async () => {
     const server = await startApi((_request, index) => (index === 0 ? refusal : {}))
     const { api } = attached(server.baseUrl, { adapter }, attach)
