@@ -1,14 +1,12 @@
+import { quietly } from '../core/thrown.ts'
+
 type Members = Readonly<Record<string, unknown>>
 
 /** @returns The JSON object in `text`; undefined if the text is anything else. */
 export function documentIn(text: string): Members | undefined {
-  try {
-    const document: unknown = JSON.parse(text)
-    const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
-    return isObject ? (document as Members) : undefined
-  } catch {
-    return undefined
-  }
+  const document = quietly(() => JSON.parse(text) as unknown)
+  const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
+  return isObject ? (document as Members) : undefined
 }
 
 /** @returns The document's own member; undefined where the member is absent or null. */

@@ -1,4 +1,5 @@
 import { TokenError } from '../core/errors.ts'
+import { quietly } from '../core/thrown.ts'
 import { isOAuthError } from '../wire/oauth-errors.ts'
 
 /** A complete answer of status 2xx. */
@@ -82,12 +83,8 @@ export class TokenDocument {
   }
 
   #parsed(text: string): Members {
-    let answer: unknown
-    try {
-      answer = JSON.parse(text)
-    } catch {
-      throw this.unusable('it is not JSON; check baseUrl')
-    }
+    const answer = quietly(() => JSON.parse(text) as unknown)
+    if (answer === undefined) throw this.unusable('it is not JSON; check baseUrl')
     return this.#object(answer, 'the document')
   }
 
@@ -135,12 +132,8 @@ export function serviceCodeOf(text: string, sent: readonly unknown[]): string | 
 
 /** The object in an error answer; an empty one for any other text. */
 function parsed(text: string): Members {
-  try {
-    const answer: unknown = JSON.parse(text)
-    return isObject(answer) ? answer : {}
-  } catch {
-    return {}
-  }
+  const answer = quietly(() => JSON.parse(text) as unknown)
+  return isObject(answer) ? answer : {}
 }
 
 function isObject(value: unknown): value is Members {

@@ -1,7 +1,7 @@
 import { fingerprintOf } from '../core/digest.ts'
 import { randomHex } from '../core/hex.ts'
 import type { RecordState } from '../core/record-shape.ts'
-import { member } from '../core/thrown.ts'
+import { member, quietly } from '../core/thrown.ts'
 import { readGrant } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
@@ -50,7 +50,7 @@ export async function textOf(state: RecordState, key: string, keyRing: KeyRing):
 
 /** @throws {ForeignRecord} */
 export async function storedIn(text: string, key: string, keyRing: KeyRing): Promise<Stored> {
-  const envelope = text.length <= MAX_LENGTH ? parsed(text) : undefined
+  const envelope = text.length <= MAX_LENGTH ? quietly(() => JSON.parse(text) as unknown) : undefined
   const schema = member(envelope, 'schema')
   // JSON.parse reads 1e999 as Infinity. No release is that new, and nobody would ever replace the record.
   if (typeof schema !== 'number' || schema === Infinity) return UNKNOWN
@@ -67,7 +67,8 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
     return { flaw: 'it was not sealed' }
   }
   try {
-    const state = parsed(await keyRing.open(envelope, contextOf(key, envelope)))
+    const opened = await keyRing.open(envelope, contextOf(key, envelope))
+    const state = quietly(() => JSON.parse(opened) as unknown)
     return isRecordState(state) ? { state } : UNKNOWN
   } catch {
     return { flaw: 'it was changed, or sealed with another key of the same id' }
@@ -94,14 +95,6 @@ async function shownOf({ version, pair, claim, rest }: RecordState): Promise<Sho
 
 /** The last instant that a Date can hold, epoch ms. */
 const LAST_DATE = 8.64e15
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 type Check = (value: unknown) => boolean
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)

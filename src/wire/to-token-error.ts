@@ -1,5 +1,5 @@
 import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
-import { member } from '../core/thrown.ts'
+import { member, quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
 import { failureOfNetwork } from './failure.ts'
@@ -82,20 +82,12 @@ function statusOf(holder: unknown): number | undefined {
 /** The `error` of the answer's document, which may be parsed or text. */
 function oauthErrorOf(holder: unknown): string | undefined {
   const data = member(holder, 'data') ?? member(holder, 'body')
-  for (const document of [typeof data === 'string' ? parsed(data) : data, holder]) {
+  for (const document of [typeof data === 'string' ? quietly(() => JSON.parse(data) as unknown) : data, holder]) {
     const error = member(document, 'error')
     // Any other word may quote what was sent.
     if (isOAuthError(error)) return error
   }
   return undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A header as text. Sources keep headers as `Headers`, or as objects with names in any case and values in lists. */
