@@ -82,7 +82,6 @@ export class Wait {
 function cancellation(config: InternalAxiosRequestConfig): Cancellation {
   const { signal, cancelToken } = config
   const body = streamIn(config)
-  if (!signal && !cancelToken && !body) return NEVER
   // axios takes anything that resembles a signal.
   const own = signal && 'throwIfAborted' in signal ? (signal as AbortSignal) : undefined
   const alike = own ? undefined : signal
@@ -94,17 +93,24 @@ function cancellation(config: InternalAxiosRequestConfig): Cancellation {
   token?.subscribe(abort)
   alike?.addEventListener?.('abort', abort)
   if (alike?.aborted) abort()
-  // axios itself does the same as soon as it sends the body. This listener stays: an error that no listener hears ends the process.
-  body?.on('error', (error) => controller.abort(AxiosError.from(error, undefined, config)))
+  // axios itself does the same as soon as it sends the body.
+  const onError = (error: unknown) => controller.abort(AxiosError.from(error, undefined, config))
+  body?.on('error', onError)
   const onClose = () => controller.abort(new CanceledError('Request stream has been aborted', config))
   body?.on('close', onClose)
   const forget = () => {
     body?.off('close', onClose)
+    body?.off('error', onError)
+    // An error that no listener hears ends the process. One listener is enough, however often the body is sent.
+    body?.off('error', ignore)
+    body?.on('error', ignore)
     token?.unsubscribe(abort)
     alike?.removeEventListener?.('abort', abort)
   }
   return { signal: own ? AbortSignal.any([own, controller.signal]) : controller.signal, forget }
 }
+
+const ignore = () => undefined
 
 type BodyStream = Record<'on' | 'off', (event: 'error' | 'close', listener: (error?: unknown) => void) => unknown>
 
@@ -117,7 +123,6 @@ interface Cancellation {
   readonly signal?: AbortSignal | undefined
   readonly forget?: () => void
 }
-const NEVER: Cancellation = {}
 
 /** The error that axios itself would give. */
 function timeoutError(config: InternalAxiosRequestConfig): AxiosError {

@@ -166,6 +166,15 @@ describe.each(ADAPTERS)(
       expect(body.emit('error', new Error('no such file'))).toBe(true)
     })
 
+    it('when no token comes however often the same stream is sent, then its listeners do not pile up', async () => {
+      const { api, minted, body, request } = await upload()
+      minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'refused'))
+      minted.release()
+      await failureOf(request)
+      for (let again = 0; again < 12; again += 1) await failureOf(api.post('/', body))
+      expect([body.listenerCount('error'), body.listenerCount('close')]).toEqual([1, 0])
+    })
+
     it('when the token comes, then the stream arrives whole', async () => {
       const { server, minted, body, request } = await upload()
       minted.release()
