@@ -1,4 +1,4 @@
-import type { Attributes, Meter, ObservableResult } from '@opentelemetry/api'
+import type { Attributes, Meter, ObservableGauge, ObservableResult } from '@opentelemetry/api'
 import type { TokenEvents } from '../core/events.ts'
 import type { TokenStatus } from '../core/phase.ts'
 
@@ -59,20 +59,34 @@ export class Measurements {
     const phase = this.#meter.createObservableGauge('evergreen.manager.phase', {
       description: '1 for the phase that the manager is in, 0 for the others',
     })
-    const tellRemaining = (result: ObservableResult) => {
-      // 0 without a token: exporters repeat the last value for ever.
-      const { accessExpiresAt = 0 } = this.#status()
-      result.observe(Math.max(0, accessExpiresAt - this.#wallNow()) / 1_000, this.#attributes)
-    }
-    const tellPhase = (result: ObservableResult) => {
-      const now = this.#status().phase
-      for (const one of PHASES) result.observe(one === now ? 1 : 0, { ...this.#attributes, 'evergreen.phase': one })
-    }
-    remaining.addCallback(tellRemaining)
-    phase.addCallback(tellPhase)
+    const stops = [
+      this.#tell(remaining, (result, { accessExpiresAt = 0 }) =>
+        result.observe(Math.max(0, accessExpiresAt - this.#wallNow()) / 1_000, this.#attributes),
+      ),
+      this.#tell(phase, (result, { phase: now }) => {
+        for (const one of PHASES) result.observe(one === now ? 1 : 0, { ...this.#attributes, 'evergreen.phase': one })
+      }),
+    ]
     return () => {
-      remaining.removeCallback(tellRemaining)
-      phase.removeCallback(tellPhase)
+      for (const stop of stops) stop()
+    }
+  }
+
+  /** Exporters repeat the last value of a gauge for ever. So a gauge is 0 without a token, and at the reading after its end. @returns stop */
+  #tell(gauge: ObservableGauge, tell: (result: ObservableResult, status: Partial<TokenStatus>) => void): () => void {
+    let isTold = false
+    let isEnded = false
+    const callback = (result: ObservableResult) => {
+      tell(result, isEnded ? {} : this.#status())
+      isTold = true
+      // Not at once: the SDK is going through its list of callbacks, and would leave out the next one.
+      if (isEnded) queueMicrotask(remove)
+    }
+    const remove = () => gauge.removeCallback(callback)
+    gauge.addCallback(callback)
+    return () => {
+      isEnded = true
+      if (!isTold) remove()
     }
   }
 

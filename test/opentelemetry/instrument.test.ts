@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import { attachBearer, createTokenManager, loginPassword, type TokenManager } from '../../src/index.ts'
 import { instrument } from '../../src/opentelemetry/index.ts'
@@ -106,6 +106,49 @@ describe('given a manager that is instrumented', () => {
     await tokens.renew()
     expect(telemetry.spans).toHaveLength(1)
     again()
+  })
+
+  it('when it is closed, then its gauges say so', async () => {
+    const { tokens } = manage()
+    instrument(tokens, { meter: telemetry.meter })
+    await tokens.getAccessToken()
+    expect(await telemetry.scrape()).toMatchObject({ evergreen_token_remaining: 60 })
+    await tokens.close()
+    expect(await telemetry.scrape()).toMatchObject({
+      'evergreen_manager_phase{evergreen_phase="fresh"}': 0,
+      'evergreen_manager_phase{evergreen_phase="closed"}': 1,
+      evergreen_token_remaining: 0,
+    })
+  })
+
+  it('when the instrument is ended, then its gauges are 0 from the next reading on, and nobody asks the manager', async () => {
+    const { clock, tokens } = manage()
+    const status = jest.spyOn(tokens, 'status')
+    const gone = () => instrument(tokens, { meter: telemetry.meter, attributes: { 'evergreen.account': 'gone' } })
+    const stop = gone()
+    const { tokens: another } = manage(undefined, {}, clock)
+    instrument(another, { meter: telemetry.meter, attributes: { 'evergreen.account': 'here' } })
+    await Promise.all([tokens.getAccessToken(), another.getAccessToken()])
+    const gauges = ['gone', 'here'].flatMap((account) => [
+      `evergreen_token_remaining{evergreen_account="${account}"}`,
+      `evergreen_manager_phase{evergreen_account="${account}",evergreen_phase="fresh"}`,
+    ])
+    const read = async () => {
+      await clock.advance(1_000)
+      const samples = await telemetry.scrape()
+      return gauges.map((gauge) => samples[gauge])
+    }
+    expect(await read()).toEqual([59, 1, 59, 1])
+    stop()
+    status.mockClear()
+    expect(await read()).toEqual([0, 0, 58, 1])
+    expect(await read()).toEqual([0, 0, 57, 1])
+    expect(status).not.toHaveBeenCalled()
+    const again = gone()
+    expect(await read()).toEqual([56, 1, 56, 1])
+    again()
+    gone()
+    expect(await read()).toEqual([55, 1, 55, 1])
   })
 
   it('when the meter and the tracer throw, then callers get their tokens', async () => {
