@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
+import { OPTIONS } from '../src/doctor/doctor-options.ts'
 import { EXIT, EXIT_OF } from '../src/doctor/report.ts'
 import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
 import { selfSigned } from './service/certificate.ts'
@@ -269,9 +270,25 @@ describe('given a wrong call of the doctor', () => {
   it.each([[['--help']], [['doctor', '-h']]])('when help is wanted by %j, then it is printed', async (args) => {
     expect(await doctor(args, {})).toEqual({ code: 0, printed: expect.stringContaining('--base-url URL') })
   })
+
+  it.each([[['--version']], [['doctor', '-v']]])(
+    'when the version is wanted by %j, then it is printed',
+    async (args) => {
+      const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+      expect(await doctor(args, {})).toEqual({ code: 0, printed: `${version}\n` })
+    },
+  )
 })
 
 describe('given the page of the doctor', () => {
+  it('when its options are read, then they are those of the program, and its help tells them', async () => {
+    const page = readFileSync('docs/doctor.md', 'utf8')
+    const told = Array.from(page.matchAll(/^\| `(--[a-z-]+)/gm), ([, name]) => name)
+    expect(told).toEqual(Object.keys(OPTIONS).map((name) => `--${name}`))
+    const { printed } = await doctor(['--help'], {})
+    for (const name of told) expect(printed).toMatch(new RegExp(`^ +(-., )?${name}`, 'm'))
+  })
+
   it('when its exit codes are read, then they are those of the program', () => {
     const [, table] = readFileSync('docs/doctor.md', 'utf8').split('## Exit codes')
     const told = Array.from(table!.matchAll(/^\| (\d+) /gm), ([, code]) => Number(code))

@@ -4,9 +4,20 @@ import type { Order } from './examination.ts'
 
 export const USAGE = `npx axios-evergreen doctor --base-url URL [--api URL] [--json] [--allow-insecure-http]
 
-Makes one obtain and one refresh, and reports what the token service is. With --api it sends one GET with the token.
-Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET (Variant A), or
-EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
+Makes one obtain, and one refresh if there is a refresh token, and reports what the token service is. With --api it
+sends one GET with the token. Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET
+(Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
+
+  --base-url URL          the address of the token service, without /token/
+  --api URL               an address of the API that answers GET, and needs a token
+  --json                  prints the findings as JSON
+  --allow-insecure-http   sends credentials and the token over plain http to other machines
+  -h, --help              prints this
+  -v, --version           prints the version of axios-evergreen
+
+Exit codes: 0 all is well, 1 the doctor failed, 2 it was called wrongly. Of the token service: 3 not reached, or 5xx;
+4 credentials refused; 5 throttled; 6 something else answers; 7 signature wrong; 8 refresh refused. Of the API: 9 it
+refuses the token; 10 its answer does not show that.
 `
 
 export interface DoctorOptions extends Order {
@@ -16,16 +27,17 @@ export interface DoctorOptions extends Order {
 /** The doctor was called wrongly. The message quotes no value of an argument: the value may be a secret. */
 export class Misuse extends Error {}
 
-const OPTIONS = {
+export const OPTIONS = {
   'base-url': { type: 'string' },
   api: { type: 'string' },
   json: { type: 'boolean' },
   'allow-insecure-http': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
 } as const
 
-/** @returns The options, or `help` if the user asks for help or gives no argument. @throws {Misuse} */
-export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' {
+/** @returns The options, or what the user asks for in their place: `help` if there is no argument. @throws {Misuse} */
+export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' | 'version' {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true })
   const given = new Map<string, string | true>()
   const commands: string[] = []
@@ -39,6 +51,7 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
     given.set(token.name, token.value ?? true)
   }
   if (given.has('help') || args.length === 0) return 'help'
+  if (given.has('version')) return 'version'
   if (commands[0] !== 'doctor') throw new Misuse('The only command is doctor')
   if (commands.length > 1)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module'
 import { doctorOptions, Misuse, USAGE } from './doctor-options.ts'
 import { examine } from './examination.ts'
 import { EXIT, exitCodeOf, report } from './report.ts'
@@ -6,14 +7,19 @@ import { EXIT, exitCodeOf, report } from './report.ts'
 /** `npx axios-evergreen doctor`: what is the token service, and does it work? */
 async function main(): Promise<number> {
   const options = doctorOptions(process.argv.slice(2), process.env)
-  if (options === 'help') {
-    process.stdout.write(USAGE)
+  if (options === 'help' || options === 'version') {
+    process.stdout.write(options === 'help' ? USAGE : `${version()}\n`)
     return EXIT.well
   }
   const findings = await examine(options)
   const exitCode = exitCodeOf(findings)
   process.stdout.write(options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings))
   return exitCode
+}
+
+function version(): string {
+  // From the place of the built program.
+  return (createRequire(import.meta.url)('../package.json') as { version: string }).version
 }
 
 /** The checks know the names that programs use. */
