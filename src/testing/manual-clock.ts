@@ -9,7 +9,10 @@ export interface ManualClock {
   wallNow(): number
   monotonicNow(): number
   setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void
-  /** Moves both clocks by `ms`, and runs the timers of that time. After each timer, waits until the promises behind it have settled. */
+  /**
+   * Moves both clocks by `ms`, and runs the timers of that time. After each timer, waits until the promises behind it have settled. Does not wait for
+   * the network: a call that is under way may meet its deadline.
+   */
   advance(ms: number): Promise<void>
   /** Moves only the wall clock by `ms`: a step of that clock, or (above 0) the sleep of a machine. */
   stepWall(ms: number): void

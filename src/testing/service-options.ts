@@ -8,7 +8,10 @@ export interface SimulatedServiceOptions {
    * Default: no limit.
    */
   throttle?: { calls: number; windowMs: number }
-  /** Ms between acting and answering, for every answer of the token endpoints. Default 0. */
+  /**
+   * Ms between acting and answering, for every answer of the token endpoints. Default 0. This is real time: no `ManualClock` moves it, so a manager
+   * under one may give up the call first.
+   */
   latencyMs?: number
   /** Ms by which the service's clock is ahead of this machine's; negative: behind. Default 0. */
   clockOffsetMs?: number
