@@ -110,7 +110,7 @@ export interface TokenStatus {
   nextAttemptAt?: number
   /** The code of the last failure. Absent again as soon as a new token comes. */
   lastError?: TokenErrorCode
-  /** Token calls (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
+  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
