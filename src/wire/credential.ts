@@ -47,10 +47,11 @@ export async function asked<Given>(name: string, ask: () => unknown, check: (giv
   }
 }
 
+/** No token call was made, so the refresh token of that call stays good. The status counts only for pauses and retries. */
 function notGiven(name: string, thrown: unknown): TokenError {
   if (isTokenError(thrown)) return thrown
   const error = toTokenError(thrown, 'obtain')
   const outcome = error.outcome === 'unknown' ? 'not-sent' : error.outcome
   const message = `The ${name} function failed: no token call was made`
-  return new TokenError(error.code, message, { ...detailsOf(error), outcome })
+  return new TokenError(error.code, message, { ...detailsOf(error), outcome, refreshToken: 'kept' })
 }
