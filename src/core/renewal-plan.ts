@@ -212,7 +212,8 @@ export function consequenceOf(
       // A retryable code (ERR_REFRESH_REJECTED) says nothing about the credentials, so the manager obtains with them.
       return { fate: 'keep', next: !isFinal ? 'retry' : error.retryable ? 'obtain' : 'stop' }
     case 'unknown-5xx':
-      return { fate: isReusable ? 'keep' : 'counted', next: 'retry' }
+      // Not counted, if the service accepts the token until the next call.
+      return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
     default:
       return { fate: isReusable ? 'keep' : 'doubtful', next: graceMs === 0 ? 'obtain' : isFinal ? 'stop' : 'retry' }
   }

@@ -69,7 +69,7 @@ describe('given an exchange that failed, when its consequence is asked for', () 
       'ERR_TOKEN_SERVICE_UNAVAILABLE',
       'unknown-5xx',
       undefined,
-      'counted retry',
+      'doubtful retry',
       'keep retry',
     ],
     ['the answer cannot be used', 'ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry', 'keep retry'],

@@ -99,6 +99,26 @@ describe('given a service that accepts a used refresh token for a while', () => 
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1', 'refresh-1', 'obtain'])
   })
 
+  it('when the service fails after the access token has ended, then it is sent again within that time', async () => {
+    const { clock, source, tokens } = await graceful()
+    await tokens.adopt({ accessToken: 'adopted', accessLifetimeMs: 5_000, refreshToken: 'refresh-1' })
+    await clock.advance(5_000)
+    source.script.push(failing(503), failing(503), failing(503))
+    const token = tokens.getAccessToken()
+    await clock.advance(4_000)
+    await token
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1', 'refresh-1', 'refresh-1'])
+  })
+
+  it('when the service fails, and asks for a pause longer than that time, then it is sent again after the pause', async () => {
+    const { clock, source, tokens } = await graceful()
+    source.script.push(failing(503, { retryAfterMs: 5_000 }))
+    const renewed = tokens.renew()
+    await clock.advance(10_000)
+    await renewed
+    expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
+  })
+
   it('when it is refused after a lost answer, then our own lost answer explains it', async () => {
     const { clock, source, tokens, told } = await graceful()
     source.script.push(lost, failing(401))

@@ -94,8 +94,8 @@ export class Watch {
       this.fail('I11', `${name} presents a shared refresh token while it cannot reach the store`)
     const earlier = this.#presentations.get(refreshToken) ?? []
     const failures = earlier.filter(({ ending }) => ending === 'failed').length
-    const spent = earlier.find(({ ending }) => ending !== 'throttled' && ending !== 'failed')
     const { graceMs = 0 } = this.#scope
+    const spent = earlier.find(({ ending }) => ending !== 'throttled' && (ending !== 'failed' || graceMs > 0))
     const isAllowed = spent ? grant !== undefined && grant.askedAt - spent.at < graceMs : failures < 3
     if (!isAllowed)
       this.fail(
