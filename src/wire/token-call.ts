@@ -84,7 +84,8 @@ export class TokenCalls {
     } catch (thrown) {
       throw brokenOff(thrown, address, response?.status)
     }
-    const { status } = response
+    // A browser shows nothing of a redirect that fetch does not follow, not even which one it is.
+    const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
     const { text, flaw } = body
     if (isSuccess(status) && flaw !== undefined)
       throw new TokenError('ERR_TOKEN_RESPONSE', `The answer of ${address} is ${flaw}`, { outcome: 'unknown', status })
@@ -95,7 +96,8 @@ export class TokenCalls {
   }
 
   #request({ url, body, headers: own }: TokenCall, { signal, holdsProcess = true }: ExchangeContext) {
-    const { adapter = ['xhr', 'http', 'fetch'], headers, ...settings } = this.#transport
+    // Not XMLHttpRequest first: it follows redirects, and a 307 or 308 would deliver the credentials to its target.
+    const { adapter = ['http', 'fetch', 'xhr'], headers, ...settings } = this.#transport
     const sent = new AxiosHeaders(headers as never).set(own)
     // Own members only: axios reads no others, so members of Object.prototype cannot change the call.
     const request: AxiosRequestConfig = {
@@ -113,20 +115,14 @@ export class TokenCalls {
       // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },
-      // XMLHttpRequest knows no streams, and browsers warn about each such request.
-      responseType: isByXhr(adapter) ? 'text' : 'stream',
+      // In pages: XMLHttpRequest knows no streams, and some browsers cannot read the streams of fetch in a loop.
+      responseType: 'XMLHttpRequest' in globalThis ? 'text' : 'stream',
       // axios looks for streams when it is loaded, and workerd does not allow them then. A `Response` of our own makes axios look again.
       env: { Response: globalThis.Response } as never,
       validateStatus: null,
     }
     return request
   }
-}
-
-/** Whether axios sends by XMLHttpRequest: it does where there is one, unless it is told otherwise. */
-function isByXhr(adapter: AxiosRequestConfig['adapter']): boolean {
-  const [first] = Array.isArray(adapter) ? adapter : [adapter]
-  return first === 'xhr' && 'XMLHttpRequest' in globalThis
 }
 
 export function isSuccess(status: number): boolean {

@@ -18,8 +18,17 @@ describeBrowser('given a login with a refresh token', () => {
     await page.evaluate('app.tokens.renew()')
     expect(await send('/wallet')).toBe(200)
     expect([grants(), site.reused, await events('suspicious')]).toEqual([['session', 'refresh_token'], 0, []])
-    // Token calls go through XMLHttpRequest here. Browsers would warn if such a call asked for a stream.
+    // Browsers would warn if a call by XMLHttpRequest asked for a stream.
     expect(warnings).toEqual([])
+  })
+
+  it('when a token call is redirected with its body, then the refresh token does not go there, and stays good (F40)', async () => {
+    const { site, foreign, open } = stage()
+    const { page } = await open({ web: {}, byLogin: true })
+    await page.evaluate('app.logIn()')
+    site.failure = { status: 307, headers: { Location: `${foreign.origin}/token` } }
+    expect(await page.evaluate('app.tokens.renew().catch(({ code }) => code)')).toBe('ERR_TOKEN_REQUEST')
+    expect([grants(), foreign.calls]).toEqual([['session', 'refresh_token'], []])
   })
 
   it('when somebody logs in in another tab, then a tab that becomes visible has the tokens', async () => {
