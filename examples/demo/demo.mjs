@@ -10,11 +10,13 @@ const REQUESTS_PER_SECOND = 50
 const LIFETIME_MS = 3_000
 /** A limit for slow machines: without it, requests would pile up until their tokens have expired. */
 const MOST_AT_ONCE = 4
+/** If scenes never end, the demo does. */
+const MOST_SECONDS = 60
 
 /** One account at a service of its own, and an axios instance for its API, as an application may have had it for years. */
 async function startSide(variant, sourceOf, scenesOf) {
   const service = await startTokenService({ accessLifetimeMs: LIFETIME_MS, latencyMs: 30 })
-  const api = axios.create({ baseURL: service.baseUrl, timeout: 5_000 })
+  const api = axios.create({ baseURL: service.baseUrl, timeout: 30_000 })
   const own = { requests: 0, answers: 0, numbers: new Set() }
   api.interceptors.request.use((config) => {
     own.requests += 1
@@ -37,7 +39,9 @@ async function startSide(variant, sourceOf, scenesOf) {
     sum.alarms.push(`${evidence}, ${severity}`)
     say(`        ${variant}: alarm: a refresh token was refused before its time: ${evidence}, severity ${severity}`)
   })
-  return { variant, service, api, tokens, own, sum, scenes: scenesOf(service) }
+  const side = { variant, service, api, tokens, own, sum, scenes: scenesOf(service), isInScene: false }
+  tokens.on('renewed', () => (side.isInScene = false))
+  return side
 }
 
 const sides = [
@@ -76,17 +80,25 @@ async function request({ api, tokens, sum }) {
 }
 
 /**
- * Begins the next scene while the token is fresh, so that each scene meets a renewal of its own, and when no request is on its
- * way: one that is being replayed, and is refused again, fails as it should.
+ * Begins the next scene after the renewal that met the one before, and while the token is fresh, so that each scene meets a renewal
+ * of its own. It also waits until no request is on its way: one that is being replayed, and is refused again, fails as it should.
  */
-async function nextScene({ variant, tokens, scenes }, second) {
-  const isFresh = () => tokens.status().phase === 'fresh'
-  if (!scenes[0] || second < scenes[0][0] || !isFresh()) return
+async function nextScene(side, second) {
+  const { variant, tokens, scenes } = side
+  const isReady = () => !side.isInScene && tokens.status().phase === 'fresh'
+  if (!scenes[0] || second < scenes[0][0] || !isReady()) return
   await Promise.all(running)
-  if (!isFresh()) return
+  if (!isReady()) return
   const [, what, begin] = scenes.shift()
   say(`${second.toFixed(1).padStart(4)} s  ${variant}: ${what}`)
   await begin()
+  side.isInScene = true
+}
+
+/** A slow machine needs longer: until each scene has begun, and has met its renewal. */
+function isOver(second) {
+  const isDone = ({ scenes, isInScene }) => scenes.length === 0 && !isInScene
+  return second >= MOST_SECONDS || (second >= SECONDS && sides.every(isDone))
 }
 
 console.log(
@@ -94,7 +106,7 @@ console.log(
 )
 const startedAt = performance.now()
 const running = new Set()
-for (let n = 0; n < SECONDS * REQUESTS_PER_SECOND; n += 1) {
+for (let n = 0; !isOver(n / REQUESTS_PER_SECOND); n += 1) {
   for (const side of sides) {
     await nextScene(side, n / REQUESTS_PER_SECOND)
     while (running.size >= MOST_AT_ONCE) await Promise.race(running)

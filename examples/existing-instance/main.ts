@@ -7,7 +7,7 @@ import axiosRetry from 'axios-retry'
 const service = await startTokenService()
 
 // What was there before.
-const api = axios.create({ baseURL: service.baseUrl, timeout: 5_000 })
+const api = axios.create({ baseURL: service.baseUrl, timeout: 30_000 })
 api.interceptors.request.use((config) => {
   config.headers.set('X-Request-Id', crypto.randomUUID())
   return config

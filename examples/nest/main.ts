@@ -36,7 +36,7 @@ class WalletService {
 }
 
 @Module({
-  imports: [HttpModule.register({ baseURL: service.baseUrl, timeout: 5_000 })],
+  imports: [HttpModule.register({ baseURL: service.baseUrl, timeout: 30_000 })],
   providers: [
     TokenLifecycle,
     WalletService,

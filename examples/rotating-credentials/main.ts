@@ -18,7 +18,7 @@ attachBearer(api, tokens)
 
 const refused = await api.get('/wallet').catch((error: unknown) => error)
 if (isTokenError(refused, 'ERR_CREDENTIALS_REJECTED'))
-  console.log(`refused; no token call for ${Math.round((refused.retryAt! - Date.now()) / 1_000)} s`)
+  console.log(`refused; no token call before ${new Date(refused.retryAt!).toISOString()}`)
 
 vault.secret = service.login
 // reset() ends the wait. Call it from the webhook, the signal or the file watcher that tells of the rotation.

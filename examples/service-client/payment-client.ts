@@ -14,7 +14,7 @@ export class PaymentClient {
   constructor(options: { baseUrl: string; clientId: string; clientSecret: string }) {
     const { baseUrl, clientId, clientSecret } = options
     this.#tokens = createTokenManager({ source: clientCredentials({ baseUrl, clientId, clientSecret }) })
-    this.#api = axios.create({ baseURL: baseUrl, timeout: 5_000 })
+    this.#api = axios.create({ baseURL: baseUrl, timeout: 30_000 })
     attachBearer(this.#api, this.#tokens)
   }
 
