@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
 import { type Child, run, withChildren } from './support/child.ts'
 import { holdAnswer } from './support/held-answers.ts'
@@ -280,6 +280,8 @@ describe('given a request that has its token, and waits for a connection', () =>
     const isRefused = async () =>
       (await fetch(`${service.baseUrl}/probe`, { headers: { Authorization: `Bearer ${token}` } })).status === 401
     while (!(await isRefused()));
+    // However slow the machine is: from here on the time of the service stands still, so its next token lives.
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now())
     const wallet = () => service.log.filter(({ path }) => path === '/wallet').map(({ status }) => status)
     expect(wallet()).toEqual([])
     child.signal('SIGCONT')
