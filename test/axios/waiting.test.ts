@@ -448,6 +448,7 @@ describe('given a timeout and the waiting budget of the manager', () => {
     await clock.advance(Math.min(timeout, 1_000) - 1)
     expect(request.settled).toBe(false)
     await clock.advance(1)
+    expect(request.settled).toBe(true)
     expect(await failureOf(request.promise)).toMatchObject({ code })
     minted.release()
   })
