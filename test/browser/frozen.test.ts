@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals'
-import { describeBrowser, stageOfSuite } from './support/browser.ts'
+import { describeBrowser, EXCHANGE_LIMIT_MS, LATER, stageOfSuite } from './support/browser.ts'
 import { loneBrowser } from './support/lone-browser.ts'
 import { until } from './support/site.ts'
 
 const PAGE = `
   import '/esbuild/main.js'
   document.addEventListener('freeze', () => void navigator.sendBeacon('/api/frozen'))
-  await start({ web: {}, exchangeTimeoutMs: 4_000 })
+  await start({ web: {}, exchangeTimeoutMs: ${EXCHANGE_LIMIT_MS} })
   await app.send({ url: '/wallet' })
 `
 
@@ -15,6 +15,7 @@ describeBrowser('given a tab that the browser freezes in the middle of a refresh
 
   it('then another tab has a token, and the frozen one takes it when it thaws: the refresh token is presented once (F187)', async () => {
     const { site } = stage()
+    site.lifetimeMs = 10 * EXCHANGE_LIMIT_MS
     site.scripts.set('/page', PAGE)
     const browser = await loneBrowser()
     const served = () => site.received.filter(({ path }) => path === '/api/wallet').length
@@ -32,6 +33,7 @@ describeBrowser('given a tab that the browser freezes in the middle of a refresh
       await until(() => site.calls.length === 2)
       await first.freeze()
       await until(() => site.received.some(({ path }) => path === '/api/frozen'))
+      await second.evaluate(LATER)
       const renewed = second.evaluate<number>(`app.tokens.renew().then(() => app.send({ url: '/wallet' }))`)
       await until(() => site.calls.length === 3)
       site.release()

@@ -1,9 +1,16 @@
 import { expect, it } from '@jest/globals'
-import { describeBrowser, type Stage, stageOfSuite, startedIn, type Tab } from './support/browser.ts'
+import {
+  describeBrowser,
+  EXCHANGE_LIMIT_MS,
+  LATER,
+  type Stage,
+  stageOfSuite,
+  startedIn,
+  type Tab,
+} from './support/browser.ts'
 import { type Site, until } from './support/site.ts'
 
-/** If a token call takes longer than this, the other tabs assume that its tab is gone. */
-const web = { web: {}, exchangeTimeoutMs: 4_000 }
+const web = { web: {}, exchangeTimeoutMs: EXCHANGE_LIMIT_MS }
 
 /** Expects that each refresh token was presented once at most. */
 function expectOnce({ calls, reused }: Site): void {
@@ -54,6 +61,7 @@ describeBrowser('given several tabs', () => {
     'when a tab is %s in the middle of a refresh, then another has a token, and the refresh token is presented once (F187)',
     async (fate) => {
       const { site, context } = stage()
+      site.lifetimeMs = 10 * EXCHANGE_LIMIT_MS
       const [first, second] = (await openTabs(stage(), 2)) as [Tab, Tab]
       await first.send('/wallet')
       expect(await second.send('/wallet')).toBe(200)
@@ -72,6 +80,7 @@ describeBrowser('given several tabs', () => {
         await crashed
       }
       // The answer for the first tab is lost, or waits until that tab thaws. The second tab cannot know which.
+      await second.page.evaluate(LATER)
       const renewed = second.page.evaluate(`app.tokens.renew().then(() => app.send({ url: '/wallet' }))`)
       await until(() => site.calls.length === 3)
       site.release()

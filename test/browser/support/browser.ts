@@ -90,6 +90,11 @@ export async function startedIn(page: Page, options: object = {}): Promise<Tab> 
   }
 }
 
+/** If a token call takes longer than this, the other tabs assume that its tab is gone. No machine is that slow. */
+export const EXCHANGE_LIMIT_MS = 300_000
+/** In one tab, all of that time has passed. */
+export const LATER = `(({ now }) => void (Date.now = () => now() + ${2 * EXCHANGE_LIMIT_MS}))({ now: Date.now })`
+
 const app = resolve('test/browser/app')
 const node = (args: string[], cwd: string) => promisify(execFile)(process.execPath, args, { cwd, timeout: 540_000 })
 const esbuild = resolve('node_modules', 'esbuild', 'bin', 'esbuild')
