@@ -131,6 +131,8 @@ const DECIDED = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 's
 /** @returns A copy, sorted by name: the id of the source must not depend on the order. */
 function checkedParameters(parameters: object): [name: string, value: string][] {
   checkObject('parameters', parameters)
+  // URLSearchParams, a Map and a list would be sent as nothing.
+  if (Symbol.iterator in parameters) throw new TypeError('parameters must be a plain object: use Object.fromEntries')
   return Object.entries(parameters)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]: [string, unknown]) => {

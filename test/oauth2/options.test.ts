@@ -31,6 +31,7 @@ describe('given options that are wrong', () => {
     [{ scope: ['read', 5] }, 'scope must be words of visible ASCII characters'],
     [{ scope: 'read "all"' }, 'scope must be words of visible ASCII characters'],
     [{ parameters: 'audience=x' }, 'parameters must be an object, got string'],
+    [{ parameters: new URLSearchParams('audience=x') }, 'parameters must be a plain object: use Object.fromEntries'],
     [{ parameters: { audience: undefined } }, 'parameters.audience must be a string, got undefined'],
     [{ parameters: { scope: 'read' } }, 'parameters must not hold scope: there are options for it'],
     [{ parameters: { grant_type: 'password' } }, 'parameters must not hold grant_type: there are options for it'],
