@@ -8,7 +8,7 @@ import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
-import type { StoredTokens, StoreReports, TokenRecord } from './token-store.ts'
+import type { StoredTokens, TokenRecord } from './token-store.ts'
 
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ExchangeSettings {
@@ -56,7 +56,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
   return {
     ...settings,
     readThrown,
-    record: store?.open(storeKey, clock, reportsTo(events)) ?? new MemoryRecord(clock),
+    record: store?.open(storeKey, clock, events) ?? new MemoryRecord(clock),
     owner: randomHex(),
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
@@ -69,11 +69,4 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
 function reportJump(events: Events, byMs: number): void {
   const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
   events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
-}
-
-function reportsTo(events: Events): StoreReports {
-  return {
-    anomaly: (kind, message) => events.anomaly(kind, message),
-    unavailable: (message) => events.storeUnavailable(message),
-  }
 }

@@ -12,10 +12,10 @@ export interface OpenableStore extends TokenStore {
   open(key: string, clock: Clock, reports: StoreReports): TokenRecord
 }
 
-/** The reports of a store to the manager that opened it. The manager emits them as events. Give no secret. */
+/** The reports of a store to the manager that opened it: its `Events`, which tells each of them once a minute. Give no secret. */
 export interface StoreReports {
   anomaly(kind: AnomalyKind, message: string): unknown
-  unavailable(message: string): unknown
+  storeUnavailable(message: string): unknown
 }
 
 /**

@@ -288,7 +288,7 @@ class SharedOrPrivateRecord implements TokenRecord {
       return new TokenError('ERR_STORE_UNAVAILABLE', unusable)
     }
     const message = `The shared token store is unavailable (${this.#settings.reasonOf(thrown)})`
-    this.#reports.unavailable(message)
+    this.#reports.storeUnavailable(message)
     return new TokenError('ERR_STORE_UNAVAILABLE', message)
   }
 

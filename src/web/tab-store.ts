@@ -13,7 +13,7 @@ export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnav
       // Not in open(): before the first step nobody can listen.
       const tell = () => {
         const message = `This tab does not share its tokens: ${lack}`
-        reports.unavailable(message)
+        reports.storeUnavailable(message)
         if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
       }
       return {

@@ -113,7 +113,7 @@ describe('given a machine that is restored from an image with a pair in it', () 
     const store: TokenStore = memoryStore()
     const { baseUrl, login } = service
     const source = loginPassword({ baseUrl, ...login })
-    const record = (store as OpenableStore).open(source.id, clock, { anomaly: () => {}, unavailable: () => {} })
+    const record = (store as OpenableStore).open(source.id, clock, { anomaly: () => {}, storeUnavailable: () => {} })
     const claim = await record.claim('the image', 0, 1_000)
     if (claim.kind === 'granted') await record.accept(claim, await issuedPair(service))
     const tokens = createTokenManager({ source, store, clock, random: () => 0 })

@@ -18,7 +18,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const RUNS = 200
 const TTL_MS = 15_000
-const reports = { anomaly: () => undefined, unavailable: () => undefined }
+const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
 /** How many claims ago. Mostly 0: the last claim. */
 const back = fc.constantFrom(0, 0, 0, 1, 2)

@@ -32,7 +32,7 @@ class SlowRegister extends MemoryRegister {
 async function claimed() {
   const clock = manualClock()
   const register = new SlowRegister(clock)
-  const reports = { anomaly: () => undefined, unavailable: () => undefined }
+  const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
   const store = sharedStore(register, { commandTimeoutMs: 1_000 }) as OpenableStore
   const [record, other] = [1, 2].map(() => store.open('account', clock, reports)) as [TokenRecord, TokenRecord]
   const claiming = record.claim('a', 0, 15_000)

@@ -16,7 +16,7 @@ const PAIR: Omit<StoredTokens, 'version'> = {
   refreshToken: 'refresh-1',
   refreshRemainingMs: 3_599_000,
 }
-const NO_REPORTS = { anomaly: () => undefined, unavailable: () => undefined }
+const NO_REPORTS = { anomaly: () => undefined, storeUnavailable: () => undefined }
 const COOL_DOWN = {
   kind: 'cool-down',
   ms: 5_000,
