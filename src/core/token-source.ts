@@ -53,16 +53,10 @@ export interface TokenGrant {
   refreshLifetimeMs?: number
 }
 
-/** Why a grant cannot be used. It names the member. */
-export class GrantFlaw extends TypeError {
-  /** A member is missing, or of the wrong kind: the maker of the grant is at fault, not the service. */
-  readonly isBroken: boolean
-
-  constructor(flaw: string, isBroken: boolean) {
-    super(flaw)
-    this.isBroken = isBroken
-  }
-}
+/** A member of a grant is missing or of the wrong kind: the maker of the grant is at fault, not the service. */
+class BrokenGrant extends TypeError {}
+/** A member of a grant has a value that cannot be used. */
+class UnusableGrant extends TypeError {}
 
 /**
  * Checks what a source gave. The outcome of an unusable grant is `unknown`: the service may have rotated the refresh token all the same.
@@ -74,18 +68,19 @@ export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant
   try {
     return readGrant(given)
   } catch (flaw) {
-    if (!(flaw instanceof GrantFlaw)) throw flaw
-    const [code, what] = flaw.isBroken
-      ? (['ERR_TOKEN_SOURCE', 'is broken'] as const)
-      : (['ERR_TOKEN_RESPONSE', 'gave unusable tokens'] as const)
-    throw new TokenError(code, `The token source ${what}: ${flaw.message}`, { outcome: 'unknown' })
+    const details = { outcome: 'unknown' } as const
+    if (flaw instanceof BrokenGrant)
+      throw new TokenError('ERR_TOKEN_SOURCE', `The token source is broken: ${flaw.message}`, details)
+    if (flaw instanceof UnusableGrant)
+      throw new TokenError('ERR_TOKEN_RESPONSE', `The token source gave unusable tokens: ${flaw.message}`, details)
+    throw flaw
   }
 }
 
-/** @returns A frozen copy with only the members of a grant. @throws {GrantFlaw} */
+/** @returns A frozen copy with only the members of a grant. @throws {BrokenGrant | UnusableGrant} naming the member */
 export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
   if (typeof grant !== 'object' || (grant as unknown) === null)
-    throw broken(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
+    throw new BrokenGrant(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
   const [accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs] = [
     member(grant, 'accessToken'),
     member(grant, 'accessLifetimeMs'),
@@ -93,36 +88,30 @@ export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
     member(grant, 'refreshLifetimeMs'),
   ]
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
-  if (typeof accessToken !== 'string') throw broken(`accessToken must be a string, got ${kindOf(accessToken)}`)
+  if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and a different token would be sent.
-  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw unusable('accessToken must be visible ASCII characters')
+  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
   if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Give ms')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
   if (refreshToken === undefined) return Object.freeze({ accessToken, accessLifetimeMs })
-  if (typeof refreshToken !== 'string') throw broken(`refreshToken must be a string, got ${kindOf(refreshToken)}`)
+  if (typeof refreshToken !== 'string')
+    throw new BrokenGrant(`refreshToken must be a string, got ${kindOf(refreshToken)}`)
   if (refreshToken === '' || /[\p{Cc}\p{Cs}]/u.test(refreshToken))
-    throw unusable('refreshToken must be well-formed text without control characters, and not empty')
+    throw new UnusableGrant('refreshToken must be well-formed text without control characters, and not empty')
   if (refreshLifetimeMs === undefined) return Object.freeze({ accessToken, accessLifetimeMs, refreshToken })
   checkLifetime('refreshLifetimeMs', refreshLifetimeMs)
   return Object.freeze({ accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs })
 }
 
 function checkLifetime(name: string, value: unknown): asserts value is number {
-  if (typeof value !== 'number') throw broken(`${name} must be a number of milliseconds, got ${kindOf(value)}`)
-  if (Number.isNaN(value)) throw broken(`${name} must be a number of milliseconds, got NaN`)
-  if (value <= 0 || value === Infinity) throw unusable(`${name} must be positive and finite, got ${value}`)
+  if (typeof value !== 'number') throw new BrokenGrant(`${name} must be a number of milliseconds, got ${kindOf(value)}`)
+  if (Number.isNaN(value)) throw new BrokenGrant(`${name} must be a number of milliseconds, got NaN`)
+  if (value <= 0 || value === Infinity) throw new UnusableGrant(`${name} must be positive and finite, got ${value}`)
 }
 
 /** @param others Names that other libraries give to the member. @param unit What to say of its unit. */
-function missing(name: string, grant: object, others: readonly string[], unit: string): GrantFlaw {
+function missing(name: string, grant: object, others: readonly string[], unit: string): BrokenGrant {
   const found = others.find((other) => other in grant)
-  return broken(found === undefined ? `${name} is missing` : `${name} is missing; did you mean ${found}?${unit}`)
-}
-
-function broken(flaw: string): GrantFlaw {
-  return new GrantFlaw(flaw, true)
-}
-
-function unusable(flaw: string): GrantFlaw {
-  return new GrantFlaw(flaw, false)
+  const hint = found === undefined ? '' : `; did you mean ${found}?${unit}`
+  return new BrokenGrant(`${name} is missing${hint}`)
 }
