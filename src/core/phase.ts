@@ -26,29 +26,23 @@ export type PhaseEvent =
   | { readonly type: 'renewed'; readonly renewal: Renewal }
   /** `held`: the service asked for a pause. `gave-up`: the renewal failed. */
   | { readonly type: 'held' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
-  | { readonly type: 'reset' | 'closed' }
+  | { readonly type: 'reset' }
+  | { readonly type: 'closed' }
 
 export const IDLE: Phase = /* @__PURE__ */ Object.freeze({ is: 'idle' })
 
 /** @returns The same phase if the event changes nothing. The events of an outdated renewal change nothing. */
 export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
   if (phase.is === 'closed') return phase
-  switch (event.type) {
-    case 'closed':
-      return { is: 'closed' }
-    case 'reset':
-      return IDLE
-    case 'started':
-      // Callers share one renewal.
-      return phase.is === 'renewing' ? phase : { is: 'renewing', renewal: event.renewal, rest: restIn(phase) }
-    default:
-      return phase.is === 'renewing' && phase.renewal === event.renewal ? afterRenewing(event) : phase
-  }
-}
-
-function afterRenewing(event: Extract<PhaseEvent, { type: 'renewed' | 'held' | 'gave-up' }>): Phase {
+  if (event.type === 'closed') return { is: 'closed' }
+  if (event.type === 'reset') return IDLE
+  const { renewal } = event
+  // Callers share one renewal.
+  if (event.type === 'started')
+    return phase.is === 'renewing' ? phase : { is: 'renewing', renewal, rest: restIn(phase) }
+  if (renewalIn(phase) !== renewal) return phase
   if (event.type === 'renewed') return IDLE
-  const { rest, renewal } = event
+  const { rest } = event
   return event.type === 'held' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
 }
 
