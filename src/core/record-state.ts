@@ -277,22 +277,10 @@ function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredToke
   }
 }
 
-function coolDownIn({ ms, ...rest }: Rest): CoolDown {
-  return { kind: 'cool-down', ms: ms ?? Infinity, ...reasonIn(rest) }
+function coolDownIn({ at, ms, ...reason }: Rest): CoolDown {
+  return { kind: 'cool-down', ms: ms ?? Infinity, ...reason }
 }
 
-function restOf({ ms, ...coolDown }: CoolDown, at: number): Rest {
-  return { at, ms: ms === Infinity ? null : ms, ...reasonIn(coolDown) }
-}
-
-type Reason = Pick<CoolDown, 'failures' | 'isFirm' | 'code' | 'status' | 'serviceCode'>
-
-function reasonIn({ failures, isFirm, code, status, serviceCode }: Reason): Reason {
-  return {
-    failures,
-    isFirm,
-    code,
-    ...(status !== undefined && { status }),
-    ...(serviceCode !== undefined && { serviceCode }),
-  }
+function restOf({ kind, ms, ...reason }: CoolDown, at: number): Rest {
+  return { at, ms: ms === Infinity ? null : ms, ...reason }
 }
