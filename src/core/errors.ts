@@ -94,11 +94,12 @@ export class TokenError extends Error {
   declare readonly refreshToken?: 'refused' | 'unusable' | 'kept'
 
   constructor(code: TokenErrorCode, message: string, details: TokenErrorDetails = {}) {
-    super(message, causeIn(details))
+    const { cause, ...members } = detailsOf(details)
+    super(message, cause === undefined ? undefined : { cause: reduced(cause) })
     this.code = code
     this.retryable = RETRYABLE.has(code)
-    for (const [name, value] of Object.entries<unknown>({ ...detailsOf(details) }))
-      if (value !== undefined && name !== 'cause') Object.assign(this, { [name]: value })
+    for (const [name, value] of Object.entries<unknown>(members))
+      if (value !== undefined) Object.assign(this, { [name]: value })
   }
 
   /** For logs and error trackers: JSON leaves out `name` and `message`, because they are not own enumerable members. */
@@ -137,12 +138,9 @@ export function outcomeOf(error: TokenError): ExchangeOutcome {
   return detailsOf(error).outcome ?? OUTCOME_OF[error.code] ?? 'unknown'
 }
 
-/** @returns A copy of the error, with another message or another `retryAt`. */
-export function toldAgain(
-  error: TokenError,
-  { message = error.message, retryAt = error.retryAt }: { message?: string; retryAt?: number | undefined } = {},
-): TokenError {
-  return new TokenError(error.code, message, { ...detailsOf(error), retryAt })
+/** @returns A copy of the error, with another message or other details. */
+export function toldAgain(error: TokenError, changes: TokenErrorDetails & { message?: string } = {}): TokenError {
+  return new TokenError(error.code, changes.message ?? error.message, { ...detailsOf(error), ...changes })
 }
 
 /** @returns The members beside code and message. An error of another copy of the package may hold anything in them. */
@@ -167,11 +165,6 @@ export function toldTo(asked: (...given: never[]) => unknown, error: TokenError)
   // Some engines lack it.
   ;(Error as Partial<typeof Error>).captureStackTrace?.(told, asked)
   return told
-}
-
-function causeIn(details: TokenErrorDetails): ErrorOptions | undefined {
-  const { cause } = detailsOf(details)
-  return cause === undefined ? undefined : { cause: reduced(cause) }
 }
 
 /** The results of `reduced`: they hold no secret. */

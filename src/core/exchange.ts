@@ -1,5 +1,5 @@
 import { withinLimit } from './deadline.ts'
-import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import { outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { ManagerSettings } from './manager-options.ts'
@@ -61,9 +61,9 @@ export async function exchange(
 
 /** XMLHttpRequest and fetch do not say why there was no answer. Offline, no request byte has left: the refresh token is untouched. */
 function errorOffline(error: TokenError): TokenError {
-  const { code, message, status } = error
+  const { code, status } = error
   const isUnclear = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && status === undefined && outcomeOf(error) === 'unknown'
-  return isUnclear ? new TokenError(code, message, { ...detailsOf(error), outcome: 'not-sent' }) : error
+  return isUnclear ? toldAgain(error, { outcome: 'not-sent' }) : error
 }
 
 /** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */

@@ -1,4 +1,4 @@
-import { detailsOf, isTokenError, TokenError } from '../core/errors.ts'
+import { isTokenError, toldAgain, TokenError } from '../core/errors.ts'
 import { checkText } from '../core/option-checks.ts'
 import { toTokenError } from './to-token-error.ts'
 
@@ -53,5 +53,5 @@ function notGiven(name: string, thrown: unknown): TokenError {
   const error = toTokenError(thrown, 'obtain')
   const outcome = error.outcome === 'unknown' ? 'not-sent' : error.outcome
   const message = `The ${name} function failed: no token call was made`
-  return new TokenError(error.code, message, { ...detailsOf(error), outcome, refreshToken: 'kept' })
+  return toldAgain(error, { message, outcome, refreshToken: 'kept' })
 }
