@@ -112,7 +112,7 @@ export function managerSettings(options: TokenManagerOptions) {
     onSuspicious,
     clock,
     random: random === Math.random ? random : checkedRandom(random),
-    exchangeTimeoutMs: checkedTimeout(exchangeTimeoutMs),
+    exchangeTimeoutMs: checkedDuration('exchangeTimeoutMs', exchangeTimeoutMs, 1),
     renewal: own.renewal === undefined ? USUAL_RENEWAL : renewalSettings(own.renewal),
     retry: own.retry === undefined ? USUAL_RETRY : retrySettings(own.retry),
   })
@@ -168,11 +168,6 @@ function checkedRandom(random: () => number): () => number {
     }
     return typeof drawn === 'number' && drawn >= 0 && drawn < 1 ? drawn : broken(`got ${shown(drawn)}`)
   }
-}
-
-function checkedTimeout(exchangeTimeoutMs: number): number {
-  checkNumber('exchangeTimeoutMs', exchangeTimeoutMs, 1)
-  return checkedDuration('exchangeTimeoutMs', exchangeTimeoutMs)
 }
 
 function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void {

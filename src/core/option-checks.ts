@@ -67,8 +67,8 @@ export function checkNumber(name: string, value: unknown, least: number, most = 
 }
 
 /** @returns The duration in ms, at most what a timer can hold (24.8 days). */
-export function checkedDuration(name: string, value: unknown): number {
-  checkNumber(name, value, 0)
+export function checkedDuration(name: string, value: unknown, least = 0): number {
+  checkNumber(name, value, least)
   return Math.min(value as number, LONGEST_TIMER_MS)
 }
 

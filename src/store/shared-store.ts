@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { MemoryRecord } from '../core/memory-store.ts'
-import { checkChoice, checkedDuration, checkNumber, checkText, ownOptions } from '../core/option-checks.ts'
+import { checkChoice, checkedDuration, checkText, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
 import { TokenClock } from '../core/token-clock.ts'
@@ -90,13 +90,12 @@ export function storeOn(
   checkWebCrypto('A shared store', 'do without')
   checkText('prefix', prefix)
   if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
-  checkNumber('commandTimeoutMs', commandTimeoutMs, 1)
   checkChoice('onUnavailable', onUnavailable, ['private', 'fail'])
   const settings: StoreSettings = {
     register,
     prefix,
     keyRing: new KeyRing(encryptionKeys),
-    commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs),
+    commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs, 1),
     unanswered: { read: new Unanswered(), replace: new Unanswered() },
     onUnavailable,
     reasonOf,
