@@ -21,14 +21,9 @@ export interface Refusal {
  * @param answer The store's answer to the report of the refusal; undefined if the store could not be reached.
  */
 export function refusalOf(
-  {
-    tokens,
-    presentations,
-    isDoubted,
-    overlapped,
-  }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped'>,
+  { tokens, presentations, isDoubted, overlapped }: GrantedClaim,
   sinceClaimMs: number,
-  answer: Pick<ReleaseAnswer, 'contested' | 'overlapped'> | undefined,
+  answer: ReleaseAnswer | undefined,
 ): Refusal {
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
