@@ -47,12 +47,12 @@ export class HeldToken {
     return this.remainingMs - this.#window.hardSkewMs / 3
   }
 
+  /** The token until it expires. A caller takes it if no newer token comes in time. */
+  get living(): string | undefined {
+    return this.remainingMs > 0 ? this.stored.accessToken : undefined
+  }
+
   get #age(): number {
     return this.#clock.now() - this.#heldAt
   }
-}
-
-/** @returns The token until it expires. A caller takes it if no newer token comes in time. */
-export function livingIn(held: HeldToken | undefined): string | undefined {
-  return held && held.remainingMs > 0 ? held.stored.accessToken : undefined
 }

@@ -2,7 +2,7 @@ import { Mutex } from 'async-mutex'
 import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
 import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
-import { HeldToken, livingIn } from './held-token.ts'
+import { HeldToken } from './held-token.ts'
 import { ownOption } from './option-checks.ts'
 import {
   admission,
@@ -48,7 +48,7 @@ export class Machine {
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait', {
         cause: renewalIn(this.#phase)?.lastError,
       })
-    this.#room = new WaitingRoom(settings.clock, () => livingIn(this.#current), atLimit)
+    this.#room = new WaitingRoom(settings.clock, () => this.#current?.living, atLimit)
   }
 
   /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
@@ -93,7 +93,7 @@ export class Machine {
 
   /** Whether `token` is the current one and has expired. */
   hasEnded(token: string): boolean {
-    return this.#isCurrent(token) && livingIn(this.#current) === undefined
+    return this.#isCurrent(token) && this.#current?.living === undefined
   }
 
   /** @throws {TypeError} naming the member. */
@@ -185,7 +185,7 @@ export class Machine {
     const signal = ownOption(options, 'signal')
     const now = this.#now
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
-    const living = mayKeep ? livingIn(this.#current) : undefined
+    const living = mayKeep ? this.#current?.living : undefined
     const admitted = admission(this.#phase, now, limit, because === 'forced')
     const isRefused = admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refusal(admitted)
