@@ -3,8 +3,9 @@
 /** @returns The member; undefined if there is none, if it cannot be read, or if only `Object.prototype` has it. */
 export function member(thrown: unknown, name: string | symbol): unknown {
   try {
-    if (!isObject(thrown) || (name in Object.prototype && !hasOfItsOwn(thrown, name))) return undefined
-    return (thrown as Record<string | symbol, unknown>)[name]
+    if (typeof thrown !== 'object' || thrown === null) return undefined
+    if (name in Object.prototype && !hasOfItsOwn(thrown, name)) return undefined
+    return Reflect.get(thrown, name)
   } catch {
     return undefined
   }
@@ -18,10 +19,6 @@ function hasOfItsOwn(thrown: object, name: string | symbol): boolean {
 }
 
 const parentOf = (object: object) => Object.getPrototypeOf(object) as object | null
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
 
 /** Calls a function that is not ours. What it throws reaches nobody. */
 export function quietly<Value>(act: () => Value): Value | undefined {
