@@ -89,11 +89,9 @@ export class WaitingRoom {
   /** Callers who can wait no longer than `until` leave: with the old token if they take it and it lives, else with `error`. */
   turnAway(error: TokenError, until = Infinity): void {
     for (const waiter of this.#waiters) {
-      if (waiter.limit > until) continue
-      const kept = waiter.keepAt === undefined ? undefined : this.#living()
+      if (waiter.limit > until || this.#keep(waiter)) continue
       this.#leave(waiter)
-      if (kept === undefined) waiter.reject(error)
-      else waiter.resolve(kept)
+      waiter.reject(error)
     }
   }
 
@@ -121,19 +119,20 @@ export class WaitingRoom {
     this.turnAway(this.#atLimit(), now)
     let next = Infinity
     for (const waiter of this.#waiters) {
-      if (waiter.keepAt !== undefined && waiter.keepAt <= now) this.#keep(waiter)
-      if (this.#waiters.has(waiter)) next = Math.min(next, nextOf(waiter))
+      const isKept = waiter.keepAt !== undefined && waiter.keepAt <= now && this.#keep(waiter)
+      if (!isKept) next = Math.min(next, nextOf(waiter))
     }
     if (next < Infinity) this.#arm(next)
   }
 
-  /** Gives the caller the old token. If that has expired meanwhile, the caller waits on. */
-  #keep(waiter: Waiter): void {
+  /** @returns Whether the caller left with the old token: it takes it, and the token still lives. */
+  #keep(waiter: Waiter): boolean {
+    const living = waiter.keepAt === undefined ? undefined : this.#living()
     waiter.keepAt = undefined
-    const living = this.#living()
-    if (living === undefined) return
+    if (living === undefined) return false
     this.#leave(waiter)
     waiter.resolve(living)
+    return true
   }
 
   #listen(signal: AbortSignal, waiter: Waiter): void {
