@@ -6,14 +6,14 @@ export class Pauses {
   readonly #clock: Clock
   #isHalted = false
   #end: (() => void) | undefined
-  #canHurry = false
+  #canHurry = () => false
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} as soon as the renewal is halted. */
-  async for(ms: number, canHurry = false): Promise<void> {
+  async for(ms: number, canHurry = () => false): Promise<void> {
     if (ms > 0 && !this.#isHalted) {
       this.#canHurry = canHurry
       await new Promise<void>((resolve) => {
@@ -29,11 +29,11 @@ export class Pauses {
 
   halt(): void {
     this.#isHalted = true
-    this.#end?.()
+    this.end()
   }
 
   hurry(): void {
-    if (this.#canHurry) this.#end?.()
+    if (this.#canHurry()) this.end()
   }
 
   end(): void {

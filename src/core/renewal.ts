@@ -58,8 +58,6 @@ export class Renewal {
   readonly #pauses: Pauses
   /** The instant at which the first caller gives up, monotonic ms. */
   #limit = Infinity
-  /** Whether the pause before a private obtain is running. */
-  #isSpread = false
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
@@ -81,7 +79,7 @@ export class Renewal {
   /** A caller waits until `limit`. This ends a pause that the renewal makes only as long as no caller is in a hurry. */
   hurry(limit: number): void {
     this.#limit = Math.min(this.#limit, limit)
-    if (!this.#isSpread || this.#isPressed) this.#pauses.hurry()
+    this.#pauses.hurry()
   }
 
   /** @throws {GaveUp | Halted} */
@@ -117,9 +115,8 @@ export class Renewal {
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
   async #spread({ claim, chance }: Call): Promise<void> {
     if (this.#isPressed) return
-    this.#isSpread = true
-    await this.#pauses.for(chance * SPREAD_MS, true).catch(() => this.#withdraw(claim, 'keep'))
-    this.#isSpread = false
+    const pause = this.#pauses.for(chance * SPREAD_MS, () => this.#isPressed)
+    await pause.catch(() => this.#withdraw(claim, 'keep'))
   }
 
   /** Whether a caller cannot wait for the longest random pause and for a whole exchange after it. */
@@ -190,7 +187,7 @@ export class Renewal {
     const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
     const unwatch = this.#settings.record.watch?.(() => this.#pauses.end())
     try {
-      await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), servedMs > 0)
+      await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), () => servedMs > 0)
     } finally {
       unwatch?.()
     }
