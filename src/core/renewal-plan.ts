@@ -1,13 +1,10 @@
 import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import type { RetryOptions } from './manager-options.ts'
 import type { Exchange } from './token-source.ts'
 import type { CoolDown, GrantedClaim, NewTokens, RefreshTokenFate, Retry } from './token-store.ts'
 
-export interface RetryPolicy {
-  readonly maxAttempts: number
-  readonly baseDelayMs: number
-  readonly maxDelayMs: number
-  readonly maxRetryAfterMs: number
-}
+/** The options of `retry`, with their defaults. */
+export type RetryPolicy = Readonly<Record<keyof RetryOptions, number>>
 
 export interface RenewalPolicy {
   readonly retry: RetryPolicy
