@@ -80,16 +80,12 @@ const LOOK_MS = 1_000
 
 /** The rest after a renewal that gave up. */
 export function restAfter(error: TokenError, { ms, failures, isFirm }: CoolDown, now: number): Rest {
-  return { until: now + (isLoginRequired(error) ? LOOK_MS : ms), error, failures, isFirm }
-}
-
-function isLoginRequired(error: TokenError): boolean {
-  return error.code === 'ERR_LOGIN_REQUIRED'
+  return { until: now + (error.code === 'ERR_LOGIN_REQUIRED' ? LOOK_MS : ms), error, failures, isFirm }
 }
 
 /** Whether a person must act. Then nobody knows the instant of the next attempt. */
 function isStop({ until, error }: Pick<Rest, 'until' | 'error'>): boolean {
-  return until === Infinity || isLoginRequired(error)
+  return until === Infinity || error.code === 'ERR_LOGIN_REQUIRED'
 }
 
 export interface TokenStatus {
