@@ -50,7 +50,7 @@ export const REMOVALS = {
     ['core/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
   ],
   // what was written down between a claim and the refusal is not read.
-  'R4, the answer': [['core/suspicion.ts', ', answer?.overlapped]', ']']],
+  'R4, the answer': [['core/record-state.ts', ' || pair?.overlapped === true', '']],
   // An exchange without the record is told by the next claim only; or only beside the claims.
   overlap: [['core/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, epoch), true)', 'undefined']],
   'overlap by a claim': [['core/record-state.ts', 'overlaps ? (marked(state, true) ?? state) : state', 'state']],

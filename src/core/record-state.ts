@@ -143,8 +143,7 @@ export function release(
   const state = inEpoch(stored ?? EMPTY, epoch)
   const { pair, claim } = state
   const answer: ReleaseAnswer = {
-    contested: state.fence !== fence,
-    ...(pair?.overlapped && { overlapped: true }),
+    contested: state.fence !== fence || pair?.overlapped === true,
     ...(pair && state.version > version && { newer: tokensIn(state, pair, now) }),
   }
   return { state: claim?.fence === fence ? released(state, claim, fate, next, now) : undefined, answer }

@@ -30,7 +30,7 @@ export function refusalOf(
     remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
     uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
     attemptedBefore: presentations > 0 || isDoubted === true,
-    contested: [overlapped, answer?.contested, answer?.overlapped].includes(true),
+    contested: overlapped === true || answer?.contested === true,
     storeReachable: answer !== undefined,
   }
 }

@@ -122,10 +122,8 @@ export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
 export interface ReleaseAnswer {
   /** The stored tokens, if they are newer than those of the claim. */
   readonly newer?: StoredTokens
-  /** The claim expired, and the record has granted another one since. */
+  /** Another exchange of the account may have been in flight: the record has granted another claim since, or the stored pair is `overlapped`. */
   readonly contested: boolean
-  /** Another exchange of the account may have been in flight when the stored pair came, or later. */
-  readonly overlapped?: boolean
 }
 
 /** The owner tries again after `ms`. The record keeps the claim for it until then, and `RESERVE_MS` longer. */

@@ -343,10 +343,10 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it('when it is made without the record while a claim is out, then who settles it is told', () => {
     const world = World.withPair()
-    expect(world.release(world.granted('b'), 'keep').overlapped).toBeUndefined()
+    expect(world.release(world.granted('b'), 'keep').contested).toBe(false)
     const claim = world.granted('b')
     world.overlap()
-    expect([claim.overlapped, world.release(claim, 'dead').overlapped]).toEqual([false, true])
+    expect([claim.overlapped, world.release(claim, 'dead').contested]).toEqual([false, true])
   })
 
   it('when that is told twice, then the record is written once', () => {

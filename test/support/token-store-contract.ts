@@ -92,7 +92,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
       expect(await record.claim('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
       expect(await record.release(claim, 'keep')).toMatchObject({
-        contested: false,
+        contested: true,
         newer: { accessToken: 'access-2' },
       })
       expect(await granted(record)).toMatchObject({ presentable: true })
