@@ -4,17 +4,19 @@ import { Halted } from './renewal-endings.ts'
 /** The pauses of one renewal, one at a time. */
 export class Pauses {
   readonly #clock: Clock
-  #isHalted = false
+  readonly #isHalted: () => boolean
   #end: (() => void) | undefined
   #canHurry = () => false
 
-  constructor(clock: Clock) {
+  /** @param isHalted Whether the renewal is halted: then it makes no further pause. */
+  constructor(clock: Clock, isHalted: () => boolean) {
     this.#clock = clock
+    this.#isHalted = isHalted
   }
 
-  /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} as soon as the renewal is halted. */
+  /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} at the end, if the renewal is halted. */
   async for(ms: number, canHurry = () => false): Promise<void> {
-    if (ms > 0 && !this.#isHalted) {
+    if (ms > 0 && !this.#isHalted()) {
       this.#canHurry = canHurry
       await new Promise<void>((resolve) => {
         const cancel = this.#clock.setTimer(resolve, ms)
@@ -24,12 +26,7 @@ export class Pauses {
         }
       })
     }
-    if (this.#isHalted) throw new Halted()
-  }
-
-  halt(): void {
-    this.#isHalted = true
-    this.end()
+    if (this.#isHalted()) throw new Halted()
   }
 
   hurry(): void {

@@ -64,7 +64,7 @@ export class Renewal {
     this.#start = start
     this.#seenVersion = start.seenVersion
     this.#failuresBefore = start.failuresBefore
-    this.#pauses = new Pauses(settings.clock)
+    this.#pauses = new Pauses(settings.clock, () => this.#isHalted())
   }
 
   /**
@@ -73,7 +73,7 @@ export class Renewal {
    */
   halt(why: 'outdated' | 'closed'): void {
     this.#halted = why
-    this.#pauses.halt()
+    this.#pauses.end()
   }
 
   /** A caller waits until `limit`. This ends a pause that the renewal makes only as long as no caller is in a hurry. */
