@@ -258,9 +258,9 @@ export function coolDownMs(
   return Math.max(backoffMs, retryAfterMs)
 }
 
-/** What is odd about the next refresh token, if the presented one was single-use. */
-export function oddRotation(presented: string | undefined, next: string | undefined): string | undefined {
-  if (presented === undefined || (next !== undefined && next !== presented)) return undefined
+/** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */
+export function oddRotation(presented: string | undefined, next: string | undefined, graceMs: number) {
+  if (graceMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
   return next === undefined
     ? "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one"
     : 'A refresh answer carried the same refresh token again'

@@ -134,13 +134,14 @@ export class Renewal {
 
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
-    const { record, suspicions, graceMs } = this.#settings
+    const { record, suspicions, events, graceMs } = this.#settings
     if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && granted.refreshToken !== call.refreshToken) this.#spent(claim)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
-    this.#reportOddRotation(call, granted)
+    const odd = oddRotation(call.refreshToken, granted.refreshToken, graceMs)
+    if (odd !== undefined) events.anomaly('response-odd', odd)
     const tokens = await record.accept(claim, withRefreshToken(granted, call, graceMs, this.#sinceClaimMs))
     if (this.#isHalted()) throw new Halted()
     const isOurs = tokens.accessToken === granted.accessToken
@@ -269,12 +270,6 @@ export class Renewal {
   /** If the store cannot be reached, the claim expires there. */
   #release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Plan['next']): Promise<ReleaseAnswer | undefined> {
     return this.#settings.record.release(claim, fate, next).catch(() => undefined)
-  }
-
-  #reportOddRotation({ refreshToken: presented }: Call, { refreshToken }: NewTokens): void {
-    const { events, graceMs } = this.#settings
-    const odd = graceMs < Infinity ? oddRotation(presented, refreshToken) : undefined
-    if (odd !== undefined) events.anomaly('response-odd', odd)
   }
 
   /** A method, because TypeScript assumes that a field does not change during an await. */
