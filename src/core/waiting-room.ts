@@ -13,13 +13,13 @@ export interface WaitOptions {
 /** Until when one caller waits. Instants are monotonic ms. */
 export interface Wait {
   readonly limit: number
-  /** From this instant on the caller takes the old token, if it still lives. Undefined: never. */
+  /** From this instant on the caller takes the old token, if it still lives. Default Infinity: never. */
   readonly keepAt?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 interface Waiter extends Wait {
-  keepAt: number | undefined
+  keepAt: number
   readonly resolve: (token: string) => void
   readonly reject: (reason: unknown) => void
 }
@@ -58,13 +58,13 @@ export class WaitingRoom {
   }
 
   /** @throws `signal.reason` when the caller gives up. */
-  enter({ limit, keepAt, signal }: Wait): Promise<string> {
+  enter({ limit, keepAt = Infinity, signal }: Wait): Promise<string> {
     return new Promise((resolve, reject) => {
       // Not by a spread of the wait: that alone would double the cost of a waiter.
       const waiter: Waiter = { limit, keepAt, signal, resolve, reject }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)
-      const next = nextOf(waiter)
+      const next = Math.min(keepAt, limit)
       if (!this.#timer || next < this.#timer.at) this.#arm(next)
     })
   }
@@ -119,16 +119,15 @@ export class WaitingRoom {
     this.turnAway(this.#atLimit(), now)
     let next = Infinity
     for (const waiter of this.#waiters) {
-      const isKept = waiter.keepAt !== undefined && waiter.keepAt <= now && this.#keep(waiter)
-      if (!isKept) next = Math.min(next, nextOf(waiter))
+      if (waiter.keepAt > now || !this.#keep(waiter)) next = Math.min(next, waiter.keepAt, waiter.limit)
     }
     if (next < Infinity) this.#arm(next)
   }
 
   /** @returns Whether the caller left with the old token: it takes it, and the token still lives. */
   #keep(waiter: Waiter): boolean {
-    const living = waiter.keepAt === undefined ? undefined : this.#living()
-    waiter.keepAt = undefined
+    const living = waiter.keepAt < Infinity ? this.#living() : undefined
+    waiter.keepAt = Infinity
     if (living === undefined) return false
     this.#leave(waiter)
     waiter.resolve(living)
@@ -170,10 +169,6 @@ export function waitMsOf(options: WaitOptions | undefined, most: number): number
 
 /** Whether two callers may share a wait: their limits differ by less than a millisecond, the resolution of timers. */
 function isAlike(earlier: Wait, later: Wait): boolean {
-  const isNear = (one = NaN, other = NaN) => Math.abs(one - other) < 1
-  return isNear(earlier.limit, later.limit) && (earlier.keepAt === later.keepAt || isNear(earlier.keepAt, later.keepAt))
-}
-
-function nextOf({ keepAt, limit }: Waiter): number {
-  return Math.min(keepAt ?? limit, limit)
+  const isNear = (one = Infinity, other = Infinity) => one === other || Math.abs(one - other) < 1
+  return isNear(earlier.limit, later.limit) && isNear(earlier.keepAt, later.keepAt)
 }
