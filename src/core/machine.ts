@@ -39,7 +39,7 @@ export class Machine {
   #phase: Phase = IDLE
   #current: HeldToken | undefined
   #seenVersion = 0
-  readonly #gaps = new RenewalGaps()
+  #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
 
   constructor(settings: RenewalSettings) {
@@ -166,7 +166,7 @@ export class Machine {
     renewalIn(this.#phase)?.halt('outdated')
     this.#enter({ type: 'reset' })
     this.#current = undefined
-    this.#gaps.forget()
+    this.#gaps = new RenewalGaps()
     suspicions.forget()
     memory.owesObtain = false
     this.#cancelTimer()

@@ -29,8 +29,4 @@ export class RenewalGaps {
     this.#forcedAt = now
     return undefined
   }
-
-  forget(): void {
-    this.#renewedAt = this.#forcedAt = -Infinity
-  }
 }
