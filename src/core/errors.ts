@@ -143,20 +143,14 @@ export function toldAgain(error: TokenError, changes: TokenErrorDetails & { mess
   return new TokenError(error.code, changes.message ?? error.message, { ...detailsOf(error), ...changes })
 }
 
+const DETAILS = ['outcome', 'status', 'serviceCode', 'retryAfterMs', 'retryAt', 'refreshToken', 'cause'] as const
+
 /** @returns The members beside code and message. An error of another copy of the package may hold anything in them. */
 export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetails {
-  const read = <Name extends keyof TokenErrorDetails>(name: Name) => member(from, name) as TokenErrorDetails[Name]
-  const retryAfterMs: unknown = read('retryAfterMs')
-  return {
-    outcome: read('outcome'),
-    status: read('status'),
-    serviceCode: read('serviceCode'),
-    // Every comparison with NaN is false, so NaN would limit nothing.
-    retryAfterMs: Number.isFinite(retryAfterMs) && (retryAfterMs as number) >= 0 ? (retryAfterMs as number) : undefined,
-    retryAt: read('retryAt'),
-    refreshToken: read('refreshToken'),
-    cause: read('cause'),
-  }
+  const details: TokenErrorDetails = Object.fromEntries(DETAILS.map((name) => [name, member(from, name)]))
+  const { retryAfterMs = NaN } = details
+  // Every comparison with NaN is false, so NaN would limit nothing.
+  return Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? details : { ...details, retryAfterMs: undefined }
 }
 
 /** @returns A copy of the error for one caller. Its stack begins where this caller called the function `asked`. */

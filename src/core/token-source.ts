@@ -81,12 +81,8 @@ export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant
 export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
   if (typeof grant !== 'object' || (grant as unknown) === null)
     throw new BrokenGrant(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
-  const [accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs] = [
-    member(grant, 'accessToken'),
-    member(grant, 'accessLifetimeMs'),
-    member(grant, 'refreshToken'),
-    member(grant, 'refreshLifetimeMs'),
-  ]
+  const names = ['accessToken', 'accessLifetimeMs', 'refreshToken', 'refreshLifetimeMs']
+  const [accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs] = names.map((name) => member(grant, name))
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
   if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and a different token would be sent.
