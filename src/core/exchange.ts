@@ -2,23 +2,13 @@ import { withinLimit } from './deadline.ts'
 import { outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
-import type { ManagerSettings } from './manager-options.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
 import { isOffline } from './runtime.ts'
-import type { TokenClock } from './token-clock.ts'
-import { checkedGrant, type Exchange, type TokenGrant } from './token-source.ts'
+import { checkedGrant, type TokenGrant } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
 const ODD_LIFETIME_MS = 5_000
-
-/** Turns what a source threw into a `TokenError`. */
-export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
-
-export interface ExchangeSettings extends ManagerSettings {
-  readonly readThrown: ReadThrown
-  readonly events: Events
-  readonly tokenClock: TokenClock
-}
 
 /**
  * Makes one exchange: a refresh if a refresh token is given, else an obtain. Our own deadline ends it, because a source may
@@ -28,7 +18,7 @@ export interface ExchangeSettings extends ManagerSettings {
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
 export async function exchange(
-  { source, clock, tokenClock, events, exchangeTimeoutMs, readThrown }: ExchangeSettings,
+  { source, clock, tokenClock, events, exchangeTimeoutMs, readThrown }: RenewalSettings,
   refreshToken: string | undefined,
   holdsProcess: boolean,
 ): Promise<NewTokens> {

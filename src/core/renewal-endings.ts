@@ -1,6 +1,6 @@
 import type { TokenError } from './errors.ts'
-import type { ReadThrown } from './exchange.ts'
 import { coolDownOf } from './renewal-plan.ts'
+import type { ReadThrown } from './renewal-settings.ts'
 import type { CoolDown } from './token-store.ts'
 
 /** The renewal was halted: its result reaches nobody. */

@@ -1,8 +1,7 @@
 import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
-import type { ExchangeSettings, ReadThrown } from './exchange.ts'
 import { randomHex } from './hex.ts'
-import { managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import { type ManagerSettings, managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { MemoryRecord } from './memory-store.ts'
 import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
@@ -10,8 +9,14 @@ import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
 import type { StoredTokens, TokenRecord } from './token-store.ts'
 
+/** Turns what a source threw into a `TokenError`. */
+export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
+
 /** What all renewals of one manager share. */
-export interface RenewalSettings extends ExchangeSettings {
+export interface RenewalSettings extends ManagerSettings {
+  readonly readThrown: ReadThrown
+  readonly events: Events
+  readonly tokenClock: TokenClock
   readonly record: TokenRecord
   /** Names this manager in the record. */
   readonly owner: string

@@ -1,12 +1,11 @@
 import type { Clock } from './clock.ts'
 import { isTokenError, toldTo, TokenError } from './errors.ts'
-import type { ReadThrown } from './exchange.ts'
 import type { AnyListener, Events, TokenEvents, Watcher } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenStatus } from './phase.ts'
 import type { TokenGrant } from './token-source.ts'
-import { renewalSettings, type RenewalSettings } from './renewal-settings.ts'
+import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /** Keeps the access token of one account fresh. All callers share it, and its renewals. */
