@@ -34,8 +34,7 @@ export function claim(stored: RecordState | undefined, asked: Asked, { now, epoc
   if (state.pair && state.version > seenVersion)
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
   const restMs = state.rest && (state.rest.isFirm || !breaksRest) ? leftOf(state.rest, now) : 0
-  if (state.rest && restMs > 0)
-    return { answer: { kind: 'cooling', remainingMs: restMs, coolDown: coolDownIn(state.rest) } }
+  if (state.rest && restMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, restMs) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
   return granted(overlaps ? (marked(state, true) ?? state) : state, asked, now)
@@ -276,8 +275,8 @@ function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredToke
   }
 }
 
-function coolDownIn({ at, ms, ...reason }: Rest): CoolDown {
-  return { kind: 'cool-down', ms: ms ?? Infinity, ...reason }
+function coolDownIn({ at, ms, ...reason }: Rest, leftMs: number): CoolDown {
+  return { kind: 'cool-down', ms: leftMs, ...reason }
 }
 
 function restOf({ kind, ms, ...reason }: CoolDown, at: number): Rest {

@@ -173,7 +173,7 @@ export class Renewal {
         // Nothing was presented under it: run out unsettled, it would put the refresh token in doubt.
         await this.#release(claim, 'keep')
       } else if (claim.kind === 'cooling') {
-        throw new GaveUp(coolingError(claim.coolDown), { ...claim.coolDown, ms: claim.remainingMs })
+        throw new GaveUp(coolingError(claim.coolDown), claim.coolDown)
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         if (this.#start.adoptable(claim.tokens)) return claim

@@ -88,7 +88,8 @@ export interface ClaimTerms {
 
 export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
-  | { readonly kind: 'cooling'; readonly remainingMs: number; readonly coolDown: CoolDown }
+  /** What is left of the cool-down. */
+  | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
   | { readonly kind: 'busy'; readonly remainingMs: number }
   | GrantedClaim
 

@@ -436,7 +436,7 @@ describe('given a state, when it is asked how long it is of use', () => {
     expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(30 * 24 * HOUR)
     world.release(world.granted(), 'dead', { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
-    expect(world.claim('b')).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+    expect(world.claim('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
   })
 
   it('then a pair without a refresh token is of use as long as its access token', () => {

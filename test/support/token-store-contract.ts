@@ -146,7 +146,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record } = open()
       const rest = { ...COOL_DOWN, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } as const
       await record.release(await granted(record), 'keep', rest)
-      expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+      expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
       await record.adopt(0, PAIR)
       expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
     })
@@ -196,7 +196,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), 'keep', COOL_DOWN)
       await clock.advance(4_999)
-      const cooling = { kind: 'cooling', remainingMs: 1, coolDown: COOL_DOWN }
+      const cooling = { kind: 'cooling', coolDown: { ...COOL_DOWN, ms: 1 } }
       expect(await record.claim('b', 1, TTL_MS)).toEqual(cooling)
       await clock.advance(1)
       const probe = await granted(record, 'b')
@@ -213,7 +213,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
         code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
       })
       await clock.advance(10 * 24 * 3_600_000)
-      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', remainingMs: Infinity })
+      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
       expect(await record.claim('new', 0, TTL_MS)).toMatchObject({ kind: 'cooling' })
       await record.clear(1)
       await granted(record, 'b')
