@@ -33,6 +33,11 @@ describe('given a log of the events', () => {
       'info axios-evergreen: renewed: refresh (due), 2 calls, 1.23 s; the access token expires at 2026-01-01T00:00:00.000Z',
     ],
     [
+      'renewed',
+      { by: 'obtain', because: 'cold', attempts: 1, durationMs: 1_000, accessExpiresAt: at },
+      'info axios-evergreen: renewed: obtain (cold), 1 call, 1 s; the access token expires at 2026-01-01T00:00:00.000Z',
+    ],
+    [
       'retry',
       { attempt: 1, delayMs: 500, error },
       'warn axios-evergreen: retry: token call 1 failed, the next one follows in 0.5 s; ERR_THROTTLED: answered 429',
@@ -46,6 +51,11 @@ describe('given a log of the events', () => {
       'renewalFailed',
       { error, nextAttemptAt: Infinity },
       'warn axios-evergreen: renewalFailed: no token call until reset() or adopt(); ERR_THROTTLED: answered 429',
+    ],
+    [
+      'renewalFailed',
+      { error: new TokenError('ERR_LOGIN_REQUIRED', 'log in'), nextAttemptAt: Infinity },
+      'warn axios-evergreen: renewalFailed: no token call until adopt(); ERR_LOGIN_REQUIRED: log in',
     ],
     [
       'suspicious',
