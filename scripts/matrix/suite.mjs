@@ -14,6 +14,7 @@ export const LEFT_OUT = [
     'those use the installed axios',
   ],
   ['test/documents.test.ts', 'it compiles the documents'],
+  ['tests in jsdom', 'jsdom has no fetch, and the suite makes an adapter of it; npm test runs them'],
   ...HTTP_ONLY.map(([title, why]) => [`under fetch: ${title} …`, why]),
 ]
 
@@ -77,10 +78,14 @@ function staleTitles({ testResults }, adapter) {
 }
 
 function isOfAxios(name) {
-  if (/^test.properties\b/.test(name)) return false
+  if (/^test.properties\b/.test(name) || isInJsdom(name)) return false
   const imports = [...importsOf(name)]
   if (imports.some((one) => /\bsupport.(child|bundle)\.ts$/.test(one))) return false
   return imports.includes('axios') || /^test.(axios|service)\b/.test(name)
+}
+
+function isInJsdom(name) {
+  return readFileSync(join(project, name), 'utf8').startsWith('/** @jest-environment jsdom */')
 }
 
 /** All that a test imports, itself or through helpers of the tests, types aside. */
