@@ -31,7 +31,7 @@ export interface Tabs {
 /** @param course What this panel shows. */
 export function joinTabs(page: TabsPage, course: () => Course): Tabs {
   // Not a secret: the id only tells panels apart.
-  const tab = Math.random().toString(36).slice(2)
+  const tab = Math.random().toString(36).slice(2, 14)
   const others = new Map<string, { readonly course: Course; readonly at: number }>()
   const channel = channelOf(page)
   let told: { readonly end: number; readonly at: number } | undefined

@@ -147,7 +147,7 @@ describeBrowser('given panels of a site', () => {
     )
     await recorder.waitForFunction(`said.some((text) => !text.includes('course'))`)
     const shape = new RegExp(
-      `^{"tab":"[a-z0-9]+"(,"course":{"from":\\d+,"dots":\\[(\\[\\d{13},"(${['retry', ...kinds].join('|')})"\\],?)*\\]})?}$`,
+      `^{"tab":"[a-z0-9]{1,12}"(,"course":{"from":\\d+,"dots":\\[(\\[\\d{13},"(${['retry', ...kinds].join('|')})"\\],?)*\\]})?}$`,
     )
     for (const text of await recorder.evaluate<string[]>('said')) expect(text).toMatch(shape)
   })
