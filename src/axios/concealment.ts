@@ -39,7 +39,7 @@ function hideRequest(holder: { data?: unknown }, request: unknown): void {
 
 function lastNameIn(holder: object): string | undefined {
   let last: string | undefined
-  // Makes no list, other than Object.keys.
+  // Unlike Object.keys, this makes no list.
   for (const name in holder) last = name
   return last
 }

@@ -84,7 +84,7 @@ export class TokenCalls {
     } catch (thrown) {
       throw brokenOff(thrown, address, response?.status)
     }
-    // A browser shows nothing of a redirect that fetch does not follow, not even which one it is.
+    // A browser shows nothing of a redirect that fetch does not follow, not even which one it is. What 0 means in a user's own adapter is not known.
     const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
     const { text, flaw } = body
     if (isSuccess(status) && flaw !== undefined)
