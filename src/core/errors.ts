@@ -23,6 +23,16 @@ export type TokenErrorCode =
  */
 export type ExchangeOutcome = 'accepted' | 'rejected' | 'deferred' | 'not-sent' | 'unknown-5xx' | 'unknown'
 
+/** Why a login is required. */
+export type LoginReason =
+  | 'none-yet' // nobody has logged in
+  | 'logged-out' // logout() or reset()
+  | 'refused' // the service refused the refresh token, or the access token if there is no refresh token, and nothing explains that better
+  | 'expired' // the known end of the refresh token has passed
+  | 'in-doubt' // the service refused the refresh token after an exchange of ours whose outcome is unknown
+  | 'interaction' // the service wants the person: consent, another factor, a new password
+  | 'lost' // the store lost the login
+
 export interface TokenErrorDetails {
   outcome?: ExchangeOutcome | undefined
   status?: number | undefined
@@ -42,6 +52,11 @@ export interface TokenErrorDetails {
    * `ERR_REFRESH_REJECTED`, else by the outcome. The HTTP status decides nothing.
    */
   refreshToken?: 'refused' | 'unusable' | 'kept' | undefined
+  /**
+   * `interaction`, from a source that `needsLogin`: the service wants the person, and refuses the refresh token for that alone. Callers then get
+   * `ERR_LOGIN_REQUIRED`, and nothing is suspicious. The manager itself sets the other reasons.
+   */
+  loginReason?: LoginReason | undefined
 }
 
 const BRAND = Symbol.for('axios-evergreen.TokenError')
@@ -92,6 +107,8 @@ export class TokenError extends Error {
   declare readonly outcome?: ExchangeOutcome
   /** What became of the refresh token that was presented; custom sources set it. */
   declare readonly refreshToken?: 'refused' | 'unusable' | 'kept'
+  /** Why a login is required. Only with `ERR_LOGIN_REQUIRED`; `status` and `serviceCode` then tell what the service answered. */
+  declare readonly loginReason?: LoginReason
 
   constructor(code: TokenErrorCode, message: string, details: TokenErrorDetails = {}) {
     const { cause, ...members } = detailsOf(details)
@@ -143,7 +160,16 @@ export function toldAgain(error: TokenError, changes: TokenErrorDetails & { mess
   return new TokenError(error.code, changes.message ?? error.message, { ...detailsOf(error), ...changes })
 }
 
-const DETAILS = ['outcome', 'status', 'serviceCode', 'retryAfterMs', 'retryAt', 'refreshToken', 'cause'] as const
+const DETAILS = [
+  'outcome',
+  'status',
+  'serviceCode',
+  'retryAfterMs',
+  'retryAt',
+  'refreshToken',
+  'loginReason',
+  'cause',
+] as const
 
 /** @returns The members beside code and message. An error of another copy of the package may hold anything in them. */
 export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetails {

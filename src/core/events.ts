@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import type { TokenError } from './errors.ts'
+import type { LoginReason, TokenError } from './errors.ts'
 import { checkChoice, checkFunction } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
 
@@ -24,6 +24,16 @@ export interface TokenEvents {
     fingerprint: string
     verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
   }
+  /**
+   * Only with a source that `needsLogin`: somebody logged in or out, or a login has ended, in this manager (`here`) or in another one of the same
+   * store (`elsewhere`). `account`: whether the subject of this login is that of the last one. `reason`: why a login is required.
+   */
+  loginChanged: {
+    login: 'present' | 'required'
+    by: 'here' | 'elsewhere'
+    account: 'same' | 'other' | 'unknown'
+    reason?: LoginReason
+  }
   /** Something is odd, but the manager goes on. Each kind is told at most once a minute. */
   anomaly: { kind: AnomalyKind; message: string }
   /** The shared store failed. Told at most once a minute. */
@@ -46,6 +56,9 @@ export type AnomalyKind =
   | 'adapter-replaced' // another interceptor replaced our adapter: the request went out without a token
   | 'new-tokens-refused' // the API refuses tokens that were just issued
   | 'lifetime-odd' // a token lives less than 5 s: a source may have given seconds for milliseconds
+  | 'transport-own' // a request has a transport of its own that may follow redirects: it went out without a token
+  | 'storage-denied' // the browser denies storage: this tab keeps its tokens to itself
+  | 'store-epoch-unknown' // the store cannot tell whether it has lost writes: nobody notices a restored record
 
 /** The service refused a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
 export interface SuspicionEvent {
@@ -58,6 +71,7 @@ export interface SuspicionEvent {
     | 'clock-uncertain'
     | 'store-unreachable'
     | 'expiry-unknown'
+    | 'revoked-or-used'
   severity: 'high' | 'medium' | 'low'
   /** First 8 hex digits of SHA-256 of the refresh token. */
   fingerprint: string
@@ -88,6 +102,7 @@ const NAMES: readonly (keyof TokenEvents)[] = [
   'renewalFailed',
   'suspicious',
   'suspicionSettled',
+  'loginChanged',
   'anomaly',
   'storeUnavailable',
 ]

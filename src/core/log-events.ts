@@ -54,6 +54,12 @@ const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) 
     'info',
     `suspicionSettled: refresh token ${fingerprint}, ${verdict}`,
   ],
+  loginChanged: ({ login, by, account, reason }) => [
+    'info',
+    login === 'present'
+      ? `loginChanged: somebody has logged in ${by} (${account} account)`
+      : `loginChanged: a login is required (${reason ?? 'unknown'}), ended ${by}`,
+  ],
   anomaly: ({ kind, message }) => ['warn', `anomaly: ${kind}; ${message}`],
   storeUnavailable: ({ message }) => ['warn', `storeUnavailable: ${message}`],
 }

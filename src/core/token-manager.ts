@@ -71,6 +71,13 @@ export interface ManagerInternals {
   readonly hasEnded: (token: string) => boolean
   /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
   readonly replaceBehind: (token: string) => void
+  /** Whether only a person can obtain tokens. */
+  readonly needsLogin?: boolean
+  /**
+   * A mark of the login that the manager knows now. Another mark after a logout, a `reset()`, or the login of somebody else, here or elsewhere: then
+   * a request that began under this mark must not get a token. Without `needsLogin` it still must not be replayed.
+   */
+  readonly login?: () => number
   /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
 }

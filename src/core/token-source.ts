@@ -30,6 +30,13 @@ export interface TokenSource {
    * refresh token again within this time. Default 0.
    */
   readonly reuseGraceMs?: number | undefined
+  /**
+   * Only a person can obtain tokens, so `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager then gives up a refresh token only if the service
+   * refuses it, never because of doubt. Default false.
+   */
+  readonly needsLogin?: boolean | undefined
+  /** Tells the service that these tokens are not wanted any more (RFC 7009). `logout()` of the manager calls it. */
+  revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
 }
 
 export interface ExchangeContext {
@@ -51,6 +58,23 @@ export interface TokenGrant {
   accessLifetimeMs: number
   refreshToken?: string
   refreshLifetimeMs?: number
+  /** Who has logged in, such as `sub` of an ID token. The manager keeps only its fingerprint, and tells it to nobody. */
+  subject?: string
+}
+
+/**
+ * What `adopt()` takes. Without an access token, or if its lifetime is 0 or less, the next caller refreshes. At least one of the two tokens must be
+ * there. `null` counts as absent.
+ */
+export interface AdoptedGrant {
+  accessToken?: string | null | undefined
+  /** Ms from now. */
+  accessLifetimeMs?: number | null | undefined
+  refreshToken?: string | null | undefined
+  /** Ms from now. 0 or less, and absent: not known. */
+  refreshLifetimeMs?: number | null | undefined
+  /** As in `TokenGrant`. */
+  subject?: string | null | undefined
 }
 
 /** A member of a grant is missing or of the wrong kind: the maker of the grant is at fault, not the service. */

@@ -127,7 +127,13 @@ describe('given the table of failure paths (P15)', () => {
   })
 
   it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store', () => {
-    const told: Record<Exclude<Told, 'storeUnavailable' | `anomaly store${'d-' | '-'}${string}`>, true> = {
+    const told: Record<
+      Exclude<
+        Told,
+        'storeUnavailable' | `anomaly stor${'e' | 'a'}${string}` | 'loginChanged' | 'anomaly transport-own'
+      >,
+      true
+    > = {
       renewed: true,
       retry: true,
       renewalFailed: true,
