@@ -10,7 +10,7 @@ export const REMOVALS = {
     ['core/record-state.ts', 'state: claim?.fence === fence ? released(', 'state: claim !== undefined ? released('],
   ],
   // Any other version is adopted, an older one too.
-  version: [['core/record-state.ts', 'state.version > seenVersion)', 'state.version !== seenVersion)']],
+  version: [['core/record-state.ts', 'state.version > seenVersion &&', 'state.version !== seenVersion &&']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
   R2: [['core/record-state.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
@@ -69,6 +69,6 @@ export const REMOVALS = {
   // What was granted before a logout brings the session back.
   logout: [['core/record-state.ts', ' || fence <= state.clearedFence)', ')']],
   // A grace counts as if it had no end.
-  grace: [['core/record-state.ts', '(doubtMs ?? -1) < graceMs', '(doubtMs === undefined || graceMs > 0)']],
+  grace: [['core/record-state.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }

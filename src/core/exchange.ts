@@ -1,52 +1,91 @@
 import { withinLimit } from './deadline.ts'
+import { digestOf } from './digest.ts'
 import { outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { isOffline } from './runtime.ts'
-import { checkedGrant, type TokenGrant } from './token-source.ts'
+import { checkedGrant, type ExchangeContext, type TokenGrant, type TokenSource } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
 const ODD_LIFETIME_MS = 5_000
 
 /**
- * Makes one exchange: a refresh if a refresh token is given, else an obtain. Our own deadline ends it, because a source may
- * ignore its signal, and the timeout of axios does not end a body that drips.
+ * Makes one exchange: a refresh if a refresh token is given, else an obtain.
  *
  * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline;
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
 export async function exchange(
-  { source, clock, tokenClock, events, exchangeTimeoutMs, readThrown }: RenewalSettings,
+  settings: RenewalSettings,
   refreshToken: string | undefined,
   holdsProcess: boolean,
 ): Promise<NewTokens> {
+  const { source, tokenClock, events, readThrown, needsLogin } = settings
+  // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
+  const sentAt = tokenClock.start()
+  const call = (context: ExchangeContext) =>
+    source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
+  const wasOffline = isOffline()
+  try {
+    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call))
+    const ageMs = tokenClock.now() - sentAt
+    return newTokens(grant, events, ageMs, await subjectOf(source, grant))
+  } catch (thrown) {
+    const error = readThrown(thrown, refreshToken === undefined ? 'obtain' : 'refresh', needsLogin)
+    throw wasOffline && isOffline() ? errorOffline(error) : error
+  }
+}
+
+/**
+ * Makes one call of the source. Our own deadline ends it, because a source may ignore its signal, and the timeout of axios does not end a body that
+ * drips.
+ */
+export function withinExchange<Result>(
+  { clock, events, exchangeTimeoutMs }: RenewalSettings,
+  holdsProcess: boolean,
+  call: (context: ExchangeContext) => Result | Promise<Result>,
+): Promise<Result> {
   const deadline = new AbortController()
+  let awaited: string | undefined
   const context = Object.freeze({
     signal: deadline.signal,
     clock,
     holdsProcess,
+    waitsFor: (what: string | undefined) => void (awaited = what),
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
   })
   const atLimit = () => {
-    const message = `The token call had no complete answer within ${exchangeTimeoutMs} ms, credentials function included`
-    const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown' })
+    const error = errorAtLimit(exchangeTimeoutMs, awaited)
     deadline.abort(error)
     return error
   }
-  // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
-  const sentAt = tokenClock.start()
-  const call = async () =>
-    source.refresh && refreshToken !== undefined ? source.refresh(refreshToken, context) : source.obtain(context)
-  const wasOffline = isOffline()
-  try {
-    const grant = checkedGrant(await withinLimit(call(), { clock, ms: exchangeTimeoutMs, atLimit }))
-    return newTokens(grant, events, tokenClock.now() - sentAt)
-  } catch (thrown) {
-    const error = readThrown(thrown, refreshToken === undefined ? 'obtain' : 'refresh')
-    throw wasOffline && isOffline() ? errorOffline(error) : error
-  }
+  const called = async () => call(context)
+  return withinLimit(called(), { clock, ms: exchangeTimeoutMs, atLimit })
+}
+
+/** @param awaited What the source waited for before it sent anything. */
+function errorAtLimit(limitMs: number, awaited: string | undefined): TokenError {
+  const message =
+    awaited === undefined
+      ? `The token call had no complete answer within ${limitMs} ms, credentials function included`
+      : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
+  const outcome = awaited === undefined ? 'unknown' : 'not-sent'
+  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })
+}
+
+/** @returns What the manager keeps of the person's name: a digest, another one for each source. Undefined: nobody is named. */
+export async function subjectOf(
+  { id }: TokenSource,
+  { subject }: Pick<TokenGrant, 'subject'>,
+): Promise<string | undefined> {
+  if (subject === undefined) return undefined
+  // Without WebCrypto, on a page of plain http, nobody can be told from anybody else.
+  return digestOf('SHA-256', `${id}\n${subject}`).then(
+    (digest) => digest.slice(0, 32),
+    () => undefined,
+  )
 }
 
 /** XMLHttpRequest and fetch do not say why there was no answer. Offline, no request byte has left: the refresh token is untouched. */
@@ -57,9 +96,9 @@ function errorOffline(error: TokenError): TokenError {
 }
 
 /** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */
-export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0): NewTokens {
+export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0, subject?: string): NewTokens {
   const { accessToken, refreshToken, refreshLifetimeMs } = grant
-  if (grant.accessLifetimeMs < ODD_LIFETIME_MS)
+  if (accessToken !== '' && grant.accessLifetimeMs < ODD_LIFETIME_MS)
     events.anomaly(
       'lifetime-odd',
       `An access token lives ${grant.accessLifetimeMs} ms only: did the source give seconds?`,
@@ -69,6 +108,7 @@ export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0
     accessToken,
     accessLifetimeMs,
     accessRemainingMs: accessLifetimeMs - ageMs,
+    ...(subject !== undefined && { subject }),
     ...(refreshToken !== undefined && { refreshToken }),
     ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
   }

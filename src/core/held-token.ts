@@ -7,6 +7,8 @@ export class HeldToken {
   readonly stored: StoredTokens
   /** Whether a caller has asked for the token since it arrived. */
   used = false
+  /** The API has refused the token. */
+  isRefused = false
   readonly #clock: TokenClock
   readonly #heldAt: number
   readonly #window: RenewalWindow

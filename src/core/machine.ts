@@ -1,6 +1,6 @@
 import { Mutex } from 'async-mutex'
 import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
-import { toldAgain, TokenError } from './errors.ts'
+import { type LoginReason, toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { ownOption } from './option-checks.ts'
@@ -8,24 +8,28 @@ import {
   admission,
   IDLE,
   phaseAfter,
+  loginIn,
   type Phase,
   type PhaseEvent,
   refusalIn,
   renewalIn,
+  type Rest,
   restAfter,
   restIn,
   statusIn,
   timerMs,
   type TokenStatus,
 } from './phase.ts'
-import { newTokens } from './exchange.ts'
+import { newTokens, subjectOf } from './exchange.ts'
+import { endInRecord, revoked } from './logout.ts'
 import { endingOf } from './renewal-endings.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
-import { readGrant, type TokenGrant } from './token-source.ts'
-import type { StoredTokens } from './token-store.ts'
+import { loginRequired } from './rests.ts'
+import { type AdoptedGrant, readAdopted } from './token-source.ts'
+import type { NewTokens, StoredTokens } from './token-store.ts'
 import { type Wait, waitMsOf, WaitingRoom, type WaitOptions } from './waiting-room.ts'
 
 /** Performs the actions of a manager. `phase.ts` decides what each event makes of the phase. */
@@ -41,6 +45,10 @@ export class Machine {
   #seenVersion = 0
   #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
+  /** Tokens that an outdated renewal brought during a logout: they are revoked, too. */
+  #leftover: NewTokens[] = []
+  /** Resolves when the last logout has cleared the record. */
+  #loggedOut: Promise<unknown> | undefined
 
   constructor(settings: RenewalSettings) {
     this.#settings = settings
@@ -72,8 +80,9 @@ export class Machine {
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
     ownOption(options, 'signal')?.throwIfAborted()
     if (!this.#isCurrent(refused)) return this.get(options)
+    this.#refuse()
     const isExpired = this.#current?.freshness === 'expired'
-    if (!isExpired && admission(this.#phase, this.#now) === 'start') {
+    if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#takeForcedTurn()
       if (tooSoon) throw this.#refusal(tooSoon)
     }
@@ -82,8 +91,9 @@ export class Machine {
 
   /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
   replaceBehind(refused: string): void {
-    if (!this.#isCurrent(refused) || admission(this.#phase, this.#now) !== 'start') return
-    if (!this.#takeForcedTurn()) this.#renew('refused', false)
+    if (!this.#isCurrent(refused)) return
+    this.#refuse()
+    if (this.#admission() === 'start' && !this.#takeForcedTurn()) this.#renew('refused', false)
   }
 
   renew(options?: WaitOptions): Promise<string> | string {
@@ -97,21 +107,27 @@ export class Machine {
   }
 
   /** @throws {TypeError} naming the member. */
-  async adopt(grant: TokenGrant): Promise<void> {
-    const tokens = newTokens(readGrant(grant), this.#settings.events)
+  async adopt(given: AdoptedGrant): Promise<void> {
+    const grant = readAdopted(given)
+    const { events, login, memory, record, source } = this.#settings
+    const subject = grant.subject === undefined ? undefined : await subjectOf(source, grant)
+    // The logout would clear these tokens, too.
+    if (this.#loggedOut) await this.#loggedOut
+    const tokens = newTokens(grant, events, 0, subject)
     if (this.#phase.is === 'closed') throw this.#refusal('closed')
+    if (this.#current && !login.isSame(subject)) this.#endLogin('logged-out')
     this.#forget()
-    this.#settings.memory.spent = undefined
+    memory.spent = undefined
+    login.began(subject)
     this.#hold({ tokens: { ...tokens, version: this.#seenVersion }, by: 'adopted', attempts: 0 }, 'forced', this.#now)
-    const { version } = await this.#settings.record.adopt(this.#seenVersion, tokens)
-    this.#seenVersion = Math.max(version, this.#seenVersion)
+    const stored = await record.adopt(this.#seenVersion, tokens)
+    this.#seenVersion = Math.max(stored.version, this.#seenVersion)
+    login.know(stored)
   }
 
   async reset(): Promise<void> {
-    const { memory, record, source } = this.#settings
-    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
-    memory.spent = this.#current?.stored.refreshToken ?? memory.spent
-    this.#forget()
+    const { record, source } = this.#settings
+    this.#forgetLogin()
     const cleared = record.clear(this.#seenVersion)
     if (this.#room.size > 0) this.#renew('cold')
     try {
@@ -122,10 +138,28 @@ export class Machine {
     }
   }
 
+  /** Ends the login here at once. In the record and at the service it ends as soon as no exchange is in flight. */
+  async logout(): Promise<{ revoked: boolean }> {
+    const { source } = this.#settings
+    const held = this.#current?.stored
+    this.#forgetLogin()
+    const ended = this.#mutex.runExclusive(() => endInRecord(this.#settings, held, this.#seenVersion))
+    this.#loggedOut = ended
+    const { tokens, thrown } = await ended
+    if (this.#loggedOut === ended) this.#loggedOut = undefined
+    const leftover = this.#leftover.splice(0)
+    // A refresh token that an exchange has replaced is of no use any more.
+    const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
+    source.reset?.()
+    if (thrown !== undefined) throw thrown as Error
+    return { revoked: isRevoked }
+  }
+
   status(): TokenStatus {
     const { counts, suspicions, clock } = this.#settings
     const status = statusIn(this.#phase, this.#current, this.#now, clock.wallNow())
-    return { ...status, counts: { ...counts, suspicions: suspicions.count } }
+    const login = loginIn(this.#settings.login.status, restIn(this.#phase), this.#current?.living)
+    return { ...status, ...login, counts: { ...counts, suspicions: suspicions.count } }
   }
 
   async close(): Promise<void> {
@@ -138,6 +172,11 @@ export class Machine {
     // The exchange in flight may be one that does not keep the process alive. This timer does.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(letGo)
+  }
+
+  /** Changes whenever a login ends. */
+  get loginMark(): number {
+    return this.#settings.login.mark
   }
 
   get #now(): number {
@@ -158,6 +197,40 @@ export class Machine {
 
   #isCurrent(token: string): boolean {
     return this.#current?.stored.accessToken === token
+  }
+
+  /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
+  #refuse(): void {
+    if (this.#current) this.#current.isRefused = true
+    const error = restIn(this.#phase)?.error
+    if (error?.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(error, 'here')
+  }
+
+  /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */
+  #endLogin(reason: LoginReason): void {
+    const { login, needsLogin } = this.#settings
+    login.end()
+    this.#current = undefined
+    if (needsLogin) this.#room.turnAway(loginRequired(reason))
+  }
+
+  /** The end of a login by `reset()` or `logout()`. */
+  #forgetLogin(): void {
+    const { memory, login } = this.#settings
+    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
+    memory.spent = this.#current?.stored.refreshToken ?? memory.spent
+    this.#endLogin('logged-out')
+    login.required('logged-out', 'here')
+    this.#forget()
+  }
+
+  /** A login is required. An access token that still serves is kept, unless the API has refused it, or the person has logged out. */
+  #loginLost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): void {
+    const { login, needsLogin } = this.#settings
+    if (!needsLogin) return
+    if (this.#current && (this.#current.isRefused || loginReason === 'logged-out')) this.#endLogin(loginReason)
+    if (this.#current?.living === undefined) login.required(loginReason, by)
+    else this.#armTimer(this.#current.remainingMs)
   }
 
   /** Forgets the token and the failures, and outdates the renewal in flight. */
@@ -186,9 +259,9 @@ export class Machine {
     const now = this.#now
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
     const living = mayKeep ? this.#current?.living : undefined
-    const admitted = admission(this.#phase, now, limit, because === 'forced')
+    const admitted = this.#admission(limit, because === 'forced')
     const isRefused = admitted !== 'start' && admitted !== 'join'
-    if (isRefused && living === undefined) throw this.#refusal(admitted)
+    if (isRefused && living === undefined) throw this.#refused(admitted)
     if (admitted === 'start') this.#renew(because)
     renewalIn(this.#phase)?.hurry(limit)
     if (living === undefined || !this.#current) return this.#waitIn({ limit, signal })
@@ -196,6 +269,16 @@ export class Machine {
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
     return this.#waitIn({ limit, keepAt: now + patienceMs, signal })
+  }
+
+  #admission(limit?: number, isForced = false) {
+    const isUnserved = restIn(this.#phase)?.whileServed === true && this.#current?.isRefused === true
+    return admission(this.#phase, this.#now, limit, isForced || isUnserved)
+  }
+
+  #refused(refusal: 'closed' | Rest): TokenError {
+    if (refusal !== 'closed' && refusal.error.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(refusal.error, 'here')
+    return this.#refusal(refusal)
   }
 
   #waitIn(wait: Wait): Promise<string> {
@@ -212,7 +295,8 @@ export class Machine {
   #renew(because: RenewalCause, holdsProcess = true): void {
     const renewal = new Renewal(this.#settings, {
       holdsProcess,
-      breaksRest: because === 'forced',
+      isForced: because === 'forced',
+      isRefused: () => this.#current?.isRefused === true,
       seenVersion: this.#seenVersion,
       failuresBefore: this.#failures,
       adoptable: (tokens) => {
@@ -227,6 +311,7 @@ export class Machine {
         if (!this.#enter({ type: 'held', renewal, rest })) return
         this.#room.turnAway(this.#refusal(rest), rest.until)
       },
+      onLeftover: (tokens) => this.#leftover.push(tokens),
     })
     this.#enter({ type: 'started', renewal })
     renewal.hurry(this.#room.firstLimit)
@@ -239,10 +324,19 @@ export class Machine {
     const startAt = this.#gaps.startAt(because, now)
     try {
       const renewed = await renewal.run(startAt - now)
-      if (renewalIn(this.#phase) === renewal) this.#hold(renewed, because, startAt)
+      if (renewalIn(this.#phase) !== renewal) return
+      this.#meet(renewed.tokens)
+      this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
     }
+  }
+
+  /** Listeners learn of a login elsewhere before any caller gets its token. */
+  #meet(tokens: StoredTokens): void {
+    const { login } = this.#settings
+    if (this.#current && login.isOther(tokens)) this.#endLogin('logged-out')
+    login.seen(tokens)
   }
 
   /** Puts the tokens to use: callers get them from now on. */
@@ -251,17 +345,26 @@ export class Machine {
     const current = this.#held(tokens, this.#settings.random())
     const renewal = renewalIn(this.#phase)
     if (renewal) this.#enter({ type: 'renewed', renewal })
-    this.#gaps.renewed(startedAt)
     this.#seenVersion = tokens.version
     if (by === 'adopted') this.#settings.counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
     current.used = this.#room.size > 0
     this.#current = current
     this.#armTimer(current.freshMs)
+    if (tokens.accessToken === '') {
+      this.#holdNothing()
+      return
+    }
+    this.#gaps.renewed(startedAt)
     this.#room.serve(tokens.accessToken)
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
     this.#settings.events.emit('renewed', { by, because, attempts, durationMs: this.#now - startedAt, ...ends })
+  }
+
+  /** Only a refresh token was adopted: callers who wait need a renewal. */
+  #holdNothing(): void {
+    if (this.#room.size > 0) this.#renew('cold')
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
@@ -270,10 +373,11 @@ export class Machine {
     const wasToldOf = restIn(this.#phase)?.error.code
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.#now) })) return
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
+    this.#armTimer(coolDown.ms)
     // A stop also drops the access token, even if it still lives.
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#current = undefined
+    if (error.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(error, renewal.lastError ? 'here' : 'elsewhere')
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
-    this.#armTimer(coolDown.ms)
     this.#room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
     const isNews = coolDown.ms < Infinity || wasToldOf !== error.code
@@ -292,6 +396,8 @@ export class Machine {
 
   #onTimer(): void {
     const current = this.#current
+    const rest = restIn(this.#phase)
+    if (rest?.error.code === 'ERR_LOGIN_REQUIRED' && current?.living === undefined) this.#loginLost(rest.error, 'here')
     const ms = current && timerMs(this.#phase, current, this.#settings.renewal.keepWarm, this.#now)
     if (!current || ms === undefined) return
     if (ms > 0) this.#armTimer(ms)

@@ -3,6 +3,7 @@ import { TokenError } from './errors.ts'
 import {
   checkChoice,
   checkedDuration,
+  checkFlag,
   checkFunction,
   checkNumber,
   checkObject,
@@ -10,8 +11,8 @@ import {
   ownOptions,
   shown,
 } from './option-checks.ts'
-import type { RetryPolicy } from './renewal-plan.ts'
 import { parsedUrl } from './secure-origin.ts'
+import { member } from './thrown.ts'
 import type { TokenSource } from './token-source.ts'
 import type { OpenableStore, TokenStore } from './token-store.ts'
 
@@ -71,6 +72,9 @@ export interface RetryOptions {
   maxRetryAfterMs?: number | undefined
 }
 
+/** The options of `retry`, with their defaults. */
+export type RetryPolicy = Readonly<Record<keyof RetryOptions, number>>
+
 export type ManagerSettings = ReturnType<typeof managerSettings>
 
 const OPTIONS = [
@@ -107,6 +111,7 @@ export function managerSettings(options: TokenManagerOptions) {
   return Object.freeze({
     source,
     graceMs: graceOf(source),
+    needsLogin: needsLoginOf(source),
     store,
     storeKey,
     onSuspicious,
@@ -183,9 +188,18 @@ function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void 
 }
 
 /** @returns How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
-function graceOf({ refreshTokens = 'single-use', reuseGraceMs = 0 }: TokenSource): number {
+function graceOf(source: TokenSource): number {
+  // By `member`: what only Object.prototype has is no member of the source (F217).
+  const refreshTokens = member(source, 'refreshTokens') ?? 'single-use'
+  const reuseGraceMs = member(source, 'reuseGraceMs') ?? 0
   checkChoice('source.refreshTokens', refreshTokens, ['single-use', 'reusable'])
   return refreshTokens === 'reusable' ? Infinity : checkedDuration('source.reuseGraceMs', reuseGraceMs)
+}
+
+function needsLoginOf(source: TokenSource): boolean {
+  const needsLogin = member(source, 'needsLogin') ?? false
+  checkFlag('source.needsLogin', needsLogin)
+  return needsLogin
 }
 
 function isOpenable(store: TokenStore): store is OpenableStore {

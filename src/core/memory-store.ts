@@ -5,16 +5,15 @@ import { TokenClock } from './token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
-  CoolDown,
   GrantedClaim,
   NewTokens,
   OpenableStore,
   RefreshTokenFate,
   ReleaseAnswer,
-  Retry,
   StoredTokens,
   TokenRecord,
   TokenStore,
+  Word,
 } from './token-store.ts'
 
 /**
@@ -61,7 +60,7 @@ export class MemoryRecord implements TokenRecord {
     return stored ?? { ...tokens, version: claim.version }
   }
 
-  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
+  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer> {
     return this.#after(release(this.#state, claim, fate, next, this.#reading))
   }
 

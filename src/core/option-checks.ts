@@ -39,7 +39,7 @@ export function checkChoice(name: string, value: unknown, choices: readonly unkn
 }
 
 /** @throws {TypeError} naming the option unless it is true or false. */
-export function checkFlag(name: string, value: unknown): void {
+export function checkFlag(name: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, got ${shown(value)}`)
 }
 

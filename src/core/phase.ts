@@ -1,4 +1,4 @@
-import { toldAgain, TokenError, type TokenErrorCode } from './errors.ts'
+import { type LoginReason, toldAgain, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { Renewal } from './renewal.ts'
 import type { CoolDown } from './token-store.ts'
@@ -19,6 +19,8 @@ export interface Rest {
   readonly failures: number
   /** Whether `renew()` must respect the rest, too. */
   readonly isFirm: boolean
+  /** The rest ends as soon as the API refuses the access token. */
+  readonly whileServed?: boolean | undefined
 }
 
 export type PhaseEvent =
@@ -79,8 +81,8 @@ export function admission(
 const LOOK_MS = 1_000
 
 /** The rest after a renewal that gave up. */
-export function restAfter(error: TokenError, { ms, failures, isFirm }: CoolDown, now: number): Rest {
-  return { until: now + (error.code === 'ERR_LOGIN_REQUIRED' ? LOOK_MS : ms), error, failures, isFirm }
+export function restAfter(error: TokenError, { ms, failures, isFirm, whileServed }: CoolDown, now: number): Rest {
+  return { until: now + (error.code === 'ERR_LOGIN_REQUIRED' ? LOOK_MS : ms), error, failures, isFirm, whileServed }
 }
 
 /** Whether a person must act. Then nobody knows the instant of the next attempt. */
@@ -100,6 +102,10 @@ export interface TokenStatus {
   nextAttemptAt?: number
   /** The code of the last failure. Absent again as soon as a new token comes. */
   lastError?: TokenErrorCode
+  /** Only with a source that `needsLogin`; absent until a store has told. `required`: pass the tokens of a login to `adopt()`. */
+  login?: 'present' | 'required'
+  /** Why a login is required. */
+  loginReason?: LoginReason
   /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
@@ -123,6 +129,16 @@ export function statusIn(
     ...(rest && now < rest.until && !isStop(rest) && { nextAttemptAt: at(rest.until - now) }),
     ...(rest && { lastError: rest.error.code }),
   }
+}
+
+/** What `status()` says of the login. @param known As the listeners were told. @param living The access token, while it lives. */
+export function loginIn(
+  known: Pick<TokenStatus, 'login' | 'loginReason'>,
+  rest: Rest | undefined,
+  living: string | undefined,
+): Pick<TokenStatus, 'login' | 'loginReason'> {
+  if (known.login === undefined || rest?.error.code !== 'ERR_LOGIN_REQUIRED' || living !== undefined) return known
+  return { login: 'required', loginReason: rest.error.loginReason ?? 'refused' }
 }
 
 function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenStatus['phase'] {

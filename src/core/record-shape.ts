@@ -12,6 +12,10 @@ export interface RecordState {
   readonly clearedFence: number
   /** Another exchange may still be in flight, e.g. because a claim expired unsettled. */
   readonly overlaps: boolean
+  /** The number of the login: `clear` and the login of somebody else raise it. Requests of one login never get tokens of another (R10). */
+  readonly login: number
+  /** The fingerprint of the person who logged in last, if it is known. It outlives a logout. */
+  readonly subject?: string | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined
@@ -36,6 +40,16 @@ export interface Pair {
   readonly presentations: number
   /** Another exchange may have been in flight when the pair came. At some services that ends the session of this pair. */
   readonly overlapped: boolean
+  /** Only of a login: refusals of the refresh token that say neither that it is dead nor that it is good. */
+  readonly unclear?: Unclear | undefined
+}
+
+/** Refusals in a row that said the same. */
+export interface Unclear {
+  /** When the first of them came. */
+  readonly at: number
+  readonly says: string
+  readonly times: number
 }
 
 export interface Claim {
@@ -48,7 +62,10 @@ export interface Claim {
 }
 
 /** `ms` is null: until `clear` or `adopt`. */
-export type Rest = Omit<CoolDown, 'kind' | 'ms'> & { readonly at: number; readonly ms: number | null }
+export type Rest = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed'> & {
+  readonly at: number
+  readonly ms: number | null
+}
 
 /** The clock and the epoch of the register when it was read. */
 export interface Reading {

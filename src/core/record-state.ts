@@ -1,22 +1,23 @@
-import type { Change, Claim, Pair, Reading, RecordState, Rest } from './record-shape.ts'
+import type { Change, Claim, Pair, Reading, RecordState, Rest, Unclear } from './record-shape.ts'
 import {
   type ClaimAnswer,
   type ClaimTerms,
   type CoolDown,
   type GrantedClaim,
+  type Missing,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
   RESERVE_MS,
-  type Retry,
   type StoredTokens,
+  type Word,
 } from './token-store.ts'
 
-/** The record keeps a refresh token of unknown expiry for this long. */
-const UNKNOWN_REFRESH_MS = 30 * 24 * 60 * 60 * 1_000
+/** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
+const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
 const CLOCK_SLACK_MS = 1_000
-const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false }
+const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
 /** Who asks for a claim, and what this owner has seen. */
 interface Asked extends ClaimTerms {
@@ -29,28 +30,25 @@ type Fenced = Pick<GrantedClaim, 'fence' | 'version'>
 
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
-  const { owner, seenVersion, breaksRest, overlaps } = asked
+  const { owner, seenVersion, breaksRest, overlaps, endsLogin } = asked
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (state.pair && state.version > seenVersion)
+  if (state.pair && state.version > seenVersion && !endsLogin)
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
-  const restMs = state.rest && (state.rest.isFirm || !breaksRest) ? leftOf(state.rest, now) : 0
+  const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksRest)
+  const restMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
   if (state.rest && restMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, restMs) } }
   const busyMs = state.claim && state.claim.owner !== owner ? leftOf(state.claim, now) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs } }
   return granted(overlaps ? (marked(state, true) ?? state) : state, asked, now)
 }
 
-function granted(
-  state: RecordState,
-  { owner, seenVersion, ttlMs, graceMs = 0 }: Asked,
-  now: number,
-): Change<GrantedClaim> {
+function granted(state: RecordState, asked: Asked, now: number): Change<GrantedClaim> {
+  const { owner, seenVersion, ttlMs } = asked
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
   // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
   const kept = state.version < seenVersion ? undefined : state.pair
   const pair = kept && open ? doubted(kept, open.at) : kept
-  const doubtMs = pair?.doubtAt === undefined ? undefined : Math.abs(now - pair.doubtAt)
   const version = Math.max(state.version, seenVersion)
   const fence = Math.max(state.fence + 1, Math.floor(now))
   const next: RecordState = {
@@ -65,14 +63,35 @@ function granted(
     kind: 'granted',
     fence,
     version,
-    presentable: pair?.refreshToken !== undefined && !pair.retired && (doubtMs ?? -1) < graceMs,
     presentations: pair?.presentations ?? 0,
-    isDoubted: doubtMs !== undefined && graceMs < Infinity,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
-    ...(pair && { tokens: tokensIn(next, pair, now) }),
+    ...presentableIn(pair, asked, now),
+    ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),
   }
   return { state: next, answer }
+}
+
+/** Whether the refresh token may be presented now. */
+function presentableIn(
+  pair: Pair | undefined,
+  { graceMs = 0, needsLogin = false }: ClaimTerms,
+  now: number,
+): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'unclear'> {
+  const { doubtAt, unclear } = pair ?? {}
+  const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
+  return {
+    presentable: pair?.refreshToken !== undefined && !pair.retired && (isGraced || needsLogin),
+    isDoubted: doubtAt !== undefined && graceMs < Infinity,
+    ...(needsLogin && !isGraced && { isLastResort: true }),
+    ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
+  }
+}
+
+/** Why the record holds no pair that may be used. */
+function whyMissing({ version, clearedFence }: RecordState, seenVersion: number): Missing {
+  if (version < seenVersion) return 'lost'
+  return clearedFence > 0 ? 'logged-out' : 'none-yet'
 }
 
 function doubted(pair: Pair, at: number): Pair {
@@ -102,7 +121,7 @@ export function accept(
 function settled(
   state: RecordState,
   { fence, version }: Fenced,
-  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken }: NewTokens,
+  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject }: NewTokens,
   now: number,
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
@@ -124,6 +143,7 @@ function settled(
     // If the record was lost meanwhile, its fence may be lower.
     fence: Math.max(state.fence, fence),
     overlaps: isContested,
+    subject: subject ?? state.subject,
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,
@@ -136,7 +156,7 @@ export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
   fate: RefreshTokenFate,
-  next: Retry | CoolDown | undefined,
+  next: Word | undefined,
   { now, epoch }: Reading,
 ): Change<ReleaseAnswer> {
   const state = inEpoch(stored ?? EMPTY, epoch)
@@ -152,7 +172,7 @@ function released(
   { pair, ...state }: RecordState,
   claim: Claim,
   fate: RefreshTokenFate,
-  next: Retry | CoolDown | undefined,
+  next: Word | undefined,
   now: number,
 ): RecordState {
   const isCounted = fate === 'counted' && !claim.settled
@@ -160,14 +180,31 @@ function released(
     ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
     retired: pair.retired || fate === 'dead',
+    ...(fate === 'unclear' && next?.kind === 'cool-down' && { unclear: unclearAfter(pair.unclear, saidBy(next), now) }),
   }
-  const isStop = next?.kind === 'cool-down' && next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
+  const isDropped = next?.kind === 'cool-down' && (next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN')
   return {
     ...state,
-    pair: isStop ? undefined : after,
-    claim: next?.kind === 'retry' ? { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } : undefined,
+    pair: isDropped ? undefined : after,
+    claim: keptClaim(claim, next, now),
     rest: next?.kind === 'cool-down' ? restOf(next, now) : state.rest,
   }
+}
+
+/** The claim stays if its owner makes the next call, or tells more. */
+function keptClaim(claim: Claim, next: Word | undefined, now: number): Claim | undefined {
+  if (next === undefined || next.kind === 'cool-down') return undefined
+  const waitMs = next.kind === 'retry' ? next.ms : 0
+  return { ...claim, at: now, ms: waitMs + RESERVE_MS, settled: true }
+}
+
+/** What a refusal says, to compare it with the next one. */
+export function saidBy({ code, status, serviceCode }: Pick<CoolDown, 'code' | 'status' | 'serviceCode'>): string {
+  return [code, status, serviceCode].join(' ')
+}
+
+function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {
+  return before?.says === says ? { ...before, times: before.times + 1 } : { at: now, says, times: 1 }
 }
 
 /** Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions and fences keep growing. */
@@ -176,7 +213,7 @@ export function clear(
   seenVersion: number,
   { now, epoch }: Reading,
 ): Change<undefined> & { readonly state: RecordState } {
-  const { version, fence, overlaps, claim } = stored ?? EMPTY
+  const { version, fence, overlaps, claim, login, subject } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   const state = {
     version: Math.max(version, seenVersion) + 1,
@@ -184,6 +221,9 @@ export function clear(
     clearedFence,
     // The exchange of the forgotten claim may still be in flight.
     overlaps: overlaps || claim?.settled === false,
+    // Not below the clock: after a loss, the number of an earlier login must not come again.
+    login: Math.max(login + 1, Math.floor(now)),
+    subject,
     epoch,
   }
   return { state, answer: undefined }
@@ -201,7 +241,11 @@ export function adopt(
   // them again.
   const version = Math.max(cleared.version, Math.floor(reading.now / 1_000))
   const fence = cleared.fence + 1
-  return settled({ ...cleared, version, fence }, { version, fence }, tokens, reading.now)
+  const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
+  const login = isSame ? stored.login : cleared.login
+  // The person who logged in before is not the owner of these tokens.
+  const state = { ...cleared, version, fence, login, subject: undefined }
+  return settled(state, { version, fence }, tokens, reading.now)
 }
 
 /**
@@ -262,10 +306,12 @@ function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null },
   return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
 }
 
-function tokensIn({ version }: RecordState, pair: Pair, now: number): StoredTokens {
+function tokensIn({ version, login, subject }: RecordState, pair: Pair, now: number): StoredTokens {
   const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs } = pair
   return {
     version,
+    ...(login > 0 && { login }),
+    ...(subject !== undefined && { subject }),
     accessToken,
     accessLifetimeMs,
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),
@@ -279,6 +325,6 @@ function coolDownIn({ at, ms, ...reason }: Rest, leftMs: number): CoolDown {
   return { kind: 'cool-down', ms: leftMs, ...reason }
 }
 
-function restOf({ kind, ms, ...reason }: CoolDown, at: number): Rest {
+function restOf({ kind, ms, drops, whileServed, ...reason }: CoolDown, at: number): Rest {
   return { at, ms: ms === Infinity ? null : ms, ...reason }
 }

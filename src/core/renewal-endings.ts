@@ -1,5 +1,5 @@
 import type { TokenError } from './errors.ts'
-import { coolDownOf } from './renewal-plan.ts'
+import { coolDownOf } from './rests.ts'
 import type { ReadThrown } from './renewal-settings.ts'
 import type { CoolDown } from './token-store.ts'
 

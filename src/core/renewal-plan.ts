@@ -1,10 +1,11 @@
-import { detailsOf, outcomeOf, TokenError } from './errors.ts'
-import type { RetryOptions } from './manager-options.ts'
+import { type Consequence, consequenceForLogin, consequenceOf, isRefreshGone } from './consequence.ts'
+import { type LoginReason, outcomeOf, TokenError } from './errors.ts'
+import type { RetryPolicy } from './manager-options.ts'
+import { saidBy } from './record-state.ts'
+import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, type RestFacts } from './rests.ts'
+import type { Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
-import type { CoolDown, GrantedClaim, NewTokens, RefreshTokenFate, Retry } from './token-store.ts'
-
-/** The options of `retry`, with their defaults. */
-export type RetryPolicy = Readonly<Record<keyof RetryOptions, number>>
+import type { CoolDown, GrantedClaim, NewTokens, RefreshTokenFate, Retry, Word } from './token-store.ts'
 
 export interface RenewalPolicy {
   readonly retry: RetryPolicy
@@ -12,10 +13,12 @@ export interface RenewalPolicy {
   readonly graceMs: number
   /** The longest that a caller can wait, ms. */
   readonly maxWaitMs: number
+  /** Only a person can obtain. */
+  readonly needsLogin?: boolean
 }
 
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
-export interface FailureFacts {
+export interface FailureFacts extends RestFacts {
   readonly exchange: Exchange
   /** The number of the failed call in its renewal, from 1. */
   readonly attempt: number
@@ -23,24 +26,29 @@ export interface FailureFacts {
   readonly maxAttempts: number
   /** Signatures found wrong in this renewal, this one included. */
   readonly signatureFailures: number
-  /** Renewals in a row that gave up, this one included. */
-  readonly failures: number
-  /** How long the call took to fail. */
-  readonly calledForMs: number
-  /** How long the old access token still serves requests without a wait. */
-  readonly servedMs: number
   /** Uniform in [0, 1). */
   readonly chance: number
+  /** The API has refused the old access token. */
+  readonly isRefused?: boolean
+  /** Presentations of this renewal that the service may have acted on, this one included. */
+  readonly presented?: number
+  readonly claim?: Pick<GrantedClaim, 'isDoubted' | 'unclear'>
+  /** Why the renewal is halted. */
+  readonly halted?: 'outdated' | 'closed' | undefined
 }
 
-/** What to do after an exchange that failed. */
+/** What to do after an exchange that failed, or in the place of one. */
 export interface Plan {
   readonly error: TokenError
   readonly fate: RefreshTokenFate
-  /** The service found the refresh token invalid: suspicious, unless something explains it (specification, section 3). */
+  /** What the manager tells the store at once. */
+  readonly word: Word | undefined
+  /** The service found the refresh token invalid: `planAfterRefusal` says what follows. */
   readonly judged: boolean
   /** The next call is an obtain, in this renewal or in the next one. */
   readonly obtains: boolean
+  /** The refresh token is never presented again, even if the store is not told. */
+  readonly isSpent: boolean
   /** The credentials were refused, which settles a suspicion. */
   readonly isAccountRefused: boolean
   /** The service asked for a pause. */
@@ -52,23 +60,144 @@ export interface Plan {
 /** The rest after the service answered and refused only the refresh token: the next obtain need not wait long. */
 const SHORT_REST_MS = 1_000
 
-/** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal). */
+/** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). */
 export function planAfter(error: TokenError, facts: FailureFacts, policy: RenewalPolicy): Plan {
-  const { fate, next, judged = false } = consequenceOf(facts.exchange, error, facts.signatureFailures, policy.graceMs)
-  const obtains = next === 'obtain'
-  const isAccountRefused = facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED'
+  const consequence = consequenceIn(error, facts, policy)
+  const { fate, next, judged = false, reason } = consequence
   const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
-  const plan = { error, fate, judged, obtains, isAccountRefused, isAsked: retryAfterMs > 0 }
+  const told = next === 'login' && reason !== undefined ? loginRequired(reason, error) : error
+  const plan = {
+    error: told,
+    fate,
+    judged,
+    obtains: next === 'obtain',
+    isSpent: fate === 'dead' || (next === 'obtain' && fate !== 'keep'),
+    isAccountRefused: facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
+    isAsked: retryAfterMs > 0,
+    next: nextAfter(told, consequence, facts, policy, retryAfterMs),
+  }
+  return { ...plan, word: wordOf(plan, facts, policy) }
+}
+
+function consequenceIn(error: TokenError, facts: FailureFacts, { graceMs, needsLogin }: RenewalPolicy): Consequence {
+  const { exchange, signatureFailures, presented = 1, claim } = facts
+  const circumstances = { signatureFailures, graceMs, serves: serves(facts) }
+  return needsLogin && exchange === 'refresh'
+    ? consequenceForLogin(error, { ...circumstances, presented, unclear: claim?.unclear, says: saidBy(error) })
+    : consequenceOf(exchange, error, circumstances)
+}
+
+/** Whether requests can still use the old access token. */
+function serves({ servedMs, isRefused = false }: Pick<FailureFacts, 'servedMs' | 'isRefused'>): boolean {
+  return servedMs > 0 && !isRefused
+}
+
+function nextAfter(
+  error: TokenError,
+  { fate, next }: Consequence,
+  facts: FailureFacts,
+  policy: RenewalPolicy,
+  retryAfterMs: number,
+): Plan['next'] {
+  const { attempt, maxAttempts, failures, servedMs } = facts
+  const obtains = next === 'obtain'
   // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
   const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
-  if (next !== 'stop' && facts.attempt < facts.maxAttempts && !isTooLong) {
-    const pause = obtains ? 0 : pauseMs(facts.attempt, error, retryAfterMs, policy.retry, facts.chance)
-    return { ...plan, next: { kind: 'retry', ms: pause } }
-  }
-  const isShort = obtains && outcomeOf(error) === 'rejected'
-  const restMs = isShort ? SHORT_REST_MS : coolDownMs(error, facts, retryAfterMs)
-  return { ...plan, next: coolDownOf(error, restMs, facts.failures) }
+  // A probe for a refresh endpoint that is gone makes a second call: the service has not seen the credentials yet.
+  const calls = obtains && isRefreshGone(error) ? policy.retry.maxAttempts : maxAttempts
+  const mayCall = (next === 'retry' || obtains) && attempt < calls && !isTooLong
+  if (mayCall && obtains) return { kind: 'retry', ms: 0 }
+  if (mayCall) return { kind: 'retry', ms: pauseAfter(error, fate, facts, policy, retryAfterMs) }
+  if (isWaitedOut(fate, facts, policy)) return { ...coolDownOf(error, servedMs, failures), whileServed: true }
+  const isShort = obtains && outcomeOf(error) === 'rejected' && error.code !== 'ERR_TOKEN_REQUEST'
+  const restMs = isShort
+    ? SHORT_REST_MS
+    : coolDownMs(error, { ...facts, needsLogin: policy.needsLogin === true }, retryAfterMs)
+  // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
+  const isBounded = facts.exchange === 'refresh' && isRefreshGone(error) && !policy.needsLogin && serves(facts)
+  return coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)
 }
+
+/** The service may still be busy with a presentation whose answer was lost: 1 to 2 s before the first repetition. */
+function pauseAfter(
+  error: TokenError,
+  fate: RefreshTokenFate,
+  { attempt, chance, claim }: FailureFacts,
+  { retry, needsLogin, graceMs }: RenewalPolicy,
+  retryAfterMs: number,
+): number {
+  const isFirstDoubt = needsLogin && fate === 'doubtful' && graceMs === 0 && !claim?.isDoubted
+  return isFirstDoubt ? 1_000 + chance * 1_000 : pauseMs(attempt, error, retryAfterMs, retry, chance)
+}
+
+/** A refresh token of a login is in doubt, and the access token still serves: the manager waits until it no longer does. */
+function isWaitedOut(fate: RefreshTokenFate, facts: FailureFacts, { needsLogin, graceMs }: RenewalPolicy): boolean {
+  return needsLogin === true && fate === 'doubtful' && graceMs === 0 && serves(facts)
+}
+
+/**
+ * After a refused refresh token the manager keeps its claim until it knows what the refusal means. If the manager is closed, a pause that the service
+ * asks for, or a rest, must still reach the other owners, who make the next call.
+ */
+function wordOf(
+  { fate, judged, isAsked, next }: Pick<Plan, 'fate' | 'judged' | 'isAsked' | 'next'>,
+  facts: FailureFacts,
+  policy: RenewalPolicy,
+): Plan['word'] {
+  const { halted } = facts
+  if (judged) return { kind: 'keep-claim' }
+  // The access token of another owner may end at another time.
+  if (next.kind === 'cool-down' && isWaitedOut(fate, facts, policy)) return undefined
+  return !halted || (halted === 'closed' && (isAsked || next.kind === 'cool-down')) ? next : undefined
+}
+
+/** What is known of a refused refresh token once the store has answered. */
+export interface Judgement {
+  /** Undefined: a newer pair, a reset or its expiry explains the refusal. */
+  readonly suspicion: Suspicion | undefined
+  /** Another owner has a newer pair. */
+  readonly isNewer: boolean
+  /** Renewals in a row that gave up, this one included. */
+  readonly failures: number
+  /** The API has refused the old access token. */
+  readonly isRefused: boolean
+}
+
+/** What follows a refused refresh token, once the store has answered. */
+export function planAfterRefusal(
+  plan: Plan,
+  { suspicion, isNewer, failures, isRefused }: Judgement,
+  { onSuspicious, needsLogin }: { readonly onSuspicious: 'obtain' | 'stop'; readonly needsLogin: boolean },
+): Plan {
+  if (suspicion && onSuspicious === 'stop') return planToStop(plan, failures)
+  if (!needsLogin) return plan
+  if (isNewer) return { ...plan, next: { kind: 'retry', ms: 0 } }
+  const error = loginRequired(reasonOf(suspicion), plan.error)
+  return { ...plan, error, next: { ...coolDownOf(error, Infinity, failures), ...(isRefused && { drops: true }) } }
+}
+
+function reasonOf(suspicion: Suspicion | undefined): LoginReason {
+  if (!suspicion) return 'expired'
+  const { evidence } = suspicion
+  return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
+}
+
+/** The plan for a suspicious refresh token under `onSuspicious: 'stop'`. */
+function planToStop(plan: Plan, failures: number): Plan {
+  const { status, serviceCode } = plan.error
+  const message = 'A refresh token was refused before its time: the manager stops until reset() or adopt()'
+  const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
+  return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
+}
+
+const NOTHING_FAILED = {
+  fate: 'keep',
+  judged: false,
+  obtains: false,
+  isSpent: false,
+  isAccountRefused: false,
+  isAsked: false,
+} as const
 
 /** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */
 export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Plan {
@@ -76,7 +205,7 @@ export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Pl
     facts.attempt < facts.maxAttempts
       ? { kind: 'retry', ms: SHORT_REST_MS }
       : coolDownOf(error, coolDownMs(error, facts, 0), facts.failures)
-  return { error, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false, next }
+  return { ...NOTHING_FAILED, error, word: undefined, next }
 }
 
 /** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */
@@ -84,49 +213,6 @@ export function errorUnder({ isPrivate }: GrantedClaim, error: TokenError): Toke
   if (!isPrivate || error.code !== 'ERR_LOGIN_REQUIRED') return error
   const message = 'The shared token store is unavailable, and only the store may hold the tokens of a login'
   return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })
-}
-
-/** The plan for a suspicious refresh token under `onSuspicious: 'stop'`. */
-export function planToStop(plan: Plan, failures: number): Plan {
-  const { status, serviceCode } = plan.error
-  const message = 'A refresh token was refused before its time: the manager stops until reset() or adopt()'
-  const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
-  return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
-}
-
-/** The rest for all owners of the record. @param failures Renewals in a row that gave up, this one included. */
-export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
-  const { code, status, serviceCode } = error
-  const isFirm = !error.retryable || code === 'ERR_THROTTLED' || askedMsOf(error) > 0
-  const details = { ...(status !== undefined && { status }), ...(serviceCode !== undefined && { serviceCode }) }
-  return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
-}
-
-/** The error for callers while the record rests. The failure may be one of another owner. */
-export function coolingError(coolDown: CoolDown): TokenError {
-  const isLogin = coolDown.code === 'ERR_LOGIN_REQUIRED'
-  const message = isLogin
-    ? 'A login is required: call adopt() with its tokens'
-    : 'Another owner of this account failed to renew'
-  return new TokenError(coolDown.code, message, coolDown)
-}
-
-/**
- * What the manager tells the store at once. After a refused refresh token it keeps its claim until it knows what the refusal means. If the manager
- * is closed, a pause that the service asks for, or a rest, still holds for the other owners, who make the next call.
- */
-export function firstWordOf(
-  { fate, next, isAsked }: Plan,
-  halted: 'outdated' | 'closed' | undefined,
-): Plan['next'] | undefined {
-  if (fate === 'dead') return { kind: 'retry', ms: 0 }
-  return !halted || (halted === 'closed' && (isAsked || next.kind === 'cool-down')) ? next : undefined
-}
-
-/** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
-export function askedMsOf(error: TokenError): number {
-  const outcome = outcomeOf(error)
-  return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
 }
 
 /** What a manager knows of refresh tokens beyond what the record says. */
@@ -153,6 +239,42 @@ export function tokenToPresent(
   return tokens?.refreshToken
 }
 
+/** What the choice of a login's exchange depends on, beside the claim. */
+export interface LoginFacts extends Pick<FailureFacts, 'servedMs' | 'isRefused' | 'failures'> {
+  readonly spent: string | undefined
+  /** The caller wants a renewal in any case. */
+  readonly isForced: boolean
+}
+
+/**
+ * @returns The refresh token of a login, if it may be presented now, although its computed end has passed: the clock of this machine may be wrong.
+ * Else the plan that takes the place of an exchange.
+ */
+export function loginTokenOrPlan(claim: GrantedClaim, facts: LoginFacts): string | Plan {
+  const { tokens, presentable, isLastResort } = claim
+  const { spent, isForced, isRefused = false, servedMs, failures } = facts
+  const refreshToken = tokens?.refreshToken
+  if (!presentable || refreshToken === undefined || refreshToken === spent) {
+    const error = errorUnder(claim, loginRequired(reasonWithout(claim, isRefused)))
+    const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
+    const restMs = coolDownMs(error, { servedMs, failures, calledForMs: 0 }, 0)
+    const next = { ...coolDownOf(error, restMs, failures), ...(drops && { drops }) }
+    return { ...NOTHING_FAILED, error, word: next, next }
+  }
+  if (!isLastResort || isForced || !serves(facts)) return refreshToken
+  const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT, { outcome: 'not-sent' })
+  const next: CoolDown = { ...coolDownOf(error, servedMs, failures - 1), whileServed: true }
+  return { ...NOTHING_FAILED, error, word: undefined, next }
+}
+
+const IN_DOUBT =
+  'The outcome of an earlier refresh is unknown: the manager presents its refresh token again as soon as the access token no longer serves'
+
+function reasonWithout({ missing, tokens }: GrantedClaim, isRefused: boolean): LoginReason {
+  if (!tokens) return missing ?? 'none-yet'
+  return tokens.refreshToken === undefined && !isRefused ? 'expired' : 'refused'
+}
+
 interface Presented {
   readonly claim: Pick<GrantedClaim, 'tokens'>
   readonly refreshToken: string | undefined
@@ -168,94 +290,6 @@ export function withRefreshToken(
   if (graceMs < Infinity || granted.refreshToken !== undefined || refreshToken === undefined) return granted
   const leftMs = claim.tokens?.refreshRemainingMs
   return { ...granted, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
-}
-
-/** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
-export interface Consequence {
-  readonly fate: RefreshTokenFate
-  /** `obtain`: at once, with the credentials. */
-  readonly next: 'stop' | 'retry' | 'obtain'
-  readonly judged?: boolean
-}
-
-/**
- * The table of outcomes (design: Renewal). The source says what became of the refresh token. If it says nothing, the outcome
- * decides. No HTTP status decides here.
- *
- * @param signatureFailures In this renewal, this one included.
- * @param graceMs How long the service accepts a used refresh token.
- */
-export function consequenceOf(
-  exchange: Exchange,
-  error: TokenError,
-  signatureFailures: number,
-  graceMs: number,
-): Consequence {
-  const outcome = outcomeOf(error)
-  // Only a person can correct it.
-  const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
-  if (exchange === 'obtain') return { fate: 'keep', next: isFinal || signatureFailures > 1 ? 'stop' : 'retry' }
-  const said = detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcome)
-  const isReusable = graceMs === Infinity
-  switch (said) {
-    case 'refused':
-      return { fate: 'dead', next: 'obtain', judged: true }
-    case 'unusable':
-      return { fate: 'dead', next: 'obtain' }
-    case 'kept':
-    case 'rejected':
-    case 'deferred':
-    case 'not-sent':
-      // A retryable code (ERR_REFRESH_REJECTED) says nothing about the credentials, so the manager obtains with them.
-      return { fate: 'keep', next: !isFinal ? 'retry' : error.retryable ? 'obtain' : 'stop' }
-    case 'unknown-5xx':
-      // Not counted, if the service accepts the token until the next call.
-      return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
-    default:
-      return { fate: isReusable ? 'keep' : 'doubtful', next: graceMs === 0 ? 'obtain' : isFinal ? 'stop' : 'retry' }
-  }
-}
-
-/**
- * The pause before the next call, ms: a random time between half of an exponential step and the whole step. A longer
- * `Retry-After` replaces that half, so jitter only lengthens it.
- *
- * @param attempt The number of the failed call, from 1.
- * @param retryAfterMs Already clamped, 0 for none.
- * @param random Uniform in [0, 1).
- */
-export function pauseMs(
-  attempt: number,
-  error: TokenError,
-  retryAfterMs: number,
-  policy: RetryPolicy,
-  random: number,
-): number {
-  const baseMs = policy.baseDelayMs * (outcomeOf(error) === 'deferred' ? 2 : 1)
-  // The exponent is bounded, because 0 * Infinity is NaN.
-  const halfMs = Math.min(policy.maxDelayMs, baseMs * 2 ** Math.min(attempt - 1, 60)) / 2
-  const clamped = retryAfterMs >= policy.maxRetryAfterMs && retryAfterMs >= halfMs
-  return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
-}
-
-/**
- * How long callers without a token are refused after a renewal that gave up, ms. Steps longer than the first count from the
- * start of the call: a service that lets calls hang is probed as often as a service that refuses them.
- *
- * @param retryAfterMs Already clamped, 0 for none.
- */
-export function coolDownMs(
-  error: TokenError,
-  { failures, calledForMs, servedMs }: Pick<FailureFacts, 'failures' | 'calledForMs' | 'servedMs'>,
-  retryAfterMs: number,
-): number {
-  if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
-  // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
-  if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(60_000, retryAfterMs)
-  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - calledForMs)
-  // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
-  const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
-  return Math.max(backoffMs, retryAfterMs)
 }
 
 /** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */

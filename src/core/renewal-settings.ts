@@ -2,15 +2,16 @@ import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
 import { randomHex } from './hex.ts'
 import { type ManagerSettings, managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import { LoginWatch } from './login-watch.ts'
 import { MemoryRecord } from './memory-store.ts'
 import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
-import type { StoredTokens, TokenRecord } from './token-store.ts'
+import type { NewTokens, StoredTokens, TokenRecord } from './token-store.ts'
 
 /** Turns what a source threw into a `TokenError`. */
-export type ReadThrown = (thrown: unknown, exchange: Exchange) => TokenError
+export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: boolean) => TokenError
 
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ManagerSettings {
@@ -21,6 +22,7 @@ export interface RenewalSettings extends ManagerSettings {
   /** Names this manager in the record. */
   readonly owner: string
   readonly suspicions: SuspicionWatch
+  readonly login: LoginWatch
   /** What one renewal leaves to the next. */
   readonly memory: RenewalMemory
   /** Token calls, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
@@ -37,14 +39,18 @@ export interface RenewalStart {
   readonly adoptable: (tokens: StoredTokens) => boolean
   /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */
   readonly servedMs: () => number
-  /** Whether the renewal runs in spite of a rest that is not firm. */
-  readonly breaksRest: boolean
+  /** Whether the API has refused the old token. */
+  readonly isRefused: () => boolean
+  /** A caller wants a renewal in any case: it runs in spite of a rest that is not firm. */
+  readonly isForced: boolean
   /** Whether its token calls keep the process alive. */
   readonly holdsProcess: boolean
   /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
   /** A pause that the service asked for begins. */
   readonly onHold: (pauseMs: number, error: TokenError) => void
+  /** Tokens came after the renewal was outdated: nobody uses them. */
+  readonly onLeftover: (tokens: NewTokens) => void
 }
 
 export interface Renewed {
@@ -65,6 +71,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     owner: randomHex(),
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
+    login: new LoginWatch(events, settings.needsLogin, store === undefined),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
     memory: { owesObtain: false, spent: undefined },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },

@@ -1,24 +1,24 @@
 import pRetry from 'p-retry'
-import { TokenError } from './errors.ts'
+import { outcomeOf, TokenError } from './errors.ts'
 import { exchange } from './exchange.ts'
 import { Pauses } from './pauses.ts'
 import { GaveUp, Halted, TryAgain } from './renewal-endings.ts'
 import {
-  askedMsOf,
-  coolingError,
   errorUnder,
   type FailureFacts,
-  firstWordOf,
+  type LoginFacts,
+  loginTokenOrPlan,
   oddRotation,
   type Plan,
   planAfter,
   planAfterLateArrival,
-  planToStop,
+  planAfterRefusal,
   tokenToPresent,
   withRefreshToken,
 } from './renewal-plan.ts'
+import { askedMsOf, coolingError } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
-import { refusalOf } from './suspicion.ts'
+import { refusalOf, suspicionOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
 import {
   type ClaimAnswer,
@@ -27,6 +27,7 @@ import {
   type RefreshTokenFate,
   type ReleaseAnswer,
   type StoredTokens,
+  type Word,
 } from './token-store.ts'
 
 /** The private obtains of a fleet are spread over this time. */
@@ -54,6 +55,8 @@ export class Renewal {
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
   #signatureFailures = 0
+  /** Presentations of a refresh token that the service may have acted on. */
+  #presented = 0
   #halted: 'outdated' | 'closed' | undefined
   readonly #pauses: Pauses
   /** The instant at which the first caller gives up, monotonic ms. */
@@ -100,8 +103,9 @@ export class Renewal {
     const claim = await this.#claim()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
     if (this.#isHalted()) return this.#withdraw(claim, 'keep')
-    const { source, memory, events } = this.#settings
-    const refreshToken = source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
+    const refreshToken = this.#tokenOrPlan(claim)
+    if (typeof refreshToken === 'object') return this.#withoutCall(claim, refreshToken, attempt)
+    const { events } = this.#settings
     const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
     if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
@@ -110,6 +114,25 @@ export class Renewal {
       (granted) => this.#succeeded(call, granted),
       (error: unknown) => this.#failed(call, errorUnder(claim, error as TokenError)),
     )
+  }
+
+  /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
+  #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
+    const { source, memory, needsLogin } = this.#settings
+    if (!needsLogin) return source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
+    const presentable = claim.presentable && source.refresh !== undefined
+    const failures = this.#failuresBefore + 1
+    const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced: this.#start.isForced, failures }
+    return loginTokenOrPlan({ ...claim, presentable }, facts)
+  }
+
+  async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
+    await this.#release(claim, plan.fate, plan.word)
+    return this.#perform(plan, attempt)
+  }
+
+  get #served(): { readonly servedMs: number; readonly isRefused: boolean } {
+    return { servedMs: this.#start.servedMs(), isRefused: this.#start.isRefused() }
   }
 
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
@@ -134,15 +157,21 @@ export class Renewal {
 
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
-    const { record, suspicions, events, graceMs } = this.#settings
-    if (this.#isHalted('outdated')) return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
+    const { record, suspicions, events, graceMs, needsLogin } = this.#settings
+    if (this.#isHalted('outdated')) {
+      this.#start.onLeftover(granted)
+      return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
+    }
+    // A login keeps a refresh token that the answer does not replace, as RFC 6749, section 6, says.
+    const keepsMs = needsLogin ? Infinity : graceMs
+    const brought = withRefreshToken(granted, call, keepsMs, this.#sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
-    else if (graceMs < Infinity && granted.refreshToken !== call.refreshToken) this.#spent(claim)
+    else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
-    const odd = oddRotation(call.refreshToken, granted.refreshToken, graceMs)
+    const odd = oddRotation(call.refreshToken, granted.refreshToken, keepsMs)
     if (odd !== undefined) events.anomaly('response-odd', odd)
-    const tokens = await record.accept(claim, withRefreshToken(granted, call, graceMs, this.#sinceClaimMs))
+    const tokens = await record.accept(claim, brought)
     if (this.#isHalted()) throw new Halted()
     const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
@@ -158,8 +187,8 @@ export class Renewal {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs } = this.#settings
-    const terms = { graceMs, breaksRest: this.#start.breaksRest }
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin } = this.#settings
+    const terms = { graceMs, needsLogin, breaksRest: this.#start.isForced }
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
@@ -170,7 +199,7 @@ export class Renewal {
         this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
         if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
-        // Nothing was presented under it: run out unsettled, it would put the refresh token in doubt.
+        // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await this.#release(claim, 'keep')
       } else if (claim.kind === 'cooling') {
         throw new GaveUp(coolingError(claim.coolDown), claim.coolDown)
@@ -201,30 +230,37 @@ export class Renewal {
     counts.failures += 1
     this.lastError = error
     const plan = this.#planAfter(call, error)
-    if (plan.obtains && plan.fate !== 'keep') this.#spent(call.claim)
+    if (plan.isSpent) this.#spent(call.claim)
     const refusedAfterMs = this.#sinceClaimMs
-    const answer = await this.#release(call.claim, plan.fate, firstWordOf(plan, this.#halted))
+    const answer = await this.#release(call.claim, plan.fate, plan.word)
     const newer = answer?.newer
-    // Of an outdated renewal it would concern the tokens that were adopted meanwhile.
+    // After a reset, `owesObtain` would apply to tokens that were adopted since.
     if (plan.obtains && !newer && !this.#isHalted('outdated')) memory.owesObtain = true
     if (newer && !this.#isHalted() && this.#start.adoptable(newer)) return this.#adopted(newer, call.attempt)
-    const last = plan.fate === 'dead' ? await this.#refused(call, plan, answer, refusedAfterMs) : plan
+    const last = plan.judged ? await this.#judged(call, plan, answer, refusedAfterMs) : plan
     if (this.#isHalted()) throw new Halted()
     return this.#perform(last, call.attempt)
   }
 
   /** Reports a refused refresh token, and tells the store what the refusal means for all owners. */
-  async #refused(
+  async #judged(
     { claim, refreshToken = '' }: Call,
     plan: Plan,
     answer: ReleaseAnswer | undefined,
     refusedAfterMs: number,
   ): Promise<Plan> {
+    const { suspicions, needsLogin } = this.#settings
+    const isNewer = answer?.newer !== undefined
+    const refusal = refusalOf(claim, refusedAfterMs, answer, needsLogin)
     // A newer pair explains the refusal. So does a reset, because it follows a change of credentials.
-    const isJudged = plan.judged && !answer?.newer && !this.#isHalted('outdated')
-    const refusal = refusalOf(claim, refusedAfterMs, answer)
-    const stops = isJudged && (await this.#settings.suspicions.refused(refreshToken, refusal, plan.error))
-    const last = stops ? planToStop(plan, this.#failuresBefore + 1) : plan
+    const suspicion = isNewer || this.#isHalted('outdated') ? undefined : suspicionOf(refusal)
+    if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
+    const { isRefused } = this.#served
+    const last = planAfterRefusal(
+      plan,
+      { suspicion, isNewer, failures: this.#failuresBefore + 1, isRefused },
+      this.#settings,
+    )
     const rest = last.next.kind === 'cool-down' ? last.next : undefined
     if (rest || this.#isHalted()) await this.#release(claim, 'dead', rest)
     return last
@@ -241,24 +277,28 @@ export class Renewal {
   }
 
   #planAfter(call: Call, error: TokenError): Plan {
-    const { events, retry, renewal, graceMs } = this.#settings
+    const { events, retry, renewal, graceMs, needsLogin } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
+    if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
     const askedMs = askedMsOf(error)
     const message = `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
     if (askedMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
-    return planAfter(error, this.#facts(call), { retry, graceMs, maxWaitMs: renewal.maxWaitMs })
+    return planAfter(error, this.#facts(call), { retry, graceMs, needsLogin, maxWaitMs: renewal.maxWaitMs })
   }
 
-  #facts({ attempt, by, chance }: Call): FailureFacts {
+  #facts({ claim, attempt, by, chance }: Call): FailureFacts {
     return {
+      ...this.#served,
       exchange: by,
+      claim,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
       maxAttempts: this.#failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
       failures: this.#failuresBefore + 1,
       calledForMs: this.#sinceClaimMs,
-      servedMs: this.#start.servedMs(),
+      presented: this.#presented,
+      halted: this.#halted,
       chance,
     }
   }
@@ -268,8 +308,8 @@ export class Renewal {
   }
 
   /** If the store cannot be reached, the claim expires there. */
-  #release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Plan['next']): Promise<ReleaseAnswer | undefined> {
-    return this.#settings.record.release(claim, fate, next).catch(() => undefined)
+  #release(claim: GrantedClaim, fate: RefreshTokenFate, word?: Word): Promise<ReleaseAnswer | undefined> {
+    return this.#settings.record.release(claim, fate, word).catch(() => undefined)
   }
 
   /** A method, because TypeScript assumes that a field does not change during an await. */
@@ -282,7 +322,8 @@ export class Renewal {
   }
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    if (fate !== 'keep' && this.#settings.graceMs < Infinity) this.#spent(claim)
+    const { graceMs, needsLogin } = this.#settings
+    if (fate !== 'keep' && graceMs < Infinity && !needsLogin) this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import type { Events, SuspicionEvent } from './events.ts'
 import { fingerprintOf } from './digest.ts'
-import { type Refusal, suspicionOf, verdictOf } from './suspicion.ts'
+import { type Suspicion, verdictOf } from './suspicion.ts'
 
 /** Emits `suspicious` for a refused refresh token, and `suspicionSettled` when a later renewal shows more. */
 export class SuspicionWatch {
@@ -30,12 +30,14 @@ export class SuspicionWatch {
     return this.#noted.fingerprint
   }
 
-  /** @returns Whether the manager must stop. */
-  async refused(refreshToken: string, refusal: Refusal, { status, serviceCode }: TokenError): Promise<boolean> {
-    const suspicion = suspicionOf(refusal)
-    if (!suspicion) return false
+  /** @param remainingMs Remaining life of the refresh token; undefined if its expiry is not known. */
+  async report(
+    refreshToken: string,
+    suspicion: Suspicion,
+    remainingMs: number | undefined,
+    { status, serviceCode }: TokenError,
+  ): Promise<void> {
     this.count += 1
-    const { remainingMs } = refusal
     const rejectedAt = Math.round(this.#clock.wallNow())
     const fingerprint = await this.note(refreshToken)
     this.#open = { fingerprint, remainingMs }
@@ -49,7 +51,6 @@ export class SuspicionWatch {
       ...(serviceCode !== undefined && { serviceCode }),
       action: this.#action,
     })
-    return this.#action === 'stop'
   }
 
   /** `accepted`, `rejected`: what became of the credentials. `superseded`: another owner had a newer pair. */

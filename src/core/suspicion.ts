@@ -12,6 +12,8 @@ export interface Refusal {
   /** Another exchange of the account may have been in flight. */
   readonly contested: boolean
   readonly storeReachable: boolean
+  /** Only a person can obtain. */
+  readonly needsLogin?: boolean
 }
 
 /**
@@ -24,6 +26,7 @@ export function refusalOf(
   { tokens, presentations, isDoubted, overlapped }: GrantedClaim,
   sinceClaimMs: number,
   answer: ReleaseAnswer | undefined,
+  needsLogin = false,
 ): Refusal {
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
@@ -32,6 +35,7 @@ export function refusalOf(
     attemptedBefore: presentations > 0 || isDoubted === true,
     contested: overlapped === true || answer?.contested === true,
     storeReachable: answer !== undefined,
+    needsLogin,
   }
 }
 
@@ -44,14 +48,20 @@ export type Suspicion = Pick<SuspicionEvent, 'evidence' | 'severity'>
  * @returns undefined if the token had expired.
  */
 export function suspicionOf(refusal: Refusal): Suspicion | undefined {
-  const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
-  if (remainingMs !== undefined && remainingMs <= -uncertaintyMs) return undefined
+  const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, needsLogin } = refusal
+  // A login is presented once after its end, because the clock of this machine may be wrong. So its end needs no other explanation.
+  if (remainingMs !== undefined && remainingMs <= (needsLogin ? 0 : -uncertaintyMs)) return undefined
   if (attemptedBefore) return { evidence: 'own-unknown-outcome', severity: 'low' }
-  if (remainingMs === undefined) return { evidence: 'expiry-unknown', severity: 'medium' }
-  if (remainingMs <= uncertaintyMs) return { evidence: 'clock-uncertain', severity: 'medium' }
+  if (needsLogin && contested) return { evidence: 'concurrent-use', severity: 'low' }
+  if (remainingMs === undefined && !needsLogin) return { evidence: 'expiry-unknown', severity: 'medium' }
+  if (remainingMs !== undefined && remainingMs <= uncertaintyMs)
+    return { evidence: 'clock-uncertain', severity: 'medium' }
   if (contested) return { evidence: 'concurrent-use', severity: 'low' }
   if (!storeReachable) return { evidence: 'store-unreachable', severity: 'medium' }
-  return { evidence: 'unexplained', severity: 'high' }
+  // A logout elsewhere looks the same as theft, and is far more frequent.
+  return needsLogin
+    ? { evidence: 'revoked-or-used', severity: 'medium' }
+    : { evidence: 'unexplained', severity: 'high' }
 }
 
 /** How far the remaining life of a token may be off, ms: 2 s for the travel of two answers, and 200 ppm of clock drift. */

@@ -4,7 +4,7 @@ import type { AnyListener, Events, TokenEvents, Watcher } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenStatus } from './phase.ts'
-import type { TokenGrant } from './token-source.ts'
+import type { AdoptedGrant } from './token-source.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
@@ -33,17 +33,26 @@ export interface TokenManager {
    */
   renew(options?: WaitOptions): Promise<void>
   /**
-   * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. Ends cool-downs and stops,
-   * outdates a renewal in flight, and stores the tokens.
+   * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. A refresh token alone will do: the next caller
+   * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Requests of an earlier login get no token of this one,
+   * unless both name the same `subject`.
    *
    * @throws {TypeError} naming the member.
    * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
    * all the same, and the next renewal stores them.
    */
-  adopt(grant: TokenGrant): Promise<void>
+  adopt(grant: AdoptedGrant): Promise<void>
+  /**
+   * The logout. Ends the login at once for all callers here. Waits for an exchange in flight, forgets the tokens (in the store too), then lets the
+   * source revoke them (RFC 7009). A service that cannot be reached makes no difference to that. Without `revoke` in the source: as `reset()`.
+   *
+   * @returns Whether the service confirmed the revocation.
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   */
+  logout(): Promise<{ revoked: boolean }>
   /**
    * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
-   * one. Call it after a change of credentials. @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   * one, or reject with `ERR_LOGIN_REQUIRED` if the source `needsLogin`. Call it after a change of credentials. @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
    */
   reset(): Promise<void>
   /** The state of the manager now. Makes no call. */
@@ -133,11 +142,19 @@ export class Manager implements TokenManager {
     }
   }
 
-  async adopt(grant: TokenGrant): Promise<void> {
+  async adopt(grant: AdoptedGrant): Promise<void> {
     try {
       await this.#machine.adopt(grant)
     } catch (error) {
       throw ownError(this, 'adopt', error)
+    }
+  }
+
+  async logout(): Promise<{ revoked: boolean }> {
+    try {
+      return await this.#machine.logout()
+    } catch (error) {
+      throw ownError(this, 'logout', error)
     }
   }
 
@@ -162,8 +179,10 @@ export class Manager implements TokenManager {
   }
 
   get #internals(): ManagerInternals {
-    const { source, clock, renewal, events } = this.#settings
+    const { source, clock, renewal, events, needsLogin } = this.#settings
     return {
+      needsLogin,
+      login: () => this.#machine.loginMark,
       origin: source.origin,
       clock,
       maxWaitMs: renewal.maxWaitMs,

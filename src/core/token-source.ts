@@ -46,6 +46,11 @@ export interface ExchangeContext {
   readonly clock: Clock
   /** `false`: nobody waits for this call, and it need not keep the process alive. Default true. */
   readonly holdsProcess?: boolean
+  /**
+   * Says what the exchange waits for before it sends anything, such as `The clientSecret function`; `undefined`: it sends now. If the deadline passes
+   * meanwhile, the outcome is `not-sent`, and the message begins with these words.
+   */
+  readonly waitsFor?: (what: string | undefined) => void
   /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */
   readonly report?: (kind: AnomalyKind, message: string) => void
 }
@@ -103,24 +108,87 @@ export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant
 
 /** @returns A frozen copy with only the members of a grant. @throws {BrokenGrant | UnusableGrant} naming the member */
 export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
+  const members = membersOf(grant)
+  if (members.accessToken === undefined)
+    throw missing('accessToken', grant as object, ['access_token', 'access', 'token'], '')
+  if (members.accessLifetimeMs === undefined)
+    throw missing('accessLifetimeMs', grant as object, ['expires_in', 'expiresIn'], ' Give ms')
+  return Object.freeze({ ...accessIn(members), ...refreshIn(members), ...subjectIn(members) })
+}
+
+/**
+ * Reads what `adopt()` takes. An access token without a lifetime left counts as absent: nobody may be given it.
+ *
+ * @returns A grant; its `accessToken` is empty if only the refresh token is of use.
+ * @throws {TypeError} naming the member.
+ */
+export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGrant> {
+  const members = membersOf(given, true)
+  const { accessToken, accessLifetimeMs, refreshLifetimeMs } = members
+  const isUnknown = typeof refreshLifetimeMs === 'number' && refreshLifetimeMs <= 0
+  const refresh = refreshIn(isUnknown ? { ...members, refreshLifetimeMs: undefined } : members)
+  if (accessToken === undefined && !('refreshToken' in refresh)) throw nothingToAdopt(given as object)
+  const isEnded = typeof accessLifetimeMs === 'number' && accessLifetimeMs <= 0
+  const isUseless = accessToken === undefined || (isEnded && 'refreshToken' in refresh)
+  if (!isUseless && accessLifetimeMs === undefined)
+    throw new BrokenGrant('accessLifetimeMs is missing: give ms from now')
+  const access = isUseless ? NO_ACCESS_TOKEN : accessIn(members)
+  return Object.freeze({ ...access, ...refresh, ...subjectIn(members) })
+}
+
+const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
+
+type Members = Readonly<Record<keyof TokenGrant, unknown>>
+
+/** @param nullIsAbsent Databases give null for what is absent. */
+function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
   if (typeof grant !== 'object' || (grant as unknown) === null)
     throw new BrokenGrant(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
-  const names = ['accessToken', 'accessLifetimeMs', 'refreshToken', 'refreshLifetimeMs']
-  const [accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs] = names.map((name) => member(grant, name))
-  if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
+  const read = (name: keyof TokenGrant) => {
+    const value = member(grant, name)
+    return nullIsAbsent && value === null ? undefined : value
+  }
+  return {
+    accessToken: read('accessToken'),
+    accessLifetimeMs: read('accessLifetimeMs'),
+    refreshToken: read('refreshToken'),
+    refreshLifetimeMs: read('refreshLifetimeMs'),
+    subject: read('subject'),
+  }
+}
+
+function accessIn({ accessToken, accessLifetimeMs }: Members) {
   if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and a different token would be sent.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
-  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Give ms')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
-  if (refreshToken === undefined) return Object.freeze({ accessToken, accessLifetimeMs })
+  return { accessToken, accessLifetimeMs }
+}
+
+function refreshIn({ refreshToken, refreshLifetimeMs }: Members) {
+  if (refreshToken === undefined) return {}
   if (typeof refreshToken !== 'string')
     throw new BrokenGrant(`refreshToken must be a string, got ${kindOf(refreshToken)}`)
   if (refreshToken === '' || /[\p{Cc}\p{Cs}]/u.test(refreshToken))
     throw new UnusableGrant('refreshToken must be well-formed text without control characters, and not empty')
-  if (refreshLifetimeMs === undefined) return Object.freeze({ accessToken, accessLifetimeMs, refreshToken })
+  if (refreshLifetimeMs === undefined) return { refreshToken }
   checkLifetime('refreshLifetimeMs', refreshLifetimeMs)
-  return Object.freeze({ accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs })
+  return { refreshToken, refreshLifetimeMs }
+}
+
+function subjectIn({ subject }: Members) {
+  if (subject === undefined) return {}
+  if (typeof subject !== 'string') throw new BrokenGrant(`subject must be a string, got ${kindOf(subject)}`)
+  if (subject === '') throw new UnusableGrant('subject must not be empty')
+  return { subject }
+}
+
+function nothingToAdopt(given: object): BrokenGrant {
+  const isRaw = ['access_token', 'refresh_token'].some((name) => name in given)
+  const advice = isRaw
+    ? 'pass the answer of a token endpoint through grantOf() of axios-evergreen/oauth2'
+    : 'give one of them'
+  return new BrokenGrant(`accessToken is missing, and so is refreshToken: ${advice}`)
 }
 
 function checkLifetime(name: string, value: unknown): asserts value is number {

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import type { TokenErrorCode } from './errors.ts'
+import type { LoginReason, TokenErrorCode } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
 
 /** Opaque: made by `memoryStore`, `sharedStore`, and the stores built on that. */
@@ -44,7 +44,7 @@ export interface TokenRecord {
    * @param fate What became of the refresh token.
    * @param next The owner's own next attempt, or a rest for all owners. Without it any owner may claim next.
    */
-  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer>
+  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer>
   /**
    * Clears the record, and stores tokens that came from elsewhere.
    *
@@ -71,10 +71,14 @@ export interface StoredTokens {
   readonly accessRemainingMs: number
   readonly refreshToken?: string
   readonly refreshRemainingMs?: number
+  /** The number of their login in the record. Absent in a private record. */
+  readonly login?: number
+  /** The fingerprint of the person who logged in. */
+  readonly subject?: string
 }
 
-/** What an exchange brought. */
-export type NewTokens = Omit<StoredTokens, 'version'>
+/** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */
+export type NewTokens = Omit<StoredTokens, 'version' | 'login'>
 
 /** What an owner asks for with a claim. */
 export interface ClaimTerms {
@@ -84,7 +88,13 @@ export interface ClaimTerms {
   readonly breaksRest?: boolean
   /** Whether the owner has made exchanges without the record, which may still be in flight. */
   readonly overlaps?: boolean
+  /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
+  readonly needsLogin?: boolean
+  /** The owner logs out: no rest and no newer pair keeps it from the claim, only the exchange of another owner. */
+  readonly endsLogin?: boolean
 }
+
+export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>
 
 export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
@@ -103,6 +113,12 @@ export interface GrantedClaim {
   readonly presentable: boolean
   /** The stored refresh token may have been spent before, and the answer was lost. */
   readonly isDoubted?: boolean
+  /** Only of a login: because of this doubt, the refresh token may be presented only if no access token serves. */
+  readonly isLastResort?: boolean
+  /** Only of a login: refusals that did not say what became of the refresh token. `sinceMs`: since the first of them. */
+  readonly unclear?: { readonly says: string; readonly times: number; readonly sinceMs: number }
+  /** Why there is no pair. */
+  readonly missing?: Missing
   /** How often the refresh token was presented before and met a complete 5xx. */
   readonly presentations: number
   /** Renewals in a row that gave up, of all owners together. */
@@ -116,9 +132,10 @@ export interface GrantedClaim {
 /**
  * What became of the refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, presentable again
  * a few times. `doubtful`: may be spent. `dead`: refused. A dead one is never presented again, a doubtful one only within the
- * service's grace: otherwise our own lost answer would look like theft.
+ * service's grace: otherwise our own lost answer would look like theft. With a login it is presented again, if no access token serves. `unclear`, only
+ * of a login: refused in words that nobody knows.
  */
-export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
+export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'unclear' | 'dead'
 
 export interface ReleaseAnswer {
   /** The stored tokens, if they are newer than those of the claim. */
@@ -132,10 +149,16 @@ export interface Retry {
   readonly kind: 'retry'
   readonly ms: number
 }
+/** The owner does not know yet what the refusal of its refresh token means: no other owner may claim before it tells. */
+export interface KeepClaim {
+  readonly kind: 'keep-claim'
+}
+/** What an owner tells the record after an exchange that failed. */
+export type Word = Retry | CoolDown | KeepClaim
 /** Must exceed the time that the owner's next claim takes to reach the store. */
 export const RESERVE_MS = 1_000
 
-/** A renewal gave up: no owner calls the service for `ms`. Infinity: until `clear` or `adopt`. A stop also drops the tokens. */
+/** A renewal gave up: no owner calls the service for `ms`. Infinity: until `clear` or `adopt`. */
 export interface CoolDown {
   readonly kind: 'cool-down'
   readonly ms: number
@@ -146,4 +169,10 @@ export interface CoolDown {
   readonly code: TokenErrorCode
   readonly status?: number
   readonly serviceCode?: string
+  /** Why a login is required. */
+  readonly loginReason?: LoginReason
+  /** The stored tokens are dropped: the access token must not be used any more, either. */
+  readonly drops?: boolean
+  /** Only this manager rests, and only as long as its access token serves. */
+  readonly whileServed?: boolean
 }

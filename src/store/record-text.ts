@@ -2,7 +2,7 @@ import { fingerprintOf } from '../core/digest.ts'
 import { randomHex } from '../core/hex.ts'
 import type { RecordState } from '../core/record-shape.ts'
 import { member, quietly } from '../core/thrown.ts'
-import { readGrant } from '../core/token-source.ts'
+import { readAdopted } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
 /** Raise this when the shape of the stored document changes: older releases leave documents of a higher schema alone. */
@@ -131,6 +131,7 @@ const isPair = shape({
   doubtAt: optional(number),
   presentations: number,
   overlapped: flag,
+  unclear: optional(shape({ at: number, says: text, times: number })),
 })
 
 const hasShapeOfState = shape({
@@ -138,6 +139,8 @@ const hasShapeOfState = shape({
   fence: number,
   clearedFence: number,
   overlaps: flag,
+  login: number,
+  subject: optional(text),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair as NonNullable<RecordState['pair']>)),
   claim: optional(shape({ at: number, ms: number, owner: text, fence: number, settled: flag })),
@@ -150,6 +153,7 @@ const hasShapeOfState = shape({
       code: text,
       status: optional(number),
       serviceCode: optional(text),
+      loginReason: optional(text),
     }),
   ),
 })
@@ -161,7 +165,7 @@ function isRecordState(state: unknown): state is RecordState {
 /** Stored tokens must pass the checks of a token source: axios would strip other characters, and send a different token. */
 function isUsable({ accessToken, accessLifetimeMs, refreshToken }: NonNullable<RecordState['pair']>): boolean {
   try {
-    readGrant({ accessToken, accessLifetimeMs, ...(refreshToken !== undefined && { refreshToken }) })
+    readAdopted({ accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken })
     return true
   } catch {
     return false

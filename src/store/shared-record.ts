@@ -7,15 +7,14 @@ import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
-  CoolDown,
   GrantedClaim,
   NewTokens,
   RefreshTokenFate,
   ReleaseAnswer,
-  Retry,
   StoredTokens,
   StoreReports,
   TokenRecord,
+  Word,
 } from '../core/token-store.ts'
 import { NoAnswer } from './reason.ts'
 import { storedIn, textOf } from './record-text.ts'
@@ -101,7 +100,7 @@ export class SharedRecord implements TokenRecord {
     return stored ? aged(stored, now - steppedAt) : { ...aged(tokens, now - givenAt), version: granted.version }
   }
 
-  async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
+  async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer> {
     const sentAt = this.#tokenClock.now()
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
     const { newer, ...answer } = await this.#change(step, { from: this.#known })

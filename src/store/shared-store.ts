@@ -8,17 +8,16 @@ import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
-  CoolDown,
   GrantedClaim,
   NewTokens,
   OpenableStore,
   RefreshTokenFate,
   ReleaseAnswer,
-  Retry,
   StoredTokens,
   StoreReports,
   TokenRecord,
   TokenStore,
+  Word,
 } from '../core/token-store.ts'
 import { checkedRegister } from './checked-register.ts'
 import { ForeignRecord } from './record-text.ts'
@@ -206,7 +205,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     }
   }
 
-  async release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Retry | CoolDown): Promise<ReleaseAnswer> {
+  async release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer> {
     if (claim.isPrivate) return this.#private.release(claim, fate, next)
     try {
       return await this.#shared.release(claim, fate, next)
@@ -291,7 +290,7 @@ class SharedOrPrivateRecord implements TokenRecord {
     return new TokenError('ERR_STORE_UNAVAILABLE', message)
   }
 
-  #asSeen(tokens: StoredTokens): StoredTokens {
+  #asSeen({ login: _, ...tokens }: StoredTokens): StoredTokens {
     return { ...tokens, version: this.#seenVersion }
   }
 }

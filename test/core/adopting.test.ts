@@ -92,9 +92,9 @@ describe('given tokens that were got elsewhere', () => {
   it.each<[Partial<Record<keyof TokenGrant | 'access_token', unknown>> | undefined, RegExp]>([
     [undefined, /got undefined in place of \{ accessToken, accessLifetimeMs \}/],
     [{ accessLifetimeMs: 1_000 }, /accessToken is missing/],
-    [{ access_token: 'a' }, /did you mean access_token\?/],
+    [{ access_token: 'a' }, /accessToken is missing.* grantOf\(\)/],
     [{ ...GRANT, accessToken: 'a\nb' }, /accessToken must be visible ASCII/],
-    [{ ...GRANT, accessLifetimeMs: 0 }, /accessLifetimeMs must be positive/],
+    [{ accessToken: 'a', accessLifetimeMs: 0 }, /accessLifetimeMs must be positive/],
     [{ ...GRANT, refreshToken: 7 }, /refreshToken must be a string, got number/],
   ])('when %j is adopted, then a TypeError names the member, and nothing changes', async (grant, message) => {
     const { tokens } = manage()

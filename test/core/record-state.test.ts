@@ -430,10 +430,10 @@ describe('given a state, when it is asked how long it is of use', () => {
     expect(keptMs(claimed.state!, NOW)).toBe(TTL_MS)
   })
 
-  it('then a refresh token of unknown end is of use for 30 days, and an endless rest for ever', () => {
+  it('then a refresh token of unknown end is of use for a year (F214), and an endless rest for ever', () => {
     const world = World.withPair()
     const endless = { ...world.state!.pair!, refreshMs: undefined }
-    expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(30 * 24 * HOUR)
+    expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(365 * 24 * HOUR)
     world.release(world.granted(), 'dead', { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
     expect(world.claim('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })

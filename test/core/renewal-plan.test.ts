@@ -1,18 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
+import { consequenceOf } from '../../src/core/consequence.ts'
 import {
-  consequenceOf,
-  coolDownMs,
   type FailureFacts,
-  firstWordOf,
-  pauseMs,
-  type Plan,
   planAfter,
   planAfterLateArrival,
-  planToStop,
+  planAfterRefusal,
   type RenewalMemory,
   tokenToPresent,
 } from '../../src/core/renewal-plan.ts'
+import { coolDownMs, pauseMs } from '../../src/core/rests.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { GrantedClaim } from '../../src/core/token-store.ts'
 
@@ -50,7 +47,7 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
 
 describe('given an exchange that failed, when its consequence is asked for', () => {
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, graceMs = 0) => {
-    const { fate, next, judged } = consequenceOf(exchange, error, 0, graceMs)
+    const { fate, next, judged } = consequenceOf(exchange, error, { signatureFailures: 0, graceMs, serves: true })
     return judged ? `${fate} ${next} judged` : `${fate} ${next}`
   }
 
@@ -90,7 +87,11 @@ describe('given an exchange that failed, when its consequence is asked for', () 
 
   it('then a wrong signature is retried once', () => {
     const wrong = failure('unknown', undefined, 'ERR_SIGNATURE')
-    expect([1, 2].map((failures) => consequenceOf('obtain', wrong, failures, 0).next)).toEqual(['retry', 'stop'])
+    expect(
+      [1, 2].map(
+        (failures) => consequenceOf('obtain', wrong, { signatureFailures: failures, graceMs: 0, serves: true }).next,
+      ),
+    ).toEqual(['retry', 'stop'])
   })
 })
 
@@ -214,17 +215,28 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   const asking = (retryAfterMs: number, outcome: ExchangeOutcome = 'unknown-5xx') =>
     new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed', { outcome, retryAfterMs })
   const refused = new TokenError('ERR_REFRESH_REJECTED', 'failed', { refreshToken: 'refused' })
-  const NOTHING = { judged: false, obtains: false, isAccountRefused: false, isAsked: false }
+  const NOTHING = { judged: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
 
   it('then a call that may be repeated is, after its pause', () => {
     const next = { kind: 'retry', ms: 250 }
-    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next })
+    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next, word: next })
     expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
   })
 
   it('then a refused refresh token is judged, and the credentials follow at once', () => {
     const next = { kind: 'retry', ms: 0 }
-    expect(plan(refused)).toEqual({ ...NOTHING, error: refused, fate: 'dead', judged: true, obtains: true, next })
+    expect(plan(refused)).toEqual({
+      ...NOTHING,
+      ...{
+        error: refused,
+        fate: 'dead',
+        judged: true,
+        obtains: true,
+        isSpent: true,
+        next,
+        word: { kind: 'keep-claim' },
+      },
+    })
   })
 
   /** `renew()` does not end a firm rest, because another renewal may not help, or is not wanted. */
@@ -242,7 +254,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   it.each<[string, TokenError, Partial<FailureFacts>, number]>([
     ['the last call has failed', down, { attempt: 4 }, 5_000],
     ['the last call has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
-    ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), {}, 5_000],
+    ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), { servedMs: 60_000 }, 5_000],
     ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), {}, 60_000],
     ['the service asks for more than a caller waits', asking(30_001), {}, 30_001],
     ['the service asks for more than is believed', asking(300_001), {}, 300_000],
@@ -294,26 +306,32 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   })
 
   it('then the store is told at once what follows, but for a refused refresh token, whose claim is kept', () => {
-    const words = (said: Plan) =>
-      ([undefined, 'closed', 'outdated'] as const).map((halted) => firstWordOf(said, halted))
+    const words = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
+      ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).word)
     // A rest, and a pause that the service asks for, concern all owners. The pause between two calls is the owner's own.
-    for (const said of [plan(down, { attempt: 4 }), plan(asking(2_000))])
-      expect(words(said)).toEqual([said.next, said.next, undefined])
-    const own = plan(down)
-    expect(words(own)).toEqual([own.next, undefined, undefined])
-    const atOnce = plan(failure('unknown'), { exchange: 'refresh' })
-    expect(words(atOnce)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
-    const kept = { kind: 'retry', ms: 0 }
-    for (const attempt of [1, 4]) expect(words(plan(refused, { attempt }))).toEqual([kept, kept, kept])
+    const rest = plan(down, { attempt: 4 }).next
+    expect(words(down, { attempt: 4 })).toEqual([rest, rest, undefined])
+    const asked = plan(asking(2_000)).next
+    expect(words(asking(2_000))).toEqual([asked, asked, undefined])
+    expect(words(down)).toEqual([plan(down).next, undefined, undefined])
+    expect(words(failure('unknown'))).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
+    const kept = { kind: 'keep-claim' }
+    for (const attempt of [1, 4]) expect(words(refused, { attempt })).toEqual([kept, kept, kept])
   })
 
   it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {
     const rejected = new TokenError('ERR_REFRESH_REJECTED', 'failed', { status: 401, serviceCode: '2007' })
-    const { error, next, ...rest } = planToStop(plan(rejected), 3)
+    const suspicion = { evidence: 'unexplained', severity: 'high' } as const
+    const judgement = { suspicion, isNewer: false, failures: 3, isRefused: false }
+    const stop = { onSuspicious: 'stop', needsLogin: false } as const
+    const { error, next, ...rest } = planAfterRefusal(plan(rejected), judgement, stop)
     const told = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', status: 401, serviceCode: '2007' }
     expect(error).toMatchObject({ ...told, message: expect.stringContaining('until reset()') })
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, isFirm: true, ...told })
-    expect(rest).toEqual({ ...NOTHING, fate: 'dead', judged: true, obtains: true })
+    expect(rest).toEqual({
+      ...NOTHING,
+      ...{ fate: 'dead', judged: true, obtains: true, isSpent: true, word: { kind: 'keep-claim' } },
+    })
   })
 })
 
@@ -326,7 +344,8 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
-    const known = { error: late, fate: 'keep', judged: false, obtains: false, isAccountRefused: false, isAsked: false }
+    const nothing = { judged: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
+    const known = { ...nothing, error: late, fate: 'keep', word: undefined }
     expect(planAfterLateArrival(late, { ...FACTS, attempt, failures })).toEqual({ ...known, next })
   })
 })

@@ -58,6 +58,8 @@ export class ExchangeWatch {
   /** The refresh token of the last exchange, if there was one. */
   #refreshToken: string | undefined
   readonly #suspicious = new Set<string>()
+  /** The refresh endpoint answered 404: where no access token serves, the credentials follow at once. */
+  #refreshIsGone = false
   #toBeReported: { refreshToken: string; generation: number }[] = []
 
   constructor(time: TrueTime, promises: Promises, maxAttempts: number) {
@@ -79,14 +81,18 @@ export class ExchangeWatch {
     must(!this.inFlight, 'at most one exchange is in flight')
     must(!this.closed, 'no exchange begins after close()')
     const notBefore = Math.max(this.#notBefore, this.#unwishedBefore)
-    must(this.#time.monotonicNow() >= notBefore, 'no exchange begins within a pause or a cool-down')
     const isObtain = exchange.kind === 'obtain'
+    const isSecond = isObtain && this.#refreshIsGone
+    const isInTime = isSecond || this.#time.monotonicNow() >= notBefore
+    must(isInTime, 'no exchange begins within a pause or a cool-down')
     must(isObtain || !this.#owesObtain, 'a refresh that failed for good is followed by an obtain')
     must(!isObtain || this.#owesObtain || !this.#canRefresh, 'no credentials are spent where a refresh token would do')
     this.#attempts += 1
-    must(this.#attempts <= (this.#hasGivenUp ? 1 : this.#maxAttempts), 'a renewal makes as many calls as it may')
+    const most = this.#hasGivenUp ? (isSecond ? 2 : 1) : this.#maxAttempts
+    must(this.#attempts <= most, 'a renewal makes as many calls as it may')
     if (exchange.refreshToken !== undefined) this.#presented(exchange.refreshToken)
     this.#owesObtain = false
+    this.#refreshIsGone = false
     this.inFlight = exchange
   }
 
@@ -129,6 +135,7 @@ export class ExchangeWatch {
     }
     const isFinal = outcome === 'unknown' || (outcome === 'rejected' && status !== 404)
     this.#owesObtain = exchange.kind === 'refresh' && isFinal
+    this.#refreshIsGone = exchange.kind === 'refresh' && status === 404
     const isAsked = outcome === 'deferred' || outcome === 'unknown-5xx'
     const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0
     this.#rest(this.#owesObtain ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))

@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { systemClock } from '../../src/core/clock.ts'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode } from '../../src/core/errors.ts'
 import { freshnessOf, renewalWindow } from '../../src/core/freshness.ts'
-import { consequenceOf, coolDownMs, pauseMs } from '../../src/core/renewal-plan.ts'
+import { consequenceOf } from '../../src/core/consequence.ts'
+import { coolDownMs, pauseMs } from '../../src/core/rests.ts'
 import { suspicionOf, uncertaintyOf } from '../../src/core/suspicion.ts'
 import { JUMP_MS, TokenClock } from '../../src/core/token-clock.ts'
 import { runs } from './runs.ts'
@@ -117,7 +118,7 @@ describe('given any failed exchange', () => {
   it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
     holds(
       fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
-        const { fate, next, judged } = consequenceOf('refresh', error, signatureFailures, 0)
+        const { fate, next, judged } = consequenceOf('refresh', error, { signatureFailures, graceMs: 0, serves: true })
         const known = /^(ERR_CREDENTIALS_REJECTED|ERR_REFRESH_REJECTED|ERR_TOKEN_REQUEST)$/.test(error.code)
         const outcome = error.outcome ?? (error.code === 'ERR_THROTTLED' ? 'deferred' : known ? 'rejected' : 'unknown')
         const said = error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : undefined)
@@ -127,7 +128,7 @@ describe('given any failed exchange', () => {
         expect(judged ?? false).toBe(said === 'refused')
         if (outcome === 'rejected') expect(next).not.toBe('retry')
         if (fate === 'keep' && said === undefined) expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
-        const obtain = consequenceOf('obtain', error, signatureFailures, 0)
+        const obtain = consequenceOf('obtain', error, { signatureFailures, graceMs: 0, serves: true })
         expect(obtain.fate).toBe('keep')
         const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
         expect(obtain.next === 'stop').toBe(isFinal || signatureFailures > 1)

@@ -126,6 +126,7 @@ const NAMES = [
   'renewalFailed',
   'suspicious',
   'suspicionSettled',
+  'loginChanged',
   'anomaly',
   'storeUnavailable',
 ] as const

@@ -1,0 +1,89 @@
+import type { LoginReason } from './errors.ts'
+import type { Events, TokenEvents } from './events.ts'
+import type { StoredTokens } from './token-store.ts'
+
+type LoginChange = TokenEvents['loginChanged']
+type LoginTokens = Pick<StoredTokens, 'login' | 'subject'>
+
+/** What a manager knows of its login, and tells its listeners. */
+export class LoginWatch {
+  readonly #events: Events
+  readonly #needsLogin: boolean
+  /** The number of the login in the record; undefined until the manager has seen one. */
+  #number: number | undefined
+  /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
+  #subject: string | undefined
+  #login: LoginChange['login'] | undefined
+  #reason: LoginReason | undefined
+  /** Changes whenever a login ends. A request that began under another mark must not get a token of this login (R10). */
+  mark = 0
+
+  /** @param isAlone Whether there is no store that may hold a login. */
+  constructor(events: Events, needsLogin: boolean, isAlone: boolean) {
+    this.#events = events
+    this.#needsLogin = needsLogin
+    if (!isAlone) return
+    this.#login = 'required'
+    this.#reason = 'none-yet'
+  }
+
+  /** Undefined: not known yet, or the source can obtain without a person. */
+  get status(): { readonly login?: LoginChange['login']; readonly loginReason?: LoginReason } {
+    if (!this.#needsLogin || this.#login === undefined) return {}
+    return { login: this.#login, ...(this.#login === 'required' && this.#reason && { loginReason: this.#reason }) }
+  }
+
+  /** Whether tokens of this person belong to the login that the manager has. */
+  isSame(subject: string | undefined): boolean {
+    return this.#login !== 'required' && subject !== undefined && subject === this.#subject
+  }
+
+  /** Whether tokens of the record belong to a later login than the one that the manager knows. Numbers only grow. */
+  isOther({ login = 0 }: LoginTokens): boolean {
+    return this.#number !== undefined && login > this.#number
+  }
+
+  /** The login ends: later requests belong to another one. */
+  end(): void {
+    this.mark += 1
+  }
+
+  /** Somebody has logged in through `adopt()`. */
+  began(subject: string | undefined): void {
+    this.#present('here', subject)
+  }
+
+  /** The record knows the login of this manager under this number. */
+  know({ login = 0 }: LoginTokens): void {
+    this.#number = Math.max(login, this.#number ?? 0)
+  }
+
+  /** The manager uses tokens of the record. */
+  seen(tokens: LoginTokens): void {
+    const isNews = this.isOther(tokens) || this.#login !== 'present'
+    this.know(tokens)
+    if (isNews) this.#present('elsewhere', tokens.subject)
+    else this.#subject = tokens.subject ?? this.#subject
+  }
+
+  /** A login is required from now on. */
+  required(reason: LoginReason, by: LoginChange['by']): void {
+    const isNews = this.#login !== 'required'
+    this.#login = 'required'
+    this.#reason = reason
+    if (isNews) this.#emit({ login: 'required', by, account: 'unknown', reason })
+  }
+
+  #present(by: LoginChange['by'], subject: string | undefined): void {
+    const isKnown = subject !== undefined && this.#subject !== undefined
+    const account = !isKnown ? 'unknown' : subject === this.#subject ? 'same' : 'other'
+    this.#login = 'present'
+    this.#reason = undefined
+    this.#subject = subject
+    this.#emit({ login: 'present', by, account })
+  }
+
+  #emit(change: LoginChange): void {
+    if (this.#needsLogin) this.#events.emit('loginChanged', change)
+  }
+}

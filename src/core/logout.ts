@@ -1,0 +1,70 @@
+import { withinExchange } from './exchange.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
+import type { ClaimAnswer, NewTokens } from './token-store.ts'
+
+/** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
+const POLL_MS = 250
+
+/** What a logout found in the record. */
+export interface EndedLogin {
+  readonly tokens: NewTokens | undefined
+  /** Why the record could not be cleared. */
+  readonly thrown?: unknown
+}
+
+/**
+ * Clears the record under a claim: no other owner is then in the middle of an exchange, whose tokens would outlive the logout.
+ *
+ * @param held The tokens of this manager, which count if the record cannot be read.
+ */
+export async function endInRecord(
+  settings: RenewalSettings,
+  held: NewTokens | undefined,
+  seenVersion: number,
+): Promise<EndedLogin> {
+  const { record } = settings
+  try {
+    const claim = await claimToEnd(settings, seenVersion)
+    await record.clear(seenVersion)
+    return { tokens: ('tokens' in claim ? claim.tokens : undefined) ?? held }
+  } catch (thrown) {
+    // A later claim must not find these tokens, should the store have lost only the first step.
+    await record.clear(seenVersion).catch(() => undefined)
+    return { tokens: held, thrown }
+  }
+}
+
+/** Waits while another owner makes an exchange, until its claim expires at the latest. */
+async function claimToEnd(
+  { record, owner, exchangeTimeoutMs, clock, needsLogin }: RenewalSettings,
+  seenVersion: number,
+): Promise<ClaimAnswer> {
+  for (;;) {
+    const claim = await record.claim(owner, seenVersion, exchangeTimeoutMs, { needsLogin, endsLogin: true })
+    if (claim.kind !== 'busy') return claim
+    const waitMs = Math.min(claim.remainingMs, POLL_MS)
+    await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs, true))
+  }
+}
+
+/**
+ * Lets the source tell the service that these tokens are not wanted any more (RFC 7009).
+ *
+ * @returns Whether the service confirmed it for all of them.
+ */
+export async function revoked(settings: RenewalSettings, ended: readonly (NewTokens | undefined)[]): Promise<boolean> {
+  const { source } = settings
+  const sets = ended.filter((tokens) => tokens !== undefined)
+  if (!source.revoke || sets.length === 0) return false
+  const revokeSet = ({ accessToken, refreshToken }: NewTokens) =>
+    withinExchange(settings, true, (context) =>
+      source.revoke?.(
+        { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) },
+        context,
+      ),
+    ).then(
+      () => true,
+      () => false,
+    )
+  return (await Promise.all(sets.map(revokeSet))).every(Boolean)
+}

@@ -1,0 +1,531 @@
+import { describe, expect, it } from '@jest/globals'
+import { memoryStore, TokenError, type TokenErrorDetails, type TokenGrant, type TokenSource } from '../../src/index.ts'
+import { failing, failingWith, held, type Managed, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/watched-clock.ts'
+
+const LOGIN: TokenGrant = { accessToken: 'login', accessLifetimeMs: 60_000, refreshToken: 'r' }
+
+/** A source of logins: it can refresh, and only a person can obtain. */
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  readonly revoked: unknown[] = []
+  revoke?: TokenSource['revoke']
+
+  constructor(settings: { lifetimeMs?: number; takesMs?: number; revokes?: boolean } = {}) {
+    super({ ...settings, pairs: true })
+    if (settings.revokes)
+      this.revoke = (tokens) => {
+        this.revoked.push(tokens)
+        return Promise.resolve()
+      }
+  }
+
+  override obtain(): Promise<never> {
+    return Promise.reject(new Error('a login is never obtained'))
+  }
+}
+
+type World = Managed & { source: LoginSource }
+async function loggedIn(options = {}, source = new LoginSource(), grant = LOGIN): Promise<World> {
+  const world = { ...manage(source, options), source }
+  await world.tokens.adopt(grant)
+  return world
+}
+const refusedWith =
+  (details: TokenErrorDetails, code: 'ERR_REFRESH_REJECTED' | 'ERR_CREDENTIALS_REJECTED' | 'ERR_TOKEN_REQUEST') =>
+  (): never => {
+    throw new TokenError(code, 'refused', { outcome: 'rejected', status: 400, ...details })
+  }
+const untouched = (): never => {
+  throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', '503', {
+    outcome: 'unknown-5xx',
+    status: 503,
+    refreshToken: 'kept',
+  })
+}
+const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
+/** Asks once a second, as an application does. @returns how the asks ended, without repetitions */
+async function asking({ tokens, clock }: Pick<Managed, 'tokens' | 'clock'>, seconds: number): Promise<string[]> {
+  const ends: string[] = []
+  for (let second = 0; second < seconds; second += 1) {
+    const asked = outcome(tokens.getAccessToken({ maxWaitMs: 900 }))
+    await clock.advance(1_000)
+    const end = await asked
+    const told = typeof end === 'string' ? end : end.code
+    if (ends.at(-1) !== told) ends.push(told)
+  }
+  return ends
+}
+
+describe('given a login whose access token has expired, and a token service that fails', () => {
+  it.each([
+    ['503', untouched],
+    ['500', failing(500)],
+    ['no answer', lost],
+  ])('when it meets %s for ten minutes, then the login lives on (F196, F197)', async (_, answer) => {
+    const world = await loggedIn()
+    const { clock, source, tokens, told } = world
+    for (let n = 0; n < 100; n += 1) source.script.push(answer)
+    await clock.advance(61_000)
+    const ends = await asking(world, 600)
+    expect(ends).not.toContain('ERR_LOGIN_REQUIRED')
+    expect(source.calls.length).toBeLessThanOrEqual(45)
+    expect(new Set(source.calls.map(({ refreshToken }) => refreshToken))).toEqual(new Set(['r']))
+    expect([tokens.status().login, told.suspicious]).toEqual(['present', []])
+    source.script.length = 0
+    await clock.advance(60_000)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it('when a 5xx may have used the token, then three presentations end the first renewal, and one each later one', async () => {
+    const { clock, source, tokens } = await loggedIn()
+    for (let n = 0; n < 20; n += 1) source.script.push(failing(500))
+    await clock.advance(60_000)
+    const first = outcome(tokens.getAccessToken())
+    await clock.advance(5_000)
+    expect(await first).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', retryAt: expect.any(Number) as unknown })
+    expect(source.calls).toHaveLength(3)
+    await clock.advance(5_000)
+    const second = outcome(tokens.getAccessToken())
+    await clock.advance(1_000)
+    expect(await second).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    expect(source.calls).toHaveLength(4)
+  })
+
+  it('when an answer is lost and no token serves, then the token is presented again after 1 to 2 s', async () => {
+    const { clock, source, tokens } = await loggedIn()
+    source.script.push(lost)
+    await clock.advance(60_000)
+    const asked = tokens.getAccessToken()
+    await clock.advance(999)
+    expect(source.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect([await asked, source.calls.length]).toEqual(['access-1', 2])
+  })
+
+  it('when an answer is lost while a token serves, then the token is presented again only when none serves any more', async () => {
+    const { clock, source, tokens } = await loggedIn()
+    source.script.push(lost)
+    await clock.advance(46_000)
+    expect(await tokens.getAccessToken()).toBe('login')
+    await clock.advance(10_999)
+    expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['login', 1])
+    await clock.advance(1)
+    expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-1', 2])
+  })
+
+  it('when the API refuses the access token meanwhile, then it serves no longer, and the token is presented', async () => {
+    const { clock, source, tokens } = await loggedIn()
+    source.script.push(lost)
+    await clock.advance(46_000)
+    await tokens.getAccessToken()
+    await settle()
+    expect(await tokens.replaceAccessToken('login')).toBe('access-1')
+    expect(source.calls).toHaveLength(2)
+  })
+
+  it('when the token that is in doubt is refused, then the login ends in doubt, and nothing is unexplained (F197)', async () => {
+    const { clock, source, tokens, told } = await loggedIn()
+    source.script.push(lost, failing(401))
+    await clock.advance(60_000)
+    const asked = outcome(tokens.getAccessToken())
+    await clock.advance(2_000)
+    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'in-doubt', status: 401 })
+    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
+  })
+
+  it('when the service is well again, then requests that come later are served', async () => {
+    const { clock, source, tokens } = await loggedIn()
+    for (let n = 0; n < 4; n += 1) source.script.push(untouched)
+    await clock.advance(60_000)
+    const asked = outcome(tokens.getAccessToken())
+    await clock.advance(4_000)
+    expect(await asked).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    await clock.advance(5_000)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it('when many renewals fail in a row, then from the tenth on there is one a minute', async () => {
+    const world = await loggedIn()
+    for (let n = 0; n < 100; n += 1) world.source.script.push(failing(500))
+    await world.clock.advance(60_000)
+    await asking(world, 600)
+    const gaps = world.source.calls.map(({ at }, n) => Math.round((at - (world.source.calls[n - 1]?.at ?? at)) / 1_000))
+    expect(gaps.slice(3)).toEqual(
+      [5, 10, 20, 20, 20, 20, 20, 20, 20, 60, 60, 60, 60, 60, 60, 60].slice(0, gaps.length - 3),
+    )
+  })
+})
+
+describe('given a login whose refresh is refused', () => {
+  it.each<[string, () => never, object, object[]]>([
+    [
+      'the refresh token is invalid (F207)',
+      refusedWith({ refreshToken: 'refused', serviceCode: 'invalid_grant' }, 'ERR_REFRESH_REJECTED'),
+      { loginReason: 'refused', status: 400, serviceCode: 'invalid_grant' },
+      [{ evidence: 'revoked-or-used', severity: 'medium' }],
+    ],
+    [
+      'the service wants the person',
+      refusedWith({ loginReason: 'interaction', refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'),
+      { loginReason: 'interaction', status: 400 },
+      [],
+    ],
+    [
+      'the source calls it unusable',
+      refusedWith({ refreshToken: 'unusable' }, 'ERR_REFRESH_REJECTED'),
+      { loginReason: 'refused' },
+      [],
+    ],
+  ])('when %s, then a login is required, and says why (F205)', async (_, answer, reason, suspicions) => {
+    const { clock, source, tokens, told } = await loggedIn()
+    source.script.push(answer)
+    await clock.advance(60_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', ...reason })
+    expect(told.suspicious).toMatchObject(suspicions)
+    expect(source.calls).toHaveLength(1)
+    expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required' })
+    expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'here' })
+    await tokens.adopt({ ...LOGIN, accessToken: 'again' })
+    expect(await tokens.getAccessToken()).toBe('again')
+  })
+
+  it.each([
+    [
+      'the client is refused',
+      refusedWith({ refreshToken: 'kept' }, 'ERR_CREDENTIALS_REJECTED'),
+      'ERR_CREDENTIALS_REJECTED',
+    ],
+    ['nobody knows the word', refusedWith({ serviceCode: 'odd' }, 'ERR_TOKEN_REQUEST'), 'ERR_TOKEN_REQUEST'],
+  ])('when %s, then the login is kept, and rests for a minute (F202, F203)', async (_, answer, code) => {
+    const { clock, source, tokens } = await loggedIn()
+    source.script.push(answer)
+    await clock.advance(60_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code })
+    await clock.advance(59_999)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code })
+    expect([source.calls.length, tokens.status().login]).toEqual([1, 'present'])
+    await clock.advance(1)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it('when the same unknown word comes for ten minutes, then the login is given up at the third refusal or later (F203)', async () => {
+    const world = await loggedIn()
+    for (let n = 0; n < 100; n += 1) world.source.script.push(refusedWith({ serviceCode: 'odd' }, 'ERR_TOKEN_REQUEST'))
+    await world.clock.advance(60_000)
+    expect(await asking(world, 600)).toEqual(['ERR_TOKEN_REQUEST'])
+    expect(await asking(world, 61)).toContain('ERR_LOGIN_REQUIRED')
+    expect(await outcome(world.tokens.getAccessToken())).toMatchObject({ loginReason: 'refused' })
+    expect([world.source.calls.length, world.told.suspicious]).toEqual([11, []])
+  })
+
+  it('when the words differ each time, then the login is kept', async () => {
+    const world = await loggedIn()
+    for (let n = 0; n < 100; n += 1)
+      world.source.script.push(refusedWith({ serviceCode: `odd-${n % 2}` }, 'ERR_TOKEN_REQUEST'))
+    await world.clock.advance(60_000)
+    expect(await asking(world, 1_300)).toEqual(['ERR_TOKEN_REQUEST'])
+  })
+
+  it('when its computed end has passed, then it is presented once all the same (F212)', async () => {
+    const { clock, tokens } = await loggedIn({}, new LoginSource(), { ...LOGIN, refreshLifetimeMs: 90_000 })
+    await clock.advance(120_000)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it('when its computed end has passed and it is refused, then the login has expired, and nothing is suspicious (F212)', async () => {
+    const { clock, source, tokens, told } = await loggedIn({}, new LoginSource(), {
+      ...LOGIN,
+      refreshLifetimeMs: 90_000,
+    })
+    source.script.push(failing(401))
+    await clock.advance(120_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'expired' })
+    expect(told.suspicious).toEqual([])
+  })
+
+  it('when the API has refused the access token too, then nobody gets that token any more (F206)', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens } = await loggedIn({ store })
+    source.script.push(failing(401))
+    expect(await outcome(tokens.replaceAccessToken('login'))).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect([tokens.peekAccessToken(), tokens.status().phase]).toEqual([undefined, 'stopped'])
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'refused' })
+    const other = manage(new LoginSource(), { store }, clock)
+    expect(await outcome(other.tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'refused',
+      status: 401,
+    })
+  })
+
+  it('when the API refuses the access token only afterwards, then it is handed out no more, either (F206)', async () => {
+    const { clock, source, tokens } = await loggedIn()
+    source.script.push(failing(401))
+    await clock.advance(46_000)
+    await tokens.getAccessToken()
+    await settle()
+    expect([tokens.peekAccessToken(), tokens.status().login]).toEqual(['login', 'present'])
+    expect(await outcome(tokens.replaceAccessToken('login'))).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(tokens.peekAccessToken()).toBeUndefined()
+  })
+
+  it('when the access token still lives, then the login is present until it ends, and then listeners are told', async () => {
+    const { clock, source, tokens, told } = await loggedIn()
+    source.script.push(failing(401))
+    await clock.advance(46_000)
+    await tokens.getAccessToken()
+    await clock.advance(13_999)
+    expect([tokens.status().login, told.loginChanged.at(-1)?.login]).toEqual(['present', 'present'])
+    await clock.advance(1)
+    await settle()
+    expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'refused' })
+    expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
+  })
+
+  it('when the answer to a refresh has no refresh token, then the old one is kept (RFC 6749, section 6)', async () => {
+    const { clock, source, tokens, told } = await loggedIn()
+    source.script.push(() => ({ accessToken: 'next', accessLifetimeMs: 60_000 }))
+    await clock.advance(60_000)
+    expect(await tokens.getAccessToken()).toBe('next')
+    await clock.advance(60_000)
+    expect([await tokens.getAccessToken(), source.calls.at(-1)?.refreshToken]).toEqual(['access-1', 'r'])
+    expect(told.anomaly).toEqual([])
+  })
+})
+
+describe('given a login in a store that others share', () => {
+  it('when an owner dies in its refresh, then the next one presents the token when no access token serves (F198)', async () => {
+    const store = memoryStore()
+    const { clock, source } = await loggedIn({ store, exchangeTimeoutMs: 1e6 })
+    source.script.push(() => new Promise(() => undefined))
+    await clock.advance(46_000)
+    const other = manage(new LoginSource(), { store }, clock)
+    expect(await other.tokens.getAccessToken()).toBe('login')
+    await clock.advance(2_000_000)
+    expect(await other.tokens.getAccessToken()).toMatch('access')
+    expect(other.source.calls[0]?.refreshToken).toBe('r')
+  })
+
+  it('when one owner learns that a login is required, then the others learn it with its reason, without a call', async () => {
+    const store = memoryStore()
+    const one = await loggedIn({ store })
+    const other = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, one.clock)
+    expect(await other.tokens.getAccessToken()).toBe('login')
+    one.source.script.push(
+      refusedWith({ refreshToken: 'refused', serviceCode: 'invalid_grant' }, 'ERR_REFRESH_REJECTED'),
+    )
+    await one.clock.advance(61_000)
+    await outcome(one.tokens.getAccessToken())
+    expect(await outcome(other.tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'refused',
+      status: 400,
+      serviceCode: 'invalid_grant',
+    })
+    expect(other.source.calls).toEqual([])
+    expect(other.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere', reason: 'refused' })
+  })
+
+  it('when somebody logs in elsewhere, then listeners hear it before any caller gets a token (F211)', async () => {
+    const store = memoryStore()
+    const one = await loggedIn({ store }, new LoginSource(), { ...LOGIN, subject: 'alice' })
+    const other = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, one.clock)
+    await other.tokens.getAccessToken()
+    await one.tokens.logout()
+    await one.tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 600_000, refreshToken: 'b', subject: 'bob' })
+    await one.clock.advance(61_000)
+    const order: string[] = []
+    other.tokens.on('loginChanged', ({ login, by, account }) => order.push(`${login} ${by} ${account}`))
+    await outcome(other.tokens.getAccessToken().then((token) => order.push(token)))
+    await settle()
+    const later = await other.tokens.getAccessToken()
+    expect([order[0], later]).toEqual(['present elsewhere other', 'bob'])
+  })
+})
+
+describe('given what people have stored of a login (F199)', () => {
+  it.each([
+    [{ refreshToken: 'r' }],
+    [{ accessToken: null, accessLifetimeMs: null, refreshToken: 'r', refreshLifetimeMs: 0, subject: null }],
+    [{ accessToken: 'old', accessLifetimeMs: 0, refreshToken: 'r' }],
+    [{ accessToken: 'old', accessLifetimeMs: -5_000, refreshToken: 'r', refreshLifetimeMs: null }],
+  ])('when %j is adopted, then the next caller refreshes, and nobody gets the old token', async (grant) => {
+    const { source, tokens, told } = manage(new LoginSource())
+    await tokens.adopt(grant)
+    expect([tokens.peekAccessToken(), tokens.status().login, source.calls.length]).toEqual([undefined, 'present', 0])
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['r'])
+    expect(told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+  })
+
+  it('when a store is shared, then an owner that never saw it refreshes, too', async () => {
+    const store = memoryStore()
+    const { clock, tokens } = manage(new LoginSource(), { store })
+    await tokens.adopt({ refreshToken: 'r' })
+    const other = manage(new LoginSource(), { store }, clock)
+    expect(await other.tokens.getAccessToken()).toBe('access-1')
+    expect(await tokens.getAccessToken()).toBe('access-1')
+  })
+
+  it.each<[object, RegExp]>([
+    [{}, /accessToken is missing/],
+    [{ accessToken: null, refreshToken: null }, /accessToken is missing/],
+    [{ accessToken: 'a' }, /accessLifetimeMs is missing/],
+    [{ refreshToken: 'r', subject: 7 }, /subject must be a string/],
+    [{ refreshToken: 'r', refreshLifetimeMs: NaN }, /refreshLifetimeMs must be a number/],
+  ])('when %j is adopted, then a TypeError names the member', async (grant, message) => {
+    const error = await outcome(manage(new LoginSource()).tokens.adopt(grant as never))
+    expect([error, String(error)]).toEqual([expect.any(TypeError), expect.stringMatching(message)])
+  })
+})
+
+describe('given a logout (F208)', () => {
+  it('when the source revokes, then it is given both tokens, and nothing is left', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens, told } = await loggedIn({ store }, new LoginSource({ revokes: true }))
+    expect(await tokens.logout()).toEqual({ revoked: true })
+    expect(source.revoked).toEqual([{ accessToken: 'login', refreshToken: 'r' }])
+    expect(tokens.status()).toMatchObject({ phase: 'empty', login: 'required', loginReason: 'logged-out' })
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'logged-out',
+    })
+    const other = manage(new LoginSource(), { store }, clock)
+    expect(await outcome(other.tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
+    await settle()
+    expect(told.loginChanged.at(-1)).toEqual({
+      login: 'required',
+      by: 'here',
+      account: 'unknown',
+      reason: 'logged-out',
+    })
+  })
+
+  it('when the service cannot revoke, then the tokens are forgotten all the same', async () => {
+    const source = new LoginSource()
+    source.revoke = () => Promise.reject(new Error('down'))
+    const { tokens } = await loggedIn({}, source)
+    expect(await tokens.logout()).toEqual({ revoked: false })
+    expect(tokens.peekAccessToken()).toBeUndefined()
+  })
+
+  it('when the revocation never ends, then the limit of a token call ends it', async () => {
+    const source = new LoginSource()
+    source.revoke = () => new Promise(() => undefined)
+    const { clock, tokens } = await loggedIn({}, source)
+    const out = tokens.logout()
+    await clock.advance(10_000)
+    expect(await out).toEqual({ revoked: false })
+  })
+
+  it('when an exchange is in flight, then what it brings is revoked, and its callers learn that a login is required', async () => {
+    const { clock, source, tokens } = await loggedIn({}, new LoginSource({ revokes: true }))
+    const answer = held(() => source.grant())
+    source.script.push(answer.answer)
+    await clock.advance(60_000)
+    const asked = outcome(tokens.getAccessToken())
+    await settle()
+    const out = tokens.logout()
+    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
+    answer.open()
+    expect(await out).toEqual({ revoked: true })
+    expect(source.revoked).toEqual([{ accessToken: 'access-1', refreshToken: 'refresh-1' }])
+  })
+
+  it('when another owner is in the middle of a refresh, then the logout waits, and revokes what it brought', async () => {
+    const store = memoryStore()
+    const { clock, source, tokens } = await loggedIn({ store }, new LoginSource({ revokes: true }))
+    const other = manage(new LoginSource(), { store }, clock)
+    await other.tokens.getAccessToken()
+    const answer = held(() => other.source.grant())
+    other.source.script.push(answer.answer)
+    const renewed = outcome(other.tokens.renew())
+    await settle()
+    const out = tokens.logout()
+    await clock.advance(1_000)
+    expect(source.revoked).toEqual([])
+    answer.open()
+    await renewed
+    await clock.advance(250)
+    expect(await out).toEqual({ revoked: true })
+    expect(source.revoked).toEqual([{ accessToken: 'access-1', refreshToken: 'refresh-1' }])
+  })
+
+  it('when somebody logs in before it has ended, then that login stays', async () => {
+    const { clock, source, tokens } = await loggedIn({}, new LoginSource({ revokes: true }))
+    const answer = held(() => source.grant())
+    source.script.push(answer.answer)
+    await clock.advance(60_000)
+    void outcome(tokens.getAccessToken())
+    await settle()
+    const out = tokens.logout()
+    const adopted = tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000 })
+    answer.open()
+    await Promise.all([out, adopted])
+    expect(await tokens.getAccessToken()).toBe('bob')
+  })
+
+  it('when the source cannot revoke, then it does what reset() does', async () => {
+    const { tokens } = manage()
+    await tokens.getAccessToken()
+    expect(await tokens.logout()).toEqual({ revoked: false })
+    expect(await tokens.getAccessToken()).toBe('access-2')
+  })
+})
+
+describe('given callers who wait when their login ends (F210)', () => {
+  it.each<[string, (world: World) => Promise<unknown>]>([
+    ['logout()', ({ tokens }) => tokens.logout()],
+    ['reset()', ({ tokens }) => tokens.reset()],
+    ['the login of somebody else', ({ tokens }) => tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000 })],
+  ])('when it ends by %s, then they reject with ERR_LOGIN_REQUIRED', async (_, end) => {
+    const world = await loggedIn()
+    const { clock, source, tokens } = world
+    const answer = held(() => source.grant())
+    source.script.push(answer.answer)
+    await clock.advance(60_000)
+    const asked = outcome(tokens.getAccessToken())
+    await settle()
+    const ended = end(world)
+    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    answer.open()
+    await ended
+  })
+
+  it('when the same person logs in again, then they get the new token', async () => {
+    const { clock, source, tokens } = await loggedIn({}, new LoginSource(), { ...LOGIN, subject: 'alice' })
+    source.script.push(() => new Promise(() => undefined))
+    await clock.advance(60_000)
+    const asked = outcome(tokens.getAccessToken())
+    await settle()
+    await tokens.adopt({ accessToken: 'alice-2', accessLifetimeMs: 60_000, subject: 'alice' })
+    expect(await asked).toBe('alice-2')
+  })
+})
+
+describe('given a manager that never saw a login', () => {
+  it('when a token is asked for, then nobody has logged in yet, and no call is made', async () => {
+    const { source, tokens, told } = manage(new LoginSource())
+    expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'none-yet',
+    })
+    expect([source.calls, told.loginChanged]).toEqual([[], []])
+  })
+
+  it('when the access token of a login without a refresh token ends, then it has expired', async () => {
+    const { clock, tokens } = manage(new LoginSource())
+    await tokens.adopt({ accessToken: 'alone', accessLifetimeMs: 60_000 })
+    await clock.advance(60_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'expired' })
+  })
+
+  it('when the source is no login, then status() and events say nothing of one', async () => {
+    const { tokens, told } = manage()
+    await tokens.getAccessToken()
+    await tokens.logout()
+    expect([tokens.status().login, told.loginChanged]).toEqual([undefined, []])
+  })
+})
