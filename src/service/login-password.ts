@@ -88,8 +88,10 @@ class LoginPassword implements TokenSource {
     const answer = await this.#endpoint.post('refresh', { refresh: refreshToken }, context)
     const document = new TokenDocument(answer, 'wrapped-or-bare')
     checkVariant(document)
-    // The specification does not sign refresh answers. If an answer is signed all the same, its signature must be right.
-    if (document.hasMeta) await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
+    // The specification does not sign refresh answers. If an answer is signed all the same, its signature must be right. The
+    // meta of an unsigned one proves nothing.
+    if (!this.#verifies || document.isSigned)
+      await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
     return this.#grant(document, answer, sent, context)
   }
 

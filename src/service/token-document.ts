@@ -58,8 +58,9 @@ export class TokenDocument {
     return own(this.#attributes, name)
   }
 
-  get hasMeta(): boolean {
-    return this.#meta !== undefined && this.#meta !== null
+  /** Whether there is a `meta.sign`, right or wrong. */
+  get isSigned(): boolean {
+    return (this.meta('sign') ?? undefined) !== undefined
   }
 
   /** @returns The member of `meta`, undefined if it or `meta` itself is missing. */

@@ -536,12 +536,34 @@ describe('given a refresh answer', () => {
     for (const text of [
       metaText(later, 'refresh-2', { sign: `"${'0'.repeat(64)}"` }),
       metaText(later, 'refresh-1'),
-      metaText(later, 'refresh-2', { sign: undefined }),
+      metaText(later, 'refresh-2', { sign: '""' }),
+      metaText(later, 'refresh-2', { sign: '5' }),
       metaText(later, 'refresh-2', { time: undefined }),
       metaText('2026-01-01T00:00:01', 'refresh-2'),
-      '{}',
     ])
       await expectDistrusted((await refreshing(withMeta(text))).refresh())
+  })
+
+  it.each([
+    '{}',
+    '[]',
+    '"text"',
+    '{"count":1}',
+    '{"sign":null}',
+    metaText('2031-01-01T00:00:00Z', 'refresh-2', { sign: undefined }),
+    metaText('garbage', 'refresh-2', { sign: undefined }),
+  ])('when its meta is %s, without a sign, then the pair is used, and its time proves nothing (F231)', async (text) => {
+    const desk = await refreshing(withMeta(text))
+    expect(await desk.refresh()).toEqual(NEXT)
+    expect(desk.reports).toEqual([])
+    // The clock of the service still shows what the obtain told.
+    answer('obtain', obtainText({ now: NOW + 1, meta: metaText(stamp(NOW, '001')) }))
+    expect(await desk.obtain()).toMatchObject({ accessLifetimeMs: 60 * SECOND + 1 })
+  })
+
+  it('when only a prototype has the sign of its meta, then it is not signed (F77, F231)', async () => {
+    const desk = await refreshing(withMeta('{"__proto__":{"sign":"00"}}'))
+    expect(await desk.refresh()).toEqual(NEXT)
   })
 
   it.each<[string, string]>([
