@@ -1,12 +1,13 @@
 import { TokenError } from '../core/errors.ts'
 import { checkFlag, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
-import { parseHttpDate } from '../wire/http-date.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { clockTrouble } from './clock-trouble.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
+import { readMetaTime } from './meta-time.ts'
 import { isAuthentic } from './response-signature.ts'
 import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
-import { isAfter, parseTimestamp } from './timestamp.ts'
+import { parseTimestamp } from './timestamp.ts'
 import { type TokenAnswer, TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
 import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
 
@@ -20,9 +21,6 @@ export interface Login {
   login: string
   password: string
 }
-
-/** A larger difference between two clocks is reported. */
-const CLOCK_OFF_MS = 60_000
 
 /**
  * The token source of Variant B, which the service has deprecated (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and
@@ -49,8 +47,6 @@ class LoginPassword implements TokenSource {
   readonly #login
   readonly #verifies: boolean
   readonly #serviceClock = new ServiceClock()
-  /** The refresh token that came with the last accepted `meta.time`. */
-  #lastRefresh: unknown
 
   constructor(options: LoginPasswordOptions) {
     const names = [...SERVICE_OPTIONS, 'login', 'password', ...CREDENTIAL_OPTIONS, 'verifySignature']
@@ -113,44 +109,23 @@ class LoginPassword implements TokenSource {
   /** Verifies `meta.sign`, and sets the service's clock by `meta.time`. @throws {TokenError} `ERR_SIGNATURE` */
   async #acceptMeta(
     document: TokenDocument,
-    { date, address, status }: TokenAnswer,
+    answer: TokenAnswer,
     credentials: () => Login | Promise<Login>,
     sent: Moment,
     { report }: ExchangeContext,
   ): Promise<void> {
-    const refused = (why: string) =>
-      new TokenError('ERR_SIGNATURE', `The answer of ${address} cannot be trusted: ${why}`, {
-        outcome: 'unknown',
-        status,
-      })
-    const time = document.meta('time')
     const refresh = document.attribute('refresh')
-    const timestamp = parseTimestamp(time)
-    if (this.#verifies) {
-      // The shape is checked first: if characters move from `time` to `refresh`, the signature stays right.
-      if (typeof time !== 'string' || !timestamp?.hasZone)
-        throw refused('meta.time is missing or no timestamp with a zone')
-      const signed = { time, refresh: typeof refresh === 'string' ? refresh : '', sign: document.meta('sign') }
-      const { login, password } = await credentials()
-      if (!(await isAuthentic(signed, login, password))) throw refused('meta.sign is missing or wrong')
-      const { lastTime } = this.#serviceClock
-      // The service may sign two answers in one instant, for two refresh tokens. The same refresh token again is a replay.
-      const isNewer = !lastTime || isAfter(timestamp, lastTime)
-      const isTwin = !isNewer && !isAfter(lastTime, timestamp) && refresh !== this.#lastRefresh
-      if (!isNewer && !isTwin) {
-        if (!this.#serviceClock.hasGoneBack(timestamp, sent)) throw refused('it is old: meta.time does not advance')
-        report?.('clock-off', 'The service has set its clock back: meta.time is before that of an earlier answer')
-      }
-    }
-    if (!timestamp?.hasZone) return
-    this.#serviceClock.set(timestamp, sent)
-    this.#lastRefresh = refresh
-    const others = [sent.wall, parseHttpDate(date, sent.wall) ?? timestamp.at]
-    if (others.some((other) => Math.abs(timestamp.at - other) > CLOCK_OFF_MS))
-      report?.(
-        'clock-off',
-        'meta.time differs by more than a minute from this machine’s clock, or from the Date of the answer',
-      )
+    const { timestamp, flaw } = readMetaTime(document.meta('time'), refresh, this.#serviceClock.zoneWasSeen)
+    // The form is checked first: if characters move from `time` to `refresh`, the signature stays right.
+    if (this.#verifies && flaw !== undefined) throw distrusted(answer, flaw)
+    if (this.#verifies) await verify(document, answer, await credentials())
+    if (!timestamp) return
+    const seen = { time: timestamp, refresh, sent }
+    const age = this.#verifies ? this.#serviceClock.judge(seen) : 'newer'
+    if (age === 'old') throw distrusted(answer, 'it is old: meta.time does not advance')
+    this.#serviceClock.set(seen)
+    const trouble = clockTrouble(age, timestamp, sent, answer.date)
+    if (trouble !== undefined) report?.('clock-off', trouble)
   }
 
   /** @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind. */
@@ -178,4 +153,23 @@ class LoginPassword implements TokenSource {
 function checkVariant(document: TokenDocument): void {
   if (document.attribute('access_expired_at') === undefined && document.attribute('expires_in') !== undefined)
     throw document.unusable(`it speaks ${VARIANT_A}`)
+}
+
+/** @throws {TokenError} `ERR_SIGNATURE` */
+async function verify(document: TokenDocument, answer: TokenAnswer, { login, password }: Login): Promise<void> {
+  const signed = {
+    time: textOf(document.meta('time')),
+    refresh: textOf(document.attribute('refresh')),
+    sign: document.meta('sign'),
+  }
+  if (!(await isAuthentic(signed, login, password))) throw distrusted(answer, 'meta.sign is missing or wrong')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function distrusted({ address, status }: TokenAnswer, why: string): TokenError {
+  const message = `The answer of ${address} cannot be trusted: ${why}`
+  return new TokenError('ERR_SIGNATURE', message, { outcome: 'unknown', status })
 }

@@ -34,7 +34,7 @@ function expectUsable({ accessToken, accessLifetimeMs, refreshToken, refreshLife
 /** None, one or more of these members. Each value is any JSON value, or a timestamp near now. */
 const odd = (...names: string[]) => {
   const ns = fc.bigInt({ min: -100_000n, max: 100_000_000n }).map((ms) => (BigInt(NOW) + ms) * 1_000_000n)
-  const stamps = ns.map((near) => JSON.stringify(spelt({ ns: near, digits: 6, zone: 'Z' })))
+  const stamps = ns.map((near) => JSON.stringify(spelt({ ns: near, digits: 6, zone: 'Z', between: 'T', colon: ':' })))
   const values = fc.oneof(jsonTexts, stamps)
   const one = fc.tuple(fc.constantFrom(...names), values).map(([name, value]) => ({ [name]: value }))
   const more = fc.record(Object.fromEntries(names.map((name) => [name, values])), { requiredKeys: [] })

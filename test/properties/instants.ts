@@ -7,6 +7,10 @@ export interface Instant {
   readonly digits: number
   /** Offset in minutes; 'Z'; or undefined: no zone is written. */
   readonly zone: number | 'Z' | undefined
+  /** Between date and time. */
+  readonly between: 'T' | ' '
+  /** Between the hours and the minutes of an offset. */
+  readonly colon: ':' | ''
 }
 
 const DAY_NS = 24n * 3_600n * 1_000_000_000n
@@ -21,22 +25,25 @@ export const instants: fc.Arbitrary<Instant> = fc
     ),
     digits: fc.constantFrom(0, 1, 3, 6, 6, 7, 9),
     zone: fc.oneof(fc.constantFrom('Z' as const, undefined), fc.integer({ min: -1_439, max: 1_439 })),
+    between: fc.constantFrom('T', ' '),
+    colon: fc.constantFrom(':', ''),
   })
-  .map(({ ns, digits, zone }) => ({ ns: ns - mod(ns, 10n ** BigInt(9 - digits)), digits, zone }))
+  .map(({ ns, ...form }) => ({ ns: ns - mod(ns, 10n ** BigInt(9 - form.digits)), ...form }))
 
 /** ISO 8601, as the specification shows it (section 2.4) and as it is seen in the field. */
-export function spelt({ ns, digits, zone }: Instant): string {
+export function spelt({ ns, digits, zone, between, colon }: Instant): string {
   const offset = typeof zone === 'number' ? zone : 0
   const ms = Number((ns - mod(ns, 1_000_000n)) / 1_000_000n) + offset * 60_000
   const fraction = mod(ns, 1_000_000_000n).toString().padStart(9, '0').slice(0, digits)
-  return `${new Date(ms).toISOString().slice(0, 19)}${digits > 0 ? `.${fraction}` : ''}${zoneText(zone)}`
+  const seconds = new Date(ms).toISOString().slice(0, 19).replace('T', between)
+  return `${seconds}${digits > 0 ? `.${fraction}` : ''}${zoneText(zone, colon)}`
 }
 
-function zoneText(zone: Instant['zone']): string {
+function zoneText(zone: Instant['zone'], colon: string): string {
   if (typeof zone !== 'number') return zone ?? ''
   const part = (value: number) => String(value).padStart(2, '0')
   const minutes = Math.abs(zone)
-  return `${zone < 0 ? '-' : '+'}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`
+  return `${zone < 0 ? '-' : '+'}${part(Math.floor(minutes / 60))}${colon}${part(minutes % 60)}`
 }
 
 /** Never negative. */

@@ -64,7 +64,7 @@ describe('given a signature', () => {
 })
 
 describe('given any instant', () => {
-  it('when it is written as a timestamp, then it is read back, rounded down to the ms (F1, F2)', () =>
+  it('when it is written as a timestamp, then it is read back, rounded down to the ms (F1, F2, F230)', () =>
     holds(
       2_000,
       fc.property(instants, (instant) => {
@@ -92,11 +92,11 @@ describe('given any instant', () => {
       fc.property(mutated(instants.map(spelt)), (text) => {
         const timestamp = parseTimestamp(text)
         if (!timestamp) return
-        const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? []
+        const [, sign, hours, minutes] = /:.*([+-])(\d\d):?(\d\d)$/.exec(text) ?? []
         const offsetMs = Number(`${sign ?? '+'}1`) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000
         const written = new Date(timestamp.at + offsetMs).toISOString()
         // A leap second counts as the end of the second before.
-        expect(text.slice(0, 19).replace(/60$/, '59')).toBe(written.slice(0, 19))
+        expect(text.slice(0, 19).replace(' ', 'T').replace(/60$/, '59')).toBe(written.slice(0, 19))
         expect(timestamp.restNs).toBe(Math.floor(Math.abs(timestamp.restNs)))
       }),
     ))

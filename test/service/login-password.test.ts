@@ -35,9 +35,9 @@ const PAIR_OF_UNKNOWN_END = { ...ACCESS_ALONE, refreshToken: 'refresh-1' }
 const PAIR = { ...PAIR_OF_UNKNOWN_END, refreshLifetimeMs: 6 * HOUR }
 
 const odd = (what: string) => ({ kind: 'response-odd', message: expect.stringContaining(what) })
-const clockOff = { kind: 'clock-off', message: expect.stringMatching(/more than a minute/) }
+const clockOff = { kind: 'clock-off', message: expect.stringMatching(/^meta\.time is \d+ (min|h) (ahead of|behind) /) }
 const OLD = /meta\.time does not advance$/
-const SHAPELESS = /meta\.time is missing or no timestamp with a zone$/
+const SHAPELESS = /: meta\.time (is|has) .*(missing$|verifySignature: false helps$|characters may have been moved$)/s
 const httpDate = (at: number) => new Date(at).toUTCString()
 
 /** A desk whose obtain gets this answer. */
@@ -286,15 +286,50 @@ describe('given an obtain answer that is not rightly signed', () => {
     }
   })
 
-  it('when its time is rightly signed, but no timestamp with a zone, then it is refused all the same', async () => {
-    for (const text of [
-      '2026-01-01T00:00:00.000000',
-      '2026-01-01 00:00:00Z',
-      '2026-01-01t00:00:00z',
-      '1767225600',
-      'now',
-    ])
-      await expectDistrusted(obtaining(obtainText({ meta: metaText(text) })).obtain(), SHAPELESS)
+  it.each([
+    ['epoch seconds', '1767225600', /a number in text \(epoch seconds or milliseconds\?\)/],
+    ['epoch seconds with a fraction', '1767225600.25', /a number in text/],
+    ['an HTTP date', 'Thu, 01 Jan 2026 00:00:00 GMT', /a date in words \(an HTTP date\?\)/],
+    ['words', 'January 1, 2026', /a date in words/],
+    ['ISO 8601 in lower case', '2026-01-01t00:00:00z', /like ISO 8601, but with parts that cannot be read/],
+    ['a zone of two digits', '2026-01-01T00:00:00+03', /like ISO 8601, but/],
+    ['ISO 8601 without separators', '20260101T000000Z', /ISO 8601 without separators/],
+    ['a date alone', '2026-01-01', /a date without a time/],
+    ['something else', '?at noon?', /in a form that is not known/],
+  ])(
+    'when its time is %s, and it is rightly signed, then the error names the form and verifySignature (F230)',
+    async (_, text, form) => {
+      const error = await failureOf(obtaining(obtainText({ meta: metaText(text) })).obtain())
+      expect(error).toMatchObject({ code: 'ERR_SIGNATURE', outcome: 'unknown' })
+      expect(error.message).toMatch(/such as 2020-12-29T05:42:11\.925654Z; .* verifySignature: false helps$/)
+      expect(error.message).toMatch(form)
+      expect(error.message).not.toContain(text)
+    },
+  )
+
+  it.each([
+    ['5', /meta\.time is a number/],
+    ['true', /meta\.time is no text/],
+  ])('when its time is %s, then the error names what it is (F230)', async (text, form) => {
+    await expectDistrusted(obtaining(obtainText(meta({ time: text }))).obtain(), form)
+  })
+
+  it.each([
+    '2026-01-01 00:00:00.000000Z',
+    '2026-01-01 00:00:00.000000+00:00',
+    '2026-01-01 03:00:00+0300',
+    '2026-01-01T03:00:00.000000+0300',
+    '2026-01-01T00:00:00',
+    '2026-01-01 00:00:00.000000',
+  ])('when its time is spelled %s, and it is rightly signed, then it is accepted (F230)', async (text) => {
+    const ends = {
+      access_expired_at: text.replace(/:00(?=[.+Z]|$)/, ':30'),
+      refresh_expired_at: text.replace('2026', '2027'),
+    }
+    const attributes = Object.fromEntries(Object.entries(ends).map(([name, end]) => [name, JSON.stringify(end)]))
+    const desk = obtaining(obtainText({ attributes, meta: metaText(text) }))
+    expect(await desk.obtain()).toEqual({ ...PAIR, accessLifetimeMs: 30 * SECOND, refreshLifetimeMs: 365 * 24 * HOUR })
+    expect(desk.reports).toEqual([])
   })
 
   it('when its time has an offset or no fraction, and it is rightly signed, then it is accepted', async () => {
@@ -311,6 +346,57 @@ describe('given an obtain answer that is not rightly signed', () => {
       const text = obtainText({ attributes: { refresh: JSON.stringify(all.slice(at)) }, meta: moved })
       await expectDistrusted(deskBehind(async (config) => response(config, text)).obtain(), SHAPELESS)
     }
+  })
+
+  /** The next answer of a service that signs `time` and `refresh`. An attacker has moved the end of `time` to `refresh`. */
+  function withMoved(signedTime: string, moved: number) {
+    const [shown, rest] = [signedTime.slice(0, -moved), `${signedTime.slice(-moved)}refresh-1`]
+    const attributes = { refresh: JSON.stringify(rest) }
+    expect(tagOf(shown, rest)).toBe(tagOf(signedTime, 'refresh-1'))
+    return obtainText({ now: NOW + HOUR, attributes, meta: metaText(shown, rest) })
+  }
+
+  it.each([
+    ['its zone', stamp(NOW + HOUR), 1],
+    ['its zone and a part of the fraction', stamp(NOW + HOUR), 4],
+    ['its zone and the whole fraction', stamp(NOW + HOUR), 8],
+    ['a zone of another spelling', '2026-01-01 04:00:00.000000+0300', 5],
+  ])(
+    'when an attacker moves %s into the first refresh token of all, then that is refused (F88, F230)',
+    async (_, signedTime, moved) => {
+      await expectDistrusted(obtaining(withMoved(signedTime, moved)).obtain(), /characters may have been moved$/)
+    },
+  )
+
+  it.each([0, 1])(
+    'when an attacker moves the zone once one was seen, then it is refused, also after %d resets (F88, F230)',
+    async (resets) => {
+      const desk = obtaining(obtainText())
+      await desk.obtain()
+      for (let n = 0; n < resets; n += 1) desk.source.reset!()
+      answer('obtain', withMoved(stamp(NOW + HOUR), 1))
+      await expectDistrusted(desk.obtain(), /meta\.time has no zone, and earlier ones had one$/)
+      answer('refresh', pairText({}, NOW + HOUR).replace('{', `{"meta":${metaText('2026-01-01T01:00:00')},`))
+      await expectDistrusted(desk.refresh(), /meta\.time has no zone, and earlier ones had one$/)
+    },
+  )
+
+  it('when the service never writes a zone, then each answer is accepted, until one has a zone (F230)', async () => {
+    const desk = openDesk()
+    const next = async (time: string) => {
+      answer('obtain', obtainText({ now: NOW + 5 * SECOND, meta: metaText(time) }))
+      return desk.obtain()
+    }
+    for (const time of ['2026-01-01 00:00:01', '2026-01-01 00:00:02.5', '2026-01-01T00:00:03Z']) await next(time)
+    await expectDistrusted(next('2026-01-01 00:00:04'), /has no zone, and earlier ones had one$/)
+    expect(await next('2026-01-01T03:00:05+0300')).toEqual(PAIR)
+  })
+
+  it('when an answer with a zone was refused, then it does not count as one that was seen (F230)', async () => {
+    const desk = obtaining(obtainText({ meta: metaText(stamp(NOW), 'another') }))
+    await expectDistrusted(desk.obtain())
+    answer('obtain', obtainText({ meta: metaText('2026-01-01 00:00:00') }))
+    expect(await desk.obtain()).toEqual(PAIR)
   })
 
   it('when the credentials are composed and the signer decomposes them, then it is refused (F90)', async () => {
@@ -412,7 +498,7 @@ describe('given a service whose clock was an hour ahead', () => {
     return desk
   }
 
-  it.each([250, 5_000, 600_000])(
+  it.each([250, 5_000, 30_000])(
     'when the clock is right again, then the second answer, %d ms later, is accepted, and that is told (F165)',
     async (ms) => {
       const desk = await anHourAhead()
@@ -427,6 +513,24 @@ describe('given a service whose clock was an hour ahead', () => {
       await desk.clock.advance(1)
       answerAt(desk.clock.wallNow())
       expect(await desk.obtain()).toEqual(PAIR)
+    },
+  )
+
+  it.each([
+    ['minutes apart', 0, 600_000],
+    ['seconds apart, and hours old', HOUR / 2, 5_000],
+  ])(
+    'when two answers that were captured %s are replayed at their own pace, then they are refused (F232)',
+    async (_, ageMs, apartMs) => {
+      const desk = await anHourAhead()
+      const adapted = { Date: httpDate(desk.clock.wallNow() - ageMs) }
+      for (const ms of [0, apartMs, apartMs]) {
+        await desk.clock.advance(ms)
+        const now = desk.clock.wallNow() - ageMs
+        // The attacker also sets Date, which nobody signs.
+        answer('obtain', obtainText({ now, meta: metaText(stamp(now)) }), adapted)
+        await expectDistrusted(desk.obtain(), OLD)
+      }
     },
   )
 
@@ -498,11 +602,15 @@ describe('given verifySignature: false', () => {
   it.each<[string, string | undefined]>([
     ['no meta', undefined],
     ['null as meta', 'null'],
-    ['a time without a zone', '{"time":"2030-01-01T00:00:00"}'],
     ['a time that is none', '{"time":5}'],
   ])('when an obtain answer has %s, then Date tells the time, the next second of it', async (_, text) => {
     const desk = obtaining(obtainText({ meta: text }), off, { Date: httpDate(NOW - SECOND) })
     expect(await desk.obtain()).toEqual(PAIR)
+  })
+
+  it('when meta.time has no zone, then it is UTC, and believed (F230)', async () => {
+    const desk = obtaining(obtainText({ meta: '{"time":"2026-01-01 00:00:10"}' }), off)
+    expect(await desk.obtain()).toMatchObject({ accessLifetimeMs: 50 * SECOND })
   })
 
   it('when neither meta nor Date is there, then our wall clock must do, and judges no refresh token', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { momentOf, ServiceClock } from '../../src/service/service-clock.ts'
-import { parseTimestamp } from '../../src/service/timestamp.ts'
+import { isSetBack, momentOf, ServiceClock } from '../../src/service/service-clock.ts'
+import { parseTimestamp, type Timestamp } from '../../src/service/timestamp.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { NOW, SECOND } from './variant-b.ts'
 
@@ -9,11 +9,14 @@ const time = parseTimestamp(TIME)!
 const DATE = 'Sat, 01 Jun 2030 13:00:00 GMT'
 const dated = Date.UTC(2030, 5, 1, 13)
 
+/** An answer to a request that is sent now. */
+const seen = (clock: ManualClock, time: Timestamp, refresh = 'refresh-1') => ({ time, refresh, sent: momentOf(clock) })
+
 /** A service clock. A request that was sent at the start has set it, unless `isSet` is false. */
 function started({ isSet = true } = {}) {
   const clock = manualClock()
   const serviceClock = new ServiceClock()
-  if (isSet) serviceClock.set(time, momentOf(clock))
+  if (isSet) serviceClock.set(seen(clock, time))
   return { clock, serviceClock, at: (date?: unknown) => serviceClock.at(momentOf(clock), date) }
 }
 
@@ -62,25 +65,43 @@ describe('given a service clock that meta.time has set', () => {
     const { clock, serviceClock, at } = started()
     clock.stepWall(86_400_000)
     await clock.advance(SECOND)
-    serviceClock.set(parseTimestamp('2030-06-01T14:00:00Z')!, momentOf(clock))
+    serviceClock.set(seen(clock, parseTimestamp('2030-06-01T14:00:00Z')!))
     await clock.advance(SECOND)
     expect(at(DATE)).toBe(Date.UTC(2030, 5, 1, 14, 0, 1))
   })
 
-  it('when it is asked what was accepted last, then it tells that, to the nanosecond', () => {
-    expect(started().serviceClock.lastTime).toEqual({ at: time.at, restNs: 500_000, hasZone: true })
+  it.each([
+    ['2030-06-01T12:00:00.000500001Z', 'refresh-1', 'newer'],
+    ['2030-06-01T12:00:00.000500Z', 'refresh-2', 'newer'],
+    ['2030-06-01T12:00:00.000500Z', 'refresh-1', 'old'],
+    ['2030-06-01T12:00:00.000499999Z', 'refresh-2', 'old'],
+  ])('when it judges an answer of %s with %s, then that is %s (F79)', (text, refresh, age) => {
+    const { clock, serviceClock } = started()
+    expect(serviceClock.judge(seen(clock, parseTimestamp(text)!, refresh))).toBe(age)
   })
 
-  it('when it forgets, then it knows nothing but Date', () => {
-    const { serviceClock, at } = started()
+  it('when it forgets, then it knows nothing but Date, and that the service writes zones (F230)', () => {
+    const { clock, serviceClock, at } = started()
     serviceClock.forget()
-    expect([serviceClock.lastTime, at(), at(DATE)]).toEqual([undefined, undefined, dated + SECOND])
+    expect([at(), at(DATE), serviceClock.zoneWasSeen]).toEqual([undefined, dated + SECOND, true])
+    expect(serviceClock.judge(seen(clock, parseTimestamp('1999-01-01T00:00:00Z')!))).toBe('newer')
+  })
+
+  it('when no answer had a zone, then it has seen none (F230)', () => {
+    const { clock, serviceClock } = started({ isSet: false })
+    serviceClock.set(seen(clock, parseTimestamp('2030-06-01 12:00:00')!))
+    expect(serviceClock.zoneWasSeen).toBe(false)
   })
 })
 
-describe('given two answers whose meta.time lies before the last one (F165)', () => {
-  const LATER = '2030-06-01T11:00:00.000000Z'
-  const after = (ms: number) => parseTimestamp(new Date(Date.parse(LATER) + ms).toISOString())!
+describe('given two answers in a row whose meta.time lies before the last one (F165, F232)', () => {
+  /** @returns Whether they show that the service has put its clock back. All in ms. */
+  function areSetBack({ there, here, wallAhead = 0 }: { there: number; here: number; wallAhead?: number }): boolean {
+    const at = (ms: number) => parseTimestamp(new Date(NOW + ms).toISOString())!
+    const sent = (ms: number) => ({ wall: NOW + wallAhead + ms, monotonic: ms })
+    const [refresh, second] = ['refresh-0', 'refresh-1']
+    return isSetBack({ time: at(0), refresh, sent: sent(0) }, { time: at(there), refresh: second, sent: sent(here) })
+  }
 
   it.each([
     [0, 500, false],
@@ -88,40 +109,66 @@ describe('given two answers whose meta.time lies before the last one (F165)', ()
     [500, 500, true],
     [2_500, 500, true],
     [2_501, 500, false],
-    [57_999, 60_000, false],
-    [58_000, 60_000, true],
-    [62_000, 60_000, true],
-    [62_001, 60_000, false],
     [-1, 500, false],
-    [3_600_000, 3_600_000, true],
-  ])(
-    'when it advances by %d ms in %d ms here, then the service has put its clock back: %p',
-    async (there, here, back) => {
-      const { clock, serviceClock } = started()
-      expect(serviceClock.hasGoneBack(after(0), momentOf(clock))).toBe(false)
-      await clock.advance(here)
-      expect(serviceClock.hasGoneBack(after(there), momentOf(clock))).toBe(back)
-    },
-  )
-
-  it('when the wall clock of this machine jumps between them, then that means nothing', async () => {
-    const { clock, serviceClock } = started()
-    serviceClock.hasGoneBack(after(0), momentOf(clock))
-    clock.stepWall(86_400 * SECOND)
-    await clock.advance(500)
-    expect(serviceClock.hasGoneBack(after(500), momentOf(clock))).toBe(true)
+    [27_999, 30_000, false],
+    [28_000, 30_000, true],
+    [32_000, 30_000, true],
+    [32_001, 30_000, false],
+  ])('when it advances by %d ms in %d ms here, then the service has put its clock back: %p', (there, here, isBack) => {
+    expect(areSetBack({ there, here })).toBe(isBack)
   })
 
   it.each([
-    ['one is accepted', (serviceClock: ServiceClock, clock: ManualClock) => serviceClock.set(time, momentOf(clock))],
-    ['all is forgotten', (serviceClock: ServiceClock) => serviceClock.forget()],
-  ])('when %s between them, then they are not two in a row', async (_, act) => {
+    [30_000, true],
+    [30_001, false],
+    [60_000, false],
+    [600_000, false],
+    [3_600_000, false],
+  ])('when they are %d ms apart, at the pace of the service, then that shows it: %p (F232)', (ms, isBack) => {
+    expect(areSetBack({ there: ms, here: ms })).toBe(isBack)
+  })
+
+  it.each([
+    [-300_001, false],
+    [-300_000, true],
+    [300_000, true],
+    [300_001, false],
+    [30 * 86_400_000, false],
+  ])('when this machine’s clock is %d ms ahead of them, then that shows it: %p (F232)', (wallAhead, isBack) => {
+    expect(areSetBack({ there: 500, here: 500, wallAhead })).toBe(isBack)
+  })
+
+  it.each([
+    [-1, 0],
+    [0, 1],
+  ])('when this machine’s clock agrees with one of them alone, then that shows nothing (F232)', (first, second) => {
+    const time = parseTimestamp(new Date(NOW).toISOString())!
+    const later = parseTimestamp(new Date(NOW + 1).toISOString())!
+    const sent = (wall: number) => ({ wall, monotonic: 0 })
+    const limit = 300_000
+    const pair = [
+      { time, refresh: 'refresh-0', sent: sent(NOW + (second === 1 ? limit : -limit) + first) },
+      { time: later, refresh: 'refresh-1', sent: sent(NOW + 1 + (second === 1 ? limit : -limit) + second) },
+    ] as const
+    expect(isSetBack(...pair)).toBe(false)
+  })
+
+  it.each([
+    [
+      'one is accepted',
+      (serviceClock: ServiceClock, clock: ManualClock) => serviceClock.set(seen(clock, later(clock))),
+    ],
+    ['nothing', () => undefined],
+  ])('when %s happens between them, then only two in a row count', async (what, act) => {
     const { clock, serviceClock } = started()
-    serviceClock.hasGoneBack(after(0), momentOf(clock))
+    expect(serviceClock.judge(seen(clock, now(clock)))).toBe('old')
     act(serviceClock, clock)
     await clock.advance(500)
-    expect(serviceClock.hasGoneBack(after(500), momentOf(clock))).toBe(false)
+    expect(serviceClock.judge(seen(clock, now(clock)))).toBe(what === 'nothing' ? 'set-back' : 'old')
   })
+
+  const now = (clock: ManualClock) => parseTimestamp(new Date(clock.wallNow()).toISOString())!
+  const later = (clock: ManualClock) => parseTimestamp(new Date(clock.wallNow() + 60_000).toISOString())!
 })
 
 describe('given a service clock that was never set', () => {

@@ -35,6 +35,18 @@ const ACCEPTED: Record<string, Row[]> = {
     ['2020-12-29T05:42:11+23:59', utc(2020, 11, 28, 5, 43, 11)],
     ['2020-12-29T05:42:11-23:59', utc(2020, 11, 30, 5, 41, 11)],
   ],
+  'a space for T (F230)': [
+    ['2020-12-29 05:42:11.925654Z', utc(2020, 11, 29, 5, 42, 11, 925), 654_000],
+    ['2020-12-29 05:42:11.925654+00:00', utc(2020, 11, 29, 5, 42, 11, 925), 654_000],
+    ['2020-12-29 05:42:11+0300', utc(2020, 11, 29, 2, 42, 11)],
+    ['2017-01-01 02:59:60+0300', LEAP, 1_000_000],
+  ],
+  'an offset without a colon (F230)': [
+    ['2020-12-29T05:42:11+0000', utc(2020, 11, 29, 5, 42, 11)],
+    ['2020-12-29T05:42:11.925654+0300', utc(2020, 11, 29, 2, 42, 11, 925), 654_000],
+    ['2020-12-29T05:42:11-0330', utc(2020, 11, 29, 9, 12, 11)],
+    ['2020-12-29T05:42:11-2359', utc(2020, 11, 30, 5, 41, 11)],
+  ],
   'the last day of a month': [
     ['2020-02-29T12:00:00Z', utc(2020, 1, 29, 12)],
     ['2000-02-29T00:00:00Z', utc(2000, 1, 29)],
@@ -63,6 +75,7 @@ const ACCEPTED: Record<string, Row[]> = {
 const WITHOUT_ZONE: Row[] = [
   ['2020-12-29T05:42:11.925654', utc(2020, 11, 29, 5, 42, 11, 925), 654_000],
   ['2020-07-01T00:00:00', utc(2020, 6, 1)],
+  ['2020-07-01 00:00:00.000001', utc(2020, 6, 1), 1_000],
   ['2016-12-31T23:59:60', LEAP, 1_000_000],
 ]
 
@@ -70,15 +83,18 @@ const read = (rows: Row[]) => rows.map(([text]) => [text, parseTimestamp(text)])
 const expected = (rows: Row[], hasZone = true) => rows.map(([text, at, restNs = 0]) => [text, { at, restNs, hasZone }])
 
 describe('given a timestamp', () => {
-  it.each(Object.entries(ACCEPTED))('when it has %s, then it is read to the nanosecond (F1, F2, F4)', (_, rows) => {
-    expect(read(rows)).toEqual(expected(rows))
-  })
+  it.each(Object.entries(ACCEPTED))(
+    'when it has %s, then it is read to the nanosecond (F1, F2, F4, F230)',
+    (_, rows) => {
+      expect(read(rows)).toEqual(expected(rows))
+    },
+  )
 
   it('when it has no zone, then it is UTC (F3)', () => {
     expect(read(WITHOUT_ZONE)).toEqual(expected(WITHOUT_ZONE, false))
   })
 
-  it('when the process lives in another time zone, then everything reads the same (F3, P12)', () => {
+  it('when the process lives in another time zone, then everything reads the same (F3, F230, P12)', () => {
     const texts = [...Object.values(ACCEPTED).flat(), ...WITHOUT_ZONE].map(([text]) => text)
     const here = texts.map((text) => parseTimestamp(text) ?? null)
     for (const there of readElsewhere('service/timestamp', 'parseTimestamp', texts)) expect(there).toEqual(here)
@@ -100,7 +116,11 @@ describe('given what is no timestamp (F5)', () => {
       ['24:00:00', '25:00:00', '05:60:00', '05:42:61', '05:42:60', '23:58:60', '12:59:60', '5:42:11'].map(onThatDay),
     ],
     ['a leap second that ends no day of UTC', ['2016-12-31T23:59:60+03:00', '2017-01-01T05:59:60+05:30']],
-    ['lower case, or a space for T', ['2020-12-29t05:42:11Z', '2020-12-29T05:42:11z', '2020-12-29 05:42:11Z']],
+    ['lower case', ['2020-12-29t05:42:11Z', '2020-12-29T05:42:11z']],
+    [
+      'anything else for T',
+      ['2020-12-29  05:42:11Z', '2020-12-29T 05:42:11Z', '2020-12-29\t05:42:11Z', '2020-12-29\u00a005:42:11Z'],
+    ],
     [
       'another form of ISO 8601',
       [
@@ -115,7 +135,21 @@ describe('given what is no timestamp (F5)', () => {
     ],
     [
       'another form of zone',
-      ['+0300', '+03', '+24:00', '+03:60', '\u221203:00', 'Z+03:00', ' Z', 'ZZ', 'UTC', ' +03:00'].map(inZone),
+      [
+        '+03',
+        '+3:00',
+        '+300',
+        '+2400',
+        '+0360',
+        '+24:00',
+        '+03:60',
+        '\u221203:00',
+        'Z+03:00',
+        ' Z',
+        'ZZ',
+        'UTC',
+        ' +03:00',
+      ].map(inZone),
     ],
     ['another form of fraction', ['.Z', ',925Z', '.1234567890Z', '.-1Z', '.1e3Z', '.1.2Z'].map(inZone)],
     [
