@@ -1,7 +1,24 @@
-import type { Failure } from '../wire/failure.ts'
+import type { Exchange } from '../core/token-source.ts'
+import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { generalAdvice } from '../wire/refusal.ts'
 import type { Answered } from '../wire/token-call.ts'
 import { oauthServer, VARIANT_B } from './token-document.ts'
+
+/** On a refresh, these say that the service does not offer it (any more). They say nothing of the refresh token. */
+const GONE = [404, 405, 410, 415, 422]
+
+/**
+ * What a complete answer outside 2xx means (specification, section 7). It has no word for a refresh endpoint that is gone, but
+ * announces the end of Variant B (section 9). The refresh token is then untouched, and the credentials may still work.
+ */
+export function failureOf(exchange: Exchange, status: number): Failure {
+  const failure = failureOfStatus(exchange, status)
+  return isGone(exchange, status) ? { ...failure, refreshToken: 'kept' } : failure
+}
+
+function isGone(exchange: Exchange, status: number): boolean {
+  return exchange === 'refresh' && GONE.includes(status)
+}
 
 /**
  * What an answer outside 2xx means (specification, section 7, and the field notes), and what to do about it.
@@ -9,14 +26,27 @@ import { oauthServer, VARIANT_B } from './token-document.ts'
  * @param oauthError What shows that it is an answer of OAuth 2.0, if it is one.
  * @param variant The variant that the source speaks.
  */
-export function adviceFor(failure: Failure, answer: Answered, oauthError: string | undefined, variant: string): string {
+export function adviceFor(
+  exchange: Exchange,
+  failure: Failure,
+  answer: Answered,
+  oauthError: string | undefined,
+  variant: string,
+): string {
   if (failure.outcome === 'rejected' && oauthError !== undefined) return oauthServer(oauthError)
   const advice = generalAdvice(failure, answer, 'baseUrl')
   if (advice !== undefined) return advice
   if (failure.code === 'ERR_CREDENTIALS_REJECTED')
     return `check the credentials, and that the service speaks ${variant}`
   if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was refused'
-  if (answer.status === 404 || answer.status === 410)
+  const hint = hintOf(answer.status, variant)
+  return isGone(exchange, answer.status)
+    ? `the refresh endpoint may be gone, while the credentials may still work; ${hint}`
+    : hint
+}
+
+function hintOf(status: number, variant: string): string {
+  if (status === 404 || status === 410)
     return `check baseUrl and its trailing slash; an OAuth 2.0 server needs oauth2 of axios-evergreen/oauth2; ${VARIANT_B} may have been retired: its support ended on 1 December 2025`
   return `check baseUrl, and that the service speaks ${variant}`
 }

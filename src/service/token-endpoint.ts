@@ -1,10 +1,9 @@
 import { checkFlag } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
-import { failureOfStatus } from '../wire/failure.ts'
 import { refused } from '../wire/refusal.ts'
 import { isSuccess, type TokenCallOptions, TokenCalls } from '../wire/token-call.ts'
-import { adviceFor } from './refusal-advice.ts'
+import { adviceFor, failureOf } from './refusal-advice.ts'
 import { oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
 
 export interface TokenServiceOptions extends TokenCallOptions {
@@ -61,8 +60,8 @@ export class TokenEndpoint {
     const answer = await this.#calls.post({ url, body: requestDocument(attributes), headers: HEADERS }, context)
     const { status, address, text, headers, sent } = answer
     if (isSuccess(status)) return { text, date: headers.get('date'), address, status }
-    const failure = failureOfStatus(exchange, status)
-    const advice = adviceFor(failure, answer, oauthErrorOf(text), this.#variant)
+    const failure = failureOf(exchange, status)
+    const advice = adviceFor(exchange, failure, answer, oauthErrorOf(text), this.#variant)
     throw refused(answer, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
   }
 }

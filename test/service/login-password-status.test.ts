@@ -80,6 +80,9 @@ const refused = { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', retryable: 
 const retired =
   /check baseUrl and its trailing slash; an OAuth 2.0 server needs oauth2 of axios-evergreen\/oauth2; Variant B \(login and password\) may have been retired: its support ended on 1 December 2025$/
 const variant = /check baseUrl, and that the service speaks Variant B \(login and password\)$/
+const kept = { ...misdirected, refreshToken: 'kept' }
+const gone = (hint: RegExp) =>
+  new RegExp(`: the refresh endpoint may be gone, while the credentials may still work; ${hint.source}`)
 
 interface Row {
   exchange: 'obtain' | 'refresh'
@@ -124,8 +127,12 @@ const TABLE: Row[] = [
   ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was refused$/, [400]),
   ...rows('refresh', { ...refused, refreshToken: 'kept' }, /the refresh token was refused$/, [403]),
   ...rows('refresh', throttled, /too many token calls$/, [429]),
-  ...both(misdirected, retired, [404, 410]),
-  ...both(misdirected, variant, [405, 415, 422]),
+  ...rows('obtain', misdirected, retired, [404, 410]),
+  ...rows('obtain', misdirected, variant, [405, 415, 422]),
+  // The refresh endpoint may be gone (F229): the refresh token is untouched.
+  ...rows('refresh', kept, gone(retired), [404, 410]),
+  ...rows('refresh', kept, gone(variant), [405, 415, 422]),
+  ...both(misdirected, variant, [402, 406, 409, 418, 451]),
   ...both(misdirected, /a redirect without a valid target; check baseUrl$/, [307]),
   ...both(gaveUp, /the token service did not finish the call$/, [408, 425]),
 ]
@@ -137,7 +144,7 @@ describe('given the tables of sections 7.2 and 7.3', () => {
   })
 
   it.each(TABLE)(
-    'when $exchange is answered with $status, then it is $expected.code, $expected.outcome (F51, F55, F58, F59)',
+    'when $exchange is answered with $status, then it is $expected.code, $expected.outcome (F51, F55, F58, F59, F229)',
     async ({ exchange, status, serviceCode, expected, advice }) => {
       const body = serviceCode === undefined ? '<html>Sorry</html>' : `{"errors":[{"code":"${serviceCode}"}]}`
       const scope = answer(exchange, body, {}, status)
@@ -145,6 +152,7 @@ describe('given the tables of sections 7.2 and 7.3', () => {
       expect(scope.isDone()).toBe(true)
       expect(error).toMatchObject({ ...expected, status })
       expect(error.serviceCode).toBe(serviceCode)
+      expect(error.refreshToken).toBe(expected.refreshToken)
       expect(error.message).toMatch(advice)
       expect(error.message.startsWith(`${HOST}${PATHS[exchange]} answered ${status}: `)).toBe(true)
     },
