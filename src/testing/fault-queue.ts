@@ -1,14 +1,14 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { checkWhole } from './service-options.ts'
 
-/** The two kinds of token calls, and `resource`: every other request. */
-export type RequestKind = 'obtain' | 'refresh' | 'resource'
+/** The two kinds of token calls; a call to `revocationEndpoint`; one to `loginEndpoint`; `resource`: every other request. */
+export type RequestKind = 'obtain' | 'refresh' | 'revoke' | 'login' | 'resource'
 
 /** What goes wrong with one request. The service applies the fault before it asks the throttle. */
 export type SimulatedFault =
   /**
    * The service sends this answer, and does not act. `status`: 200 to 599. Default `body`: from 400 on, a JSON:API error with the
-   * code that the specification gives that status (at `tokenEndpoint`, an OAuth 2.0 error); below 400, empty.
+   * code that the specification gives that status (at the OAuth 2.0 endpoints, one of their errors); below 400, empty.
    */
   | { status: number; headers?: Record<string, string>; body?: string }
   /** The connection breaks `before` the service acts (the throttle does not count the call), or `after` it has acted. */
@@ -34,11 +34,18 @@ export interface MetFault {
 
 /** The faults that requests have yet to meet: a queue for each kind of request, in the order given. */
 export class FaultQueue {
-  readonly #lines: Record<RequestKind, { fault: MetFault; left: number }[]> = { obtain: [], refresh: [], resource: [] }
+  readonly #lines: Record<RequestKind, { fault: MetFault; left: number }[]> = {
+    obtain: [],
+    refresh: [],
+    revoke: [],
+    login: [],
+    resource: [],
+  }
 
   /** @throws {TypeError | RangeError} naming the argument and its value. */
   add(kind: RequestKind, fault: SimulatedFault, times: number): void {
-    if (!Object.hasOwn(this.#lines, kind)) throw new TypeError(`kind must be obtain, refresh or resource, got ${kind}`)
+    if (!Object.hasOwn(this.#lines, kind))
+      throw new TypeError(`kind must be obtain, refresh, revoke, login or resource, got ${kind}`)
     checkFault(fault)
     checkWhole('times', times, 1, Number.MAX_SAFE_INTEGER)
     this.#lines[kind].push({ fault: { ...fault }, left: times })

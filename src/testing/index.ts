@@ -4,7 +4,8 @@
  * @module axios-evergreen/testing
  */
 export { startTokenService } from './simulated-service.ts'
-export type { SimulatedLogin, SimulatedService } from './simulated-service.ts'
+export type { SimulatedService } from './simulated-service.ts'
+export type { SimulatedLogin } from './simulated-login.ts'
 export type { SimulatedServiceOptions } from './service-options.ts'
 export type { RequestKind, SimulatedFault } from './fault-queue.ts'
 export type { Client, Login } from './token-endpoint.ts'

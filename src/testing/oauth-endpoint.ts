@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MetFault } from './fault-queue.ts'
+import type { SimulatedLogin } from './simulated-login.ts'
 import type { ServiceSettings } from './service-options.ts'
 import type { Answer } from './token-document.ts'
 import type { Client } from './token-endpoint.ts'
@@ -11,60 +12,76 @@ export interface OAuthCall {
   body: string
 }
 
-/** Whether the token call presents a refresh token. */
-export function isRefresh(body: string): boolean {
-  return new URLSearchParams(body).get('grant_type') === 'refresh_token'
-}
-
 /**
- * Answers token calls as OAuth 2.0 says (RFC 6749, sections 2.3, 4.4, 5 and 6): first the throttle, then the form of the
- * request, then the client, then the grant. The second use of a refresh token revokes all tokens that came of its pair (RFC
- * 9700, section 4.14.2).
+ * Answers the calls of clients as OAuth 2.0 says. `token`: token calls (RFC 6749, sections 2.3, 4.4, 5 and 6), first the
+ * throttle, then the form of the request, then the client, then the grant. The second use of a refresh token revokes all tokens
+ * that came of its pair (RFC 9700, section 4.14.2). `revoke`: RFC 7009. A client without a secret is a public one: it may use only
+ * what a login brought.
  *
  * @param waitMs The throttle (see `throttleOf`).
- * @returns a function of one call and the instant it was received, epoch ms by the service's clock.
+ * @returns functions of one call and the instant it was received, epoch ms by the service's clock.
  */
-export function oauthEndpoint(
+export function oauthEndpoints(
   settings: ServiceSettings,
   ledger: TokenLedger,
   client: Readonly<Client>,
   waitMs: (now: number) => number,
 ) {
-  return ({ method, headers, body }: OAuthCall, now: number): Answer => {
+  function token(call: OAuthCall, now: number): Answer {
     const throttledMs = waitMs(now)
     if (throttledMs > 0)
       return refusal(429, 'temporarily_unavailable', 'Too many token calls.', {
         'Retry-After': String(Math.max(1, Math.ceil(throttledMs / 1000))),
       })
-    if (method !== 'POST') return refusal(405, 'invalid_request', `Method ${method} is not allowed.`, { Allow: 'POST' })
-    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-    if (type !== FORM) return refusal(400, 'invalid_request', `Content-Type must be ${FORM}.`)
-    const form = new URLSearchParams(body)
-    const presented = clientIn(headers.authorization, form)
-    if (presented === 'twice') return refusal(400, 'invalid_request', 'The client must authenticate in one way only.')
-    if (presented?.clientId !== client.clientId || presented.clientSecret !== client.clientSecret)
-      return refusal(401, 'invalid_client', 'The client is not known.', { 'WWW-Authenticate': 'Basic realm="token"' })
-    return granted(form, now)
-  }
-
-  function granted(form: URLSearchParams, now: number): Answer {
+    const request = requestIn(call, client)
+    if ('status' in request) return request
+    const { form, isPublic } = request
     const grant = form.get('grant_type')
     if (grant === null) return refusal(400, 'invalid_request', 'grant_type is missing.')
-    if (grant === 'client_credentials') return tokens(ledger.issuePair(now))
+    if (grant === 'client_credentials') return isPublic ? UNKNOWN_CLIENT : tokens(ledger.issuePair(now))
     if (grant !== 'refresh_token')
       return refusal(400, 'unsupported_grant_type', 'grant_type must be client_credentials or refresh_token.')
-    const refresh = form.get('refresh_token')
+    return rotated(form.get('refresh_token'), isPublic, now)
+  }
+
+  function rotated(refresh: string | null, isPublic: boolean, now: number): Answer {
     if (refresh === null) return refusal(400, 'invalid_request', 'refresh_token is missing.')
+    if (isPublic && isConfidential(refresh)) return UNKNOWN_CLIENT
     const pair = ledger.rotate(refresh, now)
     if (pair) return tokens(pair)
     ledger.revokeReused(refresh)
     return refusal(400, 'invalid_grant', 'The refresh token is unknown, expired, revoked, or was used before.')
   }
 
+  function revoke(call: OAuthCall): Answer {
+    const request = requestIn(call, client)
+    if ('status' in request) return request
+    const presented = request.form.get('token')
+    if (presented === null) return refusal(400, 'invalid_request', 'token is missing.')
+    if (request.isPublic && isConfidential(presented)) return UNKNOWN_CLIENT
+    ledger.revoke(presented)
+    // The same for a token that nobody knows: what the client wants is true (RFC 7009, section 2.2).
+    return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: '' }
+  }
+
+  /** Whether the token belongs to the client with the secret. */
+  function isConfidential(presented: string): boolean {
+    return ledger.familyOf(presented)?.isLogin === false
+  }
+
   function tokens({ access, refresh }: IssuedPair): Answer {
     const expires_in = settings.accessLifetimeMs / 1000
     return answer(200, { access_token: access, token_type: 'Bearer', expires_in, refresh_token: refresh })
   }
+
+  return { token, revoke }
+}
+
+/** Answers `loginEndpoint`: a person logs in, and nobody asks for a password. @param logIn Makes the login. */
+export function loginEndpoint({ method, body }: OAuthCall, logIn: (subject?: string) => SimulatedLogin): Answer {
+  if (method !== 'POST') return notPost(method)
+  const subject = new URLSearchParams(body).get('subject') ?? ''
+  return answer(200, logIn(subject === '' ? undefined : subject).answer)
 }
 
 /** @returns The answer of a `{ status }` fault. */
@@ -82,11 +99,29 @@ function wordFor(kind: string, status: number): string {
 
 const FORM = 'application/x-www-form-urlencoded'
 
+/** The form of a call, and whether its client has shown no secret; or the refusal. */
+function requestIn(
+  { method, headers, body }: OAuthCall,
+  client: Readonly<Client>,
+): { form: URLSearchParams; isPublic: boolean } | Answer {
+  if (method !== 'POST') return notPost(method)
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type !== FORM) return refusal(400, 'invalid_request', `Content-Type must be ${FORM}.`)
+  const form = new URLSearchParams(body)
+  const presented = clientIn(headers.authorization, form)
+  if (presented === 'twice') return refusal(400, 'invalid_request', 'The client must authenticate in one way only.')
+  if (presented?.clientId && presented.clientSecret === undefined) return { form, isPublic: true }
+  const { clientId, clientSecret } = client
+  if (presented?.clientId !== clientId || presented.clientSecret !== clientSecret) return UNKNOWN_CLIENT
+  return { form, isPublic: false }
+}
+
 /** Id and secret, in the header or in the body (RFC 6749, section 2.3.1). */
 function clientIn(authorization: string | undefined, form: URLSearchParams): Partial<Client> | 'twice' | undefined {
   const basic = /^basic +([\w+/]+=*)$/i.exec(authorization ?? '')?.[1]
   const [clientId, clientSecret] = [form.get('client_id'), form.get('client_secret')]
-  if (basic === undefined) return clientId === null || clientSecret === null ? undefined : { clientId, clientSecret }
+  if (basic === undefined && clientId === null) return undefined
+  if (basic === undefined) return { clientId: clientId ?? '', ...(clientSecret !== null && { clientSecret }) }
   if (clientSecret !== null) return 'twice'
   const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':').map(formDecoded)
   return { clientId: id, clientSecret: secret }
@@ -105,3 +140,11 @@ function answer(status: number, document: object, headers: Record<string, string
 function refusal(status: number, error: string, error_description: string, headers?: Record<string, string>): Answer {
   return answer(status, { error, error_description }, headers)
 }
+
+function notPost(method: string): Answer {
+  return refusal(405, 'invalid_request', `Method ${method} is not allowed.`, { Allow: 'POST' })
+}
+
+const UNKNOWN_CLIENT = refusal(401, 'invalid_client', 'The client is not known, or its secret is missing.', {
+  'WWW-Authenticate': 'Basic realm="token"',
+})

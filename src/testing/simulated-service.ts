@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { CROSS_ORIGIN, preflightAnswer } from './cross-origin.ts'
 import type { MetFault, RequestKind, SimulatedFault } from './fault-queue.ts'
 import { corrupted, FaultQueue } from './fault-queue.ts'
-import { isRefresh, oauthEndpoint, scriptedRefusal } from './oauth-endpoint.ts'
+import { loginEndpoint, oauthEndpoints, scriptedRefusal } from './oauth-endpoint.ts'
+import { OAUTH_PATHS, type Route, routeOf } from './routes.ts'
 import type { SimulatedServiceOptions } from './service-options.ts'
 import { serviceSettings } from './service-options.ts'
+import { loginOf, type SimulatedLogin } from './simulated-login.ts'
 import type { Answer } from './token-document.ts'
 import { mediaType, refusal } from './token-document.ts'
 import type { Client, Login } from './token-endpoint.ts'
 import { throttleOf, tokenEndpoint } from './token-endpoint.ts'
-import { TokenLedger } from './token-ledger.ts'
+import { newFamily, TokenLedger } from './token-ledger.ts'
 
 export interface SimulatedService {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
@@ -20,9 +23,19 @@ export interface SimulatedService {
    * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and refresh tokens that
    * rotate. The second use of a refresh token is answered 400 `invalid_grant`, and revokes all tokens that came of its pair. The
    * client authenticates by basic or in the body. An answer to client credentials has a refresh token too: RFC 6749 advises
-   * against that, but some servers do it.
+   * against that, but some servers do it. What a login brought may also be refreshed by a public client: any `client_id`, no secret.
    */
   readonly tokenEndpoint: string
+  /**
+   * Where a client takes back a token (RFC 7009), with the same authentication as at `tokenEndpoint`. A refresh token takes with it
+   * all tokens that came of its pair; an access token goes alone. The throttle does not count this.
+   */
+  readonly revocationEndpoint: string
+  /**
+   * A login for pages without a server of their own: a POST with a form, in which `subject` may say who logs in, answers as
+   * `logIn(subject).answer`. Nobody asks for a password. The throttle does not count this.
+   */
+  readonly loginEndpoint: string
   /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
   readonly client: Client
   /** The credentials Variant B accepts; random for each service. */
@@ -45,8 +58,10 @@ export interface SimulatedService {
   /**
    * A person logs in and gets a first pair, for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Neither
    * the log nor the throttle counts this.
+   *
+   * @param subject Who logs in. It comes back as `subject`, and as `sub` of the ID token in `answer`.
    */
-  logIn(): Promise<SimulatedLogin>
+  logIn(subject?: string): Promise<SimulatedLogin>
   /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
   revokeAccessTokens(): void
   /**
@@ -58,21 +73,16 @@ export interface SimulatedService {
   close(): Promise<void>
 }
 
-/** What a login brings. Lifetimes in ms. */
-export interface SimulatedLogin {
-  accessToken: string
-  accessLifetimeMs: number
-  refreshToken: string
-  refreshLifetimeMs: number
-}
-
 /**
  * A real HTTP server on 127.0.0.1 that behaves as the specification says, both variants, for tests and demos. Like any
  * server it keeps the process alive until `close()`.
  *
- * Every path but `token/` and `token/refresh/` (with or without the slash) and that of `tokenEndpoint` is a protected resource. With a good
- * `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
- * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401.
+ * Every path but `token/` and `token/refresh/` (with or without the slash) and those of the three `…Endpoint` members is a protected resource. With
+ * a good `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
+ * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401, with
+ * `WWW-Authenticate: Bearer error="invalid_token"` if a token was presented (RFC 6750, section 3.1).
+ *
+ * Pages of any origin may call it (CORS). Preflights meet no fault, and are not in the log.
  *
  * All answers carry a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
  * before faults, throttle and credentials are looked at.
@@ -99,18 +109,22 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   const ledger = new TokenLedger(settings)
   const waitMs = throttleOf(settings)
   const answerTokenCall = tokenEndpoint(settings, ledger, client, login, waitMs)
-  const answerOAuthCall = oauthEndpoint(settings, ledger, client, waitMs)
+  const oauth = oauthEndpoints(settings, ledger, client, waitMs)
   const faults = new FaultQueue()
   const log: SimulatedService['log'][number][] = []
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = String(request.method)
     const path = String(request.url)
-    const isOAuth = path.split('?')[0] === OAUTH_PATH
+    const preflight = preflightAnswer(method, request.headers)
+    if (preflight) {
+      response.writeHead(204, preflight).end()
+      return
+    }
     const body = await bodyOf(request)
     if (body === 'gone') return
     const text = body === 'too-large' ? '' : body.text
-    const kind = isOAuth ? (isRefresh(text) ? 'refresh' : 'obtain') : kindOf(path)
+    const { kind, isOAuth } = routeOf(path, text)
     const record = (status: number) => log.push(Object.freeze({ at: Date.now(), kind, method, path, status }))
     const fault = body === 'too-large' ? {} : faults.take(kind)
     if (fault.hang || fault.drop === 'before') {
@@ -122,10 +136,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     let answer: Answer
     if (body === 'too-large') answer = refusal(413, 'The body is larger than 1 MiB.')
     else if (fault.status !== undefined) answer = (isOAuth ? scriptedRefusal : scripted)(kind, fault.status, fault)
-    else if (isOAuth) answer = answerOAuthCall({ method, headers: request.headers, body: text }, receivedAt())
-    else if (kind === 'resource') answer = resource(request, text)
-    else
-      answer = answerTokenCall({ kind, method, contentType: request.headers['content-type'], body: text }, receivedAt())
+    else answer = answerTo(request, { kind, isOAuth }, text)
 
     if (kind !== 'resource' && settings.latencyMs > 0) await pause(settings.latencyMs, response)
     if (fault.drop === 'after' || response.destroyed) {
@@ -136,7 +147,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     record(answer.status)
     response.statusCode = answer.status
     response.setHeader('Date', new Date(serviceNow()).toUTCString())
-    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+    for (const [name, value] of Object.entries({ ...CROSS_ORIGIN, ...answer.headers })) response.setHeader(name, value)
     const bytes = Buffer.from(corrupted(kind, answer.body, fault.corrupt))
     if (fault.corrupt === 'truncate') {
       response.setHeader('Content-Length', bytes.length)
@@ -145,11 +156,27 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     } else response.end(bytes)
   }
 
+  function answerTo(request: IncomingMessage, { kind, isOAuth }: Route, body: string): Answer {
+    const { headers, method = '' } = request
+    if (kind === 'resource') return resource(request, body)
+    if (kind === 'revoke') return oauth.revoke({ method, headers, body })
+    if (kind === 'login') return loginEndpoint({ method, headers, body }, logIn)
+    if (isOAuth) return oauth.token({ method, headers, body }, receivedAt())
+    return answerTokenCall({ kind, method, contentType: headers['content-type'], body }, receivedAt())
+  }
+
+  function logIn(subject?: string): SimulatedLogin {
+    const now = serviceNow()
+    return loginOf(ledger.issuePair(now, newFamily({ isLogin: true })), subject, now, baseUrl)
+  }
+
   function resource({ method, url, headers }: IncomingMessage, body: string): Answer {
     const { authorization = '', ...shown } = headers
     const access = /^bearer +(\S+)$/i.exec(authorization)?.[1]
     if (access === undefined || !ledger.acceptsAccess(access, serviceNow()))
-      return refusal(401, 'A good access token is needed.', undefined, { 'WWW-Authenticate': 'Bearer' })
+      return refusal(401, 'A good access token is needed.', undefined, {
+        'WWW-Authenticate': access === undefined ? 'Bearer' : 'Bearer error="invalid_token"',
+      })
     const echo = JSON.stringify({ method, path: url, headers: shown, body })
     return { status: 200, headers: { 'Content-Type': 'application/json' }, body: echo }
   }
@@ -164,17 +191,15 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     baseUrl,
-    tokenEndpoint: baseUrl + OAUTH_PATH,
+    tokenEndpoint: baseUrl + OAUTH_PATHS.tokenEndpoint,
+    revocationEndpoint: baseUrl + OAUTH_PATHS.revocationEndpoint,
+    loginEndpoint: baseUrl + OAUTH_PATHS.loginEndpoint,
     client,
     login,
     log,
     count: (kind) => log.filter((served) => served.kind === kind).length,
     failNext: (kind, fault, times = 1) => faults.add(kind, fault, times),
-    logIn() {
-      const { access, refresh } = ledger.issuePair(serviceNow())
-      const { accessLifetimeMs, refreshLifetimeMs } = settings
-      return Promise.resolve({ accessToken: access, accessLifetimeMs, refreshToken: refresh, refreshLifetimeMs })
-    },
+    logIn: (subject) => Promise.resolve(logIn(subject)),
     revokeAccessTokens: () => ledger.revokeAccess(),
     stealRefreshToken: () =>
       new Promise((resolve) => {
@@ -191,13 +216,6 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
         server.closeAllConnections()
       }),
   }
-}
-
-const OAUTH_PATH = '/oauth/token'
-
-function kindOf(path: string): RequestKind {
-  if (/^\/token\/?(\?|$)/.test(path)) return 'obtain'
-  return /^\/token\/refresh\/?(\?|$)/.test(path) ? 'refresh' : 'resource'
 }
 
 /** @returns The answer of a `{ status }` fault, with the codes of the specification, section 7. */

@@ -14,8 +14,10 @@ export interface IssuedPair extends IssuedAccess {
 }
 
 /** All tokens that came of one pair by rotation. */
-interface Family {
+export interface Family {
   isRevoked: boolean
+  /** Whether a person's login brought the pair: then a client without a secret may use it. */
+  readonly isLogin: boolean
 }
 
 interface Issued {
@@ -38,14 +40,14 @@ export class TokenLedger {
     this.#lifetimes = lifetimes
   }
 
-  issueAccess(now: number, family: Family = { isRevoked: false }): IssuedAccess {
+  issueAccess(now: number, family = newFamily()): IssuedAccess {
     const access = opaqueToken()
     const accessExpiresAt = now + this.#lifetimes.accessLifetimeMs
     this.#access.set(access, { expiresAt: accessExpiresAt, family })
     return { id: randomUUID(), access, accessExpiresAt }
   }
 
-  issuePair(now: number, family: Family = { isRevoked: false }): IssuedPair {
+  issuePair(now: number, family = newFamily()): IssuedPair {
     const refresh = opaqueToken()
     const refreshExpiresAt = now + this.#lifetimes.refreshLifetimeMs
     this.#refresh.set(refresh, { expiresAt: refreshExpiresAt, family })
@@ -67,6 +69,18 @@ export class TokenLedger {
     if (family) family.isRevoked = true
   }
 
+  /** The family of any token that was issued, superseded ones included. */
+  familyOf(token: string): Family | undefined {
+    return this.#refresh.get(token)?.family ?? this.#superseded.get(token) ?? this.#access.get(token)?.family
+  }
+
+  /** A refresh token takes with it all tokens that came of its pair; an access token goes alone (RFC 7009, section 2.1). */
+  revoke(token: string): void {
+    if (this.#access.delete(token)) return
+    const family = this.familyOf(token)
+    if (family) family.isRevoked = true
+  }
+
   /** The refresh token issued last among those still good. */
   currentRefresh(now: number): string | undefined {
     return [...this.#refresh].findLast(([, issued]) => isGood(issued, now))?.[0]
@@ -80,6 +94,10 @@ export class TokenLedger {
   revokeAccess(): void {
     this.#access.clear()
   }
+}
+
+export function newFamily({ isLogin = false } = {}): Family {
+  return { isRevoked: false, isLogin }
 }
 
 function isGood({ expiresAt, family }: Issued, now: number): boolean {

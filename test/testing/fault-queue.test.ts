@@ -221,7 +221,7 @@ describe('given a corrupt answer', () => {
 
 describe('given a fault that is none', () => {
   it.each<[string, string, unknown, number, string]>([
-    ['TypeError', 'token', { status: 500 }, 1, 'kind must be obtain, refresh or resource, got token'],
+    ['TypeError', 'token', { status: 500 }, 1, 'kind must be obtain, refresh, revoke, login or resource, got token'],
     ['TypeError', 'toString', { status: 500 }, 1, 'got toString'],
     ['TypeError', 'obtain', {}, 1, 'fault must have a status, drop, hang or corrupt of the listed values, got {}'],
     ['TypeError', 'obtain', null, 1, 'got null'],

@@ -59,18 +59,22 @@ describe('given a good access token', () => {
 
 describe('given no good access token', () => {
   it.each([
-    ['no header', undefined],
-    ['an unknown token', 'Bearer unknown'],
-    ['no token', 'Bearer'],
-  ])('when a request comes with %s, then it is refused with 401 by the clock of the service', async (_, value) => {
-    const service = await startWorld({ clockOffsetMs: 86_400_000 })
-    standAt(Date.parse('2020-12-29T05:42:11.925Z'))
-    const response = await fetch(`${service.baseUrl}/orders`, { headers: value ? { Authorization: value } : {} })
-    expect(response.status).toBe(401)
-    expect(response.headers.get('www-authenticate')).toBe('Bearer')
-    expect(response.headers.get('date')).toBe('Wed, 30 Dec 2020 05:42:11 GMT')
-    expect(await response.json()).toEqual({ errors: [{ status: '401', detail: 'A good access token is needed.' }] })
-  })
+    ['no header', undefined, 'Bearer'],
+    ['another scheme', 'Basic YTpi', 'Bearer'],
+    ['no token', 'Bearer', 'Bearer'],
+    ['an unknown token', 'Bearer unknown', 'Bearer error="invalid_token"'],
+  ])(
+    'when a request comes with %s, then it is refused with 401 by the clock of the service',
+    async (_, value, challenge) => {
+      const service = await startWorld({ clockOffsetMs: 86_400_000 })
+      standAt(Date.parse('2020-12-29T05:42:11.925Z'))
+      const response = await fetch(`${service.baseUrl}/orders`, { headers: value ? { Authorization: value } : {} })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe(challenge)
+      expect(response.headers.get('date')).toBe('Wed, 30 Dec 2020 05:42:11 GMT')
+      expect(await response.json()).toEqual({ errors: [{ status: '401', detail: 'A good access token is needed.' }] })
+    },
+  )
 
   it.each(['/', '/tokens', '/token/refresh/now', '//token/', '/v1/token/'])(
     'when %s is posted to, then it is a resource, not the token endpoint',
