@@ -111,8 +111,28 @@ export function oauthErrorOf(text: string): string | undefined {
 }
 
 /**
+ * The word of the specification (section 7), and those of the framework that the service seems to be built with. A word that
+ * is not here is never shown: it may be a token, or a part of one.
+ */
+const KNOWN_WORDS = new Set([
+  'throttled',
+  'authentication_failed',
+  'error',
+  'invalid',
+  'method_not_allowed',
+  'no_active_account',
+  'not_authenticated',
+  'not_found',
+  'parse_error',
+  'permission_denied',
+  'token_not_valid',
+  'unsupported_media_type',
+])
+
+/**
  * @param sent What was sent, which an answer may echo.
- * @returns The application code of an error answer, if it has one. It is evidence only: the status decides (field notes).
+ * @returns The application code of an error answer, if it has one: a number of at most nine digits, or a known word. It is
+ * evidence only: the status decides (field notes).
  */
 export function serviceCodeOf(text: string, sent: readonly unknown[]): string | undefined {
   const answer = parsed(text)
@@ -126,7 +146,7 @@ export function serviceCodeOf(text: string, sent: readonly unknown[]): string | 
   for (const holder of holders) {
     const code = isObject(holder) ? own(holder, 'code') : undefined
     const word = typeof code === 'number' || typeof code === 'string' ? String(code).trim() : ''
-    if (/^[\w.-]{1,32}$/.test(word) && !sent.includes(word)) return word
+    if ((/^\d{1,9}$/.test(word) || KNOWN_WORDS.has(word)) && !sent.includes(word)) return word
   }
   return undefined
 }
