@@ -69,7 +69,7 @@ export class ServiceClock {
  * @param accepted The last answer that was accepted. Without one, nothing can be old.
  * @param refused The last answer that was found old since.
  */
-export function ageOf(seen: Sighting, accepted: Sighting | undefined, refused: Sighting | undefined): Age {
+function ageOf(seen: Sighting, accepted: Sighting | undefined, refused: Sighting | undefined): Age {
   if (!accepted || isAfter(seen.time, accepted.time)) return 'newer'
   // The service may sign two answers in one instant, for two refresh tokens. The same refresh token again is a replay.
   if (!isAfter(accepted.time, seen.time) && seen.refresh !== accepted.refresh) return 'newer'

@@ -225,7 +225,7 @@ describe('given a logout', () => {
     [{ token: 'any', client_id: '' }, 401, 'invalid_client'],
   ])('when it is asked by %j, then the answer is %d %s', async (form, status, error) => {
     const { revocationEndpoint } = await startWorld()
-    const answered = await call(revocationEndpoint, { client_id: 'page', ...(form) })
+    const answered = await call(revocationEndpoint, { client_id: 'page', ...form })
     expect([answered.status, answered.body.error]).toEqual([status, error])
   })
 
