@@ -91,7 +91,9 @@ export interface Watcher {
   /** Makes one token call by calling `run`. */
   call<Result>(exchange: 'obtain' | 'refresh', attempt: number, run: () => Promise<Result>): Promise<Result>
   /** A caller begins to wait for `token`, in the caller's own asynchronous context. */
-  wait(token: Promise<string>): void
+  wait(token: Promise<string>, because: RenewalCause): void
+  /** A caller gets `error` at once, because no wait can help. Older copies of the package do not listen. */
+  refused?(error: TokenError, because: RenewalCause): void
 }
 
 type Listener = (event: never) => unknown
@@ -157,6 +159,12 @@ export class Events {
         .then(listener)
         .catch(() => undefined)
     }
+  }
+
+  /** Tells the watcher of a caller who does not even wait. @returns `error` */
+  refused(error: TokenError, because: RenewalCause): TokenError {
+    this.watcher?.refused?.(error, because)
+    return error
   }
 
   /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */

@@ -261,14 +261,14 @@ export class Machine {
     const living = mayKeep ? this.#current?.living : undefined
     const admitted = this.#admission(limit, because === 'forced')
     const isRefused = admitted !== 'start' && admitted !== 'join'
-    if (isRefused && living === undefined) throw this.#refused(admitted)
+    if (isRefused && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start') this.#renew(because)
     renewalIn(this.#phase)?.hurry(limit)
-    if (living === undefined || !this.#current) return this.#waitIn({ limit, signal })
+    if (living === undefined || !this.#current) return this.#waitIn({ limit, signal }, because)
     // The token is in its hard window. The caller waits until a third of the window is left, then takes the old token.
     const { patienceMs } = this.#current
     if (isRefused || patienceMs <= 0) return living
-    return this.#waitIn({ limit, keepAt: now + patienceMs, signal })
+    return this.#waitIn({ limit, keepAt: now + patienceMs, signal }, because)
   }
 
   #admission(limit?: number, isForced = false) {
@@ -276,14 +276,14 @@ export class Machine {
     return admission(this.#phase, this.#now, limit, isForced || isUnserved)
   }
 
-  #refused(refusal: 'closed' | Rest): TokenError {
+  #refused(refusal: 'closed' | Rest, because: RenewalCause): TokenError {
     if (refusal !== 'closed' && refusal.error.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(refusal.error, 'here')
-    return this.#refusal(refusal)
+    return this.#settings.events.refused(this.#refusal(refusal), because)
   }
 
-  #waitIn(wait: Wait): Promise<string> {
+  #waitIn(wait: Wait, because: RenewalCause): Promise<string> {
     const token = this.#room.share(wait)
-    this.#settings.events.watcher?.wait(token)
+    this.#settings.events.watcher?.wait(token, because)
     return token
   }
 

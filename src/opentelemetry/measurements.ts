@@ -24,6 +24,8 @@ export class Measurements {
   readonly #renewals
   readonly #waits
   readonly #failures
+  readonly #requests
+  readonly #logins
   readonly #suspicions
   readonly #storeErrors
   readonly #anomalies
@@ -41,6 +43,8 @@ export class Measurements {
     this.#renewals = seconds('evergreen.renewal.duration', 'Time from the start of a renewal to its new token')
     this.#waits = seconds('evergreen.wait.duration', 'Time that callers waited for a token')
     this.#failures = counter('evergreen.renewal.failures', 'Renewals that gave up', 'renewal')
+    this.#requests = counter('evergreen.requests.failed', 'Requests for which there was no token', 'request')
+    this.#logins = counter('evergreen.logins.required', 'Logins that ended, so that a person must log in', 'login')
     this.#suspicions = counter(
       'evergreen.suspicions',
       'Refresh tokens that were refused before their time',
@@ -98,6 +102,10 @@ export class Measurements {
     this.#waits.record(ms / 1_000, { ...this.#attributes, ...(errorType !== undefined && { 'error.type': errorType }) })
   }
 
+  failed(errorType: string): void {
+    this.#requests.add(1, { ...this.#attributes, 'error.type': errorType })
+  }
+
   hear<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
     this.#hearing[name]?.(event)
   }
@@ -111,6 +119,11 @@ export class Measurements {
     suspicious: ({ severity, evidence }) => {
       const attributes = { 'evergreen.suspicion.severity': severity, 'evergreen.suspicion.evidence': evidence }
       this.#suspicions.add(1, { ...this.#attributes, ...attributes })
+    },
+    // Each other process of the store says `elsewhere`: one login that ended counts once.
+    loginChanged: ({ login, by, reason = 'unknown' }) => {
+      if (login === 'required' && by === 'here')
+        this.#logins.add(1, { ...this.#attributes, 'evergreen.login.reason': reason })
     },
     storeUnavailable: () => this.#storeErrors.add(1, this.#attributes),
     anomaly: ({ kind }) => this.#anomalies.add(1, { ...this.#attributes, 'evergreen.anomaly.kind': kind }),

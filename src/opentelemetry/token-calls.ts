@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { isTokenError, outcomeOf, type TokenError } from '../core/errors.ts'
-import type { Watcher } from '../core/events.ts'
+import type { RenewalCause, Watcher } from '../core/events.ts'
 import { quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import type { Measurements } from './measurements.ts'
@@ -64,7 +64,7 @@ export class TokenCalls implements Watcher {
     }
   }
 
-  wait(token: Promise<string>): void {
+  wait(token: Promise<string>, because?: RenewalCause): void {
     const { monotonicNow, measurements } = this.#settings
     const startedAt = monotonicNow()
     const asking = quietly(() => this.#linkActive())
@@ -74,8 +74,16 @@ export class TokenCalls implements Watcher {
     }
     void token.then(
       () => end(),
-      (error: unknown) => end(isTokenError(error) ? error.code : 'aborted'),
+      (error: unknown) => {
+        end(isTokenError(error) ? error.code : 'aborted')
+        if (isTokenError(error)) this.refused(error, because)
+      },
     )
+  }
+
+  refused({ code }: TokenError, because?: RenewalCause): void {
+    // `renew()` is no request: while the old token lives, its failure costs nobody anything.
+    if (because !== 'forced') quietly(() => this.#settings.measurements?.failed(code))
   }
 
   #startSpan(exchange: Exchange, attempt: number): Span | undefined {

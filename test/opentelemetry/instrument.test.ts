@@ -80,6 +80,52 @@ describe('given a manager that is instrumented', () => {
     await clock.advance(1_000)
   })
 
+  it('when requests fail at once in a cool-down, then each of them is counted, and so is the one that waited (F250)', async () => {
+    const source = new ScriptedSource()
+    source.script.push(failing(400))
+    const { clock, tokens } = manage(source)
+    instrument(tokens, { meter: telemetry.meter })
+    const api = axios.create({ baseURL: 'https://api.example.com' })
+    attachBearer(api, tokens)
+    await outcome(tokens.getAccessToken())
+    for (let n = 0; n < 5; n += 1) await outcome(tokens.getAccessToken())
+    await outcome(api.get('/wallet'))
+    const count = 'evergreen_requests_failed_total{error_type="ERR_CREDENTIALS_REJECTED"}'
+    expect(await telemetry.scrape()).toMatchObject({ [count]: 7 })
+    await clock.advance(120_000)
+    await tokens.close()
+    await outcome(tokens.getAccessToken())
+    expect(await telemetry.scrape()).toMatchObject({
+      [count]: 7,
+      'evergreen_requests_failed_total{error_type="ERR_CLOSED"}': 1,
+    })
+  })
+
+  it('when renewals fail while the token serves, or a caller gives up, then no request has failed (F250)', async () => {
+    const source = new ScriptedSource()
+    const { clock, tokens } = manage(source)
+    instrument(tokens, { meter: telemetry.meter })
+    await tokens.getAccessToken()
+    source.script.push(...Array.from({ length: 20 }, () => failing(503)))
+    for (let n = 0; n < 2; n += 1) {
+      const renewal = outcome(tokens.renew())
+      await clock.advance(10_000)
+      await renewal
+    }
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    await tokens.reset()
+    const controller = new AbortController()
+    const caller = outcome(tokens.getAccessToken({ signal: controller.signal }))
+    controller.abort()
+    await caller
+    const read = Object.keys(await telemetry.scrape()).join()
+    expect([read.includes('evergreen_renewal_failures'), read.includes('evergreen_requests_failed')]).toEqual([
+      true,
+      false,
+    ])
+    await tokens.close()
+  })
+
   it('when something is odd, then that is counted', async () => {
     const { clock, tokens } = manage()
     instrument(tokens, { meter: telemetry.meter })
@@ -281,6 +327,18 @@ describe('given a hand-made manager', () => {
     expect(read).toMatchObject({ 'evergreen_manager_phase{evergreen_phase="fresh"}': 1 })
     expect(Object.keys(read).join()).toContain('evergreen_renewal_duration_count')
     expect(trace.getActiveSpan()).toBeUndefined()
+  })
+
+  it('when it says that logins have ended, then those that ended here are counted, by reason', async () => {
+    let tell: Parameters<TokenManager['onAny']>[0] = () => undefined
+    const { tokens } = manage()
+    const onAny: TokenManager['onAny'] = (listener) => ((tell = listener), () => undefined)
+    instrument({ onAny, status: () => tokens.status() }, { meter: telemetry.meter })
+    tell('loginChanged', { login: 'present', by: 'here', account: 'unknown' })
+    tell('loginChanged', { login: 'required', by: 'here', account: 'same', reason: 'refused' })
+    tell('loginChanged', { login: 'required', by: 'elsewhere', account: 'same', reason: 'refused' })
+    const read = Object.entries(await telemetry.scrape()).filter(([name]) => name.includes('logins'))
+    expect(read).toEqual([['evergreen_logins_required_total{evergreen_login_reason="refused"}', 1]])
   })
 
   it('when it says that its store fails, then that is counted', async () => {
