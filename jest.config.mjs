@@ -1,6 +1,6 @@
 /** Tests that start a process for each of many programs, or processes by the dozen: `npm run test:slow`, beside `npm test`. */
 export const slowTests = [
-  ...['documents', 'doctor', 'examples', 'operations', 'redis/processes'],
+  ...['documents', 'doctor', 'examples', 'operations', 'operations/alerts', 'redis/processes'],
   ...['faults/processes', 'faults/pollution', 'service/polluted-prototype'],
 ].map((name) => `<rootDir>/test/${name}.test.ts`)
 

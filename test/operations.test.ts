@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isPromtoolThere, promtool } from './operations/promtool.ts'
 
 const read = (name: string) => readFileSync(name, 'utf8')
 const page = read('docs/operations.md')
@@ -28,7 +28,7 @@ describe('given what watches a manager in production', () => {
     const texts = [rules, ...expressions.map(({ expr }) => expr)]
     const words = texts.flatMap((text) => text.match(/\bevergreen_[a-z_]+/g) ?? [])
     const names = metrics.map((name) => name.replaceAll('.', '_'))
-    const labels = /^evergreen_(account|exchange|outcome|phase|suspicion_\w+|anomaly_kind|renewal_cause)$/
+    const labels = /^evergreen_(account|exchange|outcome|phase|suspicion_\w+|anomaly_kind|renewal_cause|login_reason)$/
     const unknown = words.filter((word) => !labels.test(word) && !names.includes(word.replace(/_total$/, '')))
     expect(unknown).toEqual([])
     for (const name of names) expect([rules, JSON.stringify(dashboard)].join()).toContain(name)
@@ -42,20 +42,7 @@ describe('given what watches a manager in production', () => {
   })
 })
 
-const hasPromtool = () => spawnSync('promtool', ['--version']).status === 0
-if (!hasPromtool())
-  spawnSync(
-    process.execPath,
-    ['-e', "import('./test/support/apt-install.mjs').then((apt) => apt.aptInstall('prometheus'))"],
-    {
-      stdio: 'inherit',
-    },
-  )
-const isThere = hasPromtool()
-if (!isThere)
-  console.warn(
-    'SKIPPED: the rules of Prometheus. There is no promtool (package prometheus), and none could be installed.',
-  )
+const isThere = isPromtoolThere()
 
 ;(isThere ? describe : describe.skip)('given promtool', () => {
   let folder: string
@@ -63,11 +50,6 @@ if (!isThere)
     folder = mkdtempSync(join(tmpdir(), 'evergreen-rules-'))
   })
   afterAll(() => rmSync(folder, { recursive: true }))
-
-  const promtool = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
-    return { status, printed: stdout + stderr }
-  }
 
   const inPrometheus = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replace(/\$(job|account)/g, '.*')
 
