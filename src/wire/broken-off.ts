@@ -5,13 +5,15 @@ import { type Failure, failureOfNetwork } from './failure.ts'
  * The error of a call without a complete answer. It keeps only the code of the failure: an axios error carries the whole
  * request, and messages of mocking libraries do, too.
  */
-export function brokenOff(thrown: unknown, address: string, status: number | undefined): TokenError {
+export function brokenOff(thrown: unknown, address: string, status: number | undefined, proxy?: string): TokenError {
   const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
   // Once there is a status, the request was sent.
   const known: Failure = status === undefined ? failure : { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' }
   const notSent = known.outcome === 'not-sent'
   const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
-  const message = [`${address} ${what} (${errorCode})`, advice].filter((part) => part !== undefined).join(': ')
+  const happened = [`${address} ${what} (${errorCode})`, proxy].filter((part) => part !== undefined).join(' ')
+  const toDo = advice ?? (proxy && 'check the proxy, or name the host in NO_PROXY')
+  const message = toDo === undefined ? happened : `${happened}: ${toDo}`
   return new TokenError(known.code, message, { ...known, status })
 }
 

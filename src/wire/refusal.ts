@@ -5,12 +5,13 @@ import type { Answered } from './token-call.ts'
 
 /** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(
-  { address, status, retryAfterMs }: Answered,
+  { address, status, retryAfterMs, proxy }: Answered,
   failure: Failure,
   advice: string,
   serviceCode: string | undefined,
 ): TokenError {
-  const message = `${address} answered ${status}: ${advice}`
+  const answered = proxy === undefined ? `answered ${status}` : `answered ${status} ${proxy}`
+  const message = `${address} ${answered}: ${advice}`
   return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
 }
 

@@ -1,10 +1,12 @@
 import { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
 import { checkObject, ownOptions } from '../core/option-checks.ts'
+import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { brokenOff, tooLate } from './broken-off.ts'
 import { parseRetryAfter } from './http-date.ts'
+import { notOfProxy, throughProxy } from './proxy.ts'
 import { unheldTransport } from './unheld-transport.ts'
 
 /** The transport of the calls to a token service. */
@@ -49,6 +51,8 @@ export interface Answered {
   readonly retryAfterMs: number | undefined
   /** The headers that were sent, which an answer may echo. */
   readonly sent: readonly unknown[]
+  /** Names the proxy, for messages. */
+  readonly proxy?: string | undefined
 }
 
 /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
@@ -82,7 +86,7 @@ export class TokenCalls {
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
       body = await readBody(response.data, headers)
     } catch (thrown) {
-      throw brokenOff(thrown, address, response?.status)
+      throw brokenOff(thrown, address, response?.status, this.#proxyOf(response ?? thrown, url))
     }
     // A browser shows nothing of a redirect that fetch does not follow, not even which one it is. What 0 means in a user's own adapter is not known.
     const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
@@ -92,7 +96,13 @@ export class TokenCalls {
     const retryAfterMs = isRepeated(response, 'retry-after')
       ? undefined
       : parseRetryAfter(headers.get('retry-after'), headers.get('date'), context.clock.wallNow())
-    return { status, url, address, text, headers, retryAfterMs, sent: Object.values(request.headers ?? {}) }
+    const proxy = this.#proxyOf(response, url)
+    const sent = Object.values(request.headers ?? {})
+    return notOfProxy({ status, url, address, text, headers, retryAfterMs, sent, proxy })
+  }
+
+  #proxyOf(answerOrError: unknown, url: URL): string | undefined {
+    return throughProxy(member(answerOrError, 'request'), url, this.#transport.proxy)
   }
 
   #request({ url, body, headers: own }: TokenCall, { signal, holdsProcess = true }: ExchangeContext) {

@@ -1,0 +1,69 @@
+import { TokenError } from '../core/errors.ts'
+import { parsedUrl } from '../core/secure-origin.ts'
+import { member, quietly } from '../core/thrown.ts'
+import type { Answered } from './token-call.ts'
+
+/**
+ * Names the proxy that a call went through: axios takes one from the environment. Nobody searches there, because the address in the message is the one that works.
+ *
+ * @param request Of the answer or of the error: in Node it shows whether there was a proxy.
+ * @param own `proxy` of the transport options.
+ * @returns For messages, such as `through the proxy proxy.example.com:3128 of HTTPS_PROXY`: no user, no password. Undefined without a proxy, or if its setting is not known.
+ */
+export function throughProxy(request: unknown, url: URL, own?: unknown): string | undefined {
+  const host = proxyHost(request)
+  if (host === undefined) return undefined
+  const found = settings(url, own).find(({ proxy }) => proxy?.hostname.replace(/^\[|\]$/g, '') === host)
+  if (!found?.proxy) return undefined
+  const { hostname, port, protocol } = found.proxy
+  return `through the proxy ${hostname}:${port || (protocol === 'https:' ? 443 : 80)} of ${found.name}`
+}
+
+/** @returns The host that the request was sent to in place of that of its URL. */
+function proxyHost(request: unknown): string | undefined {
+  // Towards https an agent makes a tunnel. Towards http the request line has the whole URL (RFC 9112, section 3.2.2).
+  const tunnel = member(member(member(request, 'agent'), 'proxy'), 'hostname')
+  const isWhole = /^https?:\/\//.test(String(member(request, 'path')))
+  const host = tunnel ?? (isWhole ? member(request, 'host') : undefined)
+  return typeof host === 'string' ? host.toLowerCase() : undefined
+}
+
+interface Setting {
+  readonly name: string
+  readonly proxy: URL | undefined
+}
+
+/** In the order in which axios reads them. */
+function settings({ protocol }: URL, own: unknown): Setting[] {
+  const host = member(own, 'host')
+  if (typeof host === 'string')
+    return [{ name: 'transport.proxy', proxy: proxyUrl(`${host}:${String(member(own, 'port'))}`) }]
+  const names = [`${protocol.slice(0, -1)}_proxy`, 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])
+  return names.map((name) => ({ name, proxy: proxyUrl(environment(name)) }))
+}
+
+function proxyUrl(text: string): URL | undefined {
+  return text === '' ? undefined : parsedUrl(text.includes('://') ? text : `http://${text}`)
+}
+
+/** Some runtimes ask a person before they show a variable, or refuse. */
+function environment(name: string): string {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  return quietly(() => process?.env?.[name]) ?? ''
+}
+
+/**
+ * @returns The same answer.
+ * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy answers 403 with its own page: that refuses no credentials and no refresh token.
+ */
+export function notOfProxy(answer: Answered): Answered {
+  const { status, proxy, address, headers, text } = answer
+  const isPage = /html/i.test(String(headers.get('content-type'))) || /^\s*</.test(text)
+  if (status !== 403 || proxy === undefined || !isPage) return answer
+  const advice = 'with a web page: ask whoever runs the proxy, or name the host in NO_PROXY'
+  throw new TokenError('ERR_TOKEN_REQUEST', `${address} answered 403 ${proxy} ${advice}`, {
+    outcome: 'rejected',
+    status,
+    refreshToken: 'kept',
+  })
+}
