@@ -45,7 +45,7 @@ const login = () => ({ EVERGREEN_LOGIN: service.login.login, EVERGREEN_PASSWORD:
 
 describe('given a token service', () => {
   beforeAll(async () => {
-    service = await startTokenService({ accessLifetimeMs: 300_000, clockOffsetMs: 90_000 })
+    service = await startTokenService({ accessLifetimeMs: 300_000, clockOffsetMs: 30_000 })
   })
   afterAll(() => service.close())
 
@@ -69,7 +69,7 @@ describe('given a token service', () => {
       printed,
     )!
     // Both numbers are rounded. How far the clock can be off depends on how long the call took.
-    expect(Math.abs(Number(ahead) - 90)).toBeLessThanOrEqual(Number(off) / (unit === 'ms' ? 1_000 : 1) + 0.1)
+    expect(Math.abs(Number(ahead) - 30)).toBeLessThanOrEqual(Number(off) / (unit === 'ms' ? 1_000 : 1) + 0.1)
     expect(service.count('obtain') - before).toBe(1)
   })
 
@@ -89,7 +89,7 @@ describe('given a token service', () => {
     const { clock, refreshLifetimeMs } = findings as { clock: { aheadMs: number; uncertaintyMs: number } } & {
       refreshLifetimeMs: number
     }
-    expect(Math.abs(clock.aheadMs - 90_000)).toBeLessThanOrEqual(clock.uncertaintyMs + 1)
+    expect(Math.abs(clock.aheadMs - 30_000)).toBeLessThanOrEqual(clock.uncertaintyMs + 1)
     expect(refreshLifetimeMs).toBeGreaterThan(6 * 3_600_000 - 60_000)
     expect(service.log.slice(before).map(({ kind }) => kind)).toEqual(['obtain', 'refresh'])
   })
@@ -105,15 +105,33 @@ describe('given a token service', () => {
   })
 
   it.each([
-    [401, { takesToken: false }, 9, 'API_REFUSES_TOKEN'],
-    [503, {}, 10, 'API_UNCLEAR'],
-    [302, {}, 10, 'API_UNCLEAR'],
-  ])('when the API answers %i, then what it says of the token is told', async (status, api, exitCode, code) => {
-    service.failNext('resource', { status })
-    const before = service.log.length
-    const findings = await asJson(['--base-url', service.baseUrl, '--api', service.baseUrl], client())
-    expect(findings).toMatchObject({ exitCode, api: { status, ...api }, problems: [{ step: 'api', code }] })
-    expect(service.log.length - before).toBe(2)
+    [204, { takesToken: true }, 0, []],
+    [401, { takesToken: false }, 9, ['API_REFUSES_TOKEN']],
+    ...[302, 400, 402, 403, 404, 405, 407, 410, 418, 429, 503].map(
+      (status) => [status, {}, 10, ['API_UNCLEAR']] as const,
+    ),
+  ] as const)(
+    'when the API answers %i, then what it says of the token is told (F251)',
+    async (status, api, exitCode, codes) => {
+      service.failNext('resource', { status })
+      const before = service.log.length
+      const findings = await asJson(['--base-url', service.baseUrl, '--api', service.baseUrl], client())
+      const problems = codes.map((code) => ({ step: 'api', code }))
+      expect(findings).toMatchObject({ exitCode, api: { status, ...api }, problems })
+      expect(findings.api).toHaveProperty('status')
+      if (exitCode === 10) expect(findings.api).not.toHaveProperty('takesToken')
+      expect(service.log.length - before).toBe(2)
+    },
+  )
+
+  it('when the API answers 403, then it is said that this may concern the account or the token (F251)', async () => {
+    service.failNext('resource', { status: 403 })
+    const { code, printed } = await doctor(
+      ['doctor', '--base-url', service.baseUrl, '--api', service.baseUrl],
+      client(),
+    )
+    expect([code, printed]).toEqual([10, expect.stringMatching(/answered 403: it refuses this account, or this token/)])
+    expect(printed).not.toContain('All is well')
   })
 
   it('when the API may not receive a token, then nothing is called', async () => {
@@ -164,6 +182,64 @@ describe('given a service that signs in another way', () => {
       rotation: 'same-token',
       throttling: { 'x-ratelimit-remaining': '13' },
     })
+  })
+})
+
+describe('given a service whose clock is off', () => {
+  it.each([
+    [600_000, /The clock of this machine is 10 min behind the clock of the service/],
+    [-600_000, /The clock of this machine is 10 min ahead of the clock of the service/],
+  ])('when it is ahead by %i ms, then the doctor says how much and which way (F253)', async (clockOffsetMs, line) => {
+    service = await startTokenService({ clockOffsetMs })
+    try {
+      for (const env of [client(), login()]) {
+        const told = await doctor(['doctor', '--base-url', service.baseUrl], env)
+        expect(told).toEqual({ code: 11, printed: expect.stringMatching(line) })
+        expect(told.printed).toMatch(/\nExit code 11\.\n$/)
+      }
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+describe('given a service that sends what it should not', () => {
+  const NASTY = `1 (${SECRET})`
+  it.each([
+    ['Retry-After', NASTY],
+    ['X-RateLimit-Reset', `${SECRET} 1`],
+    ['RateLimit-Reset', '\u009b31m1'],
+    [`X-RateLimit-${SECRET}`, '1'],
+    ['Date', NASTY],
+  ])('when the header %s is %j, then nothing of it is shown (F252)', async (name, value) => {
+    const server = await serve((_, reply) => {
+      reply.setHeader(name, value)
+      reply.writeHead(429).end()
+    })
+    for (const more of [[], ['--json']]) {
+      const { code, printed } = await doctor(['doctor', '--base-url', server.origin, ...more], CLIENT)
+      expect(code).toBe(5)
+      expect(printed).not.toMatch(/(?!\n)\p{Cc}/u)
+    }
+  })
+
+  it('when limits are told in digits and dates, then they are shown (F252)', async () => {
+    const date = 'Sun, 22 Nov 2026 10:00:00 GMT'
+    const server = await serve((_, reply) =>
+      reply.writeHead(429, { 'Retry-After': date, 'X-RateLimit-Limit-Minute': '15' }).end(),
+    )
+    const findings = await asJson(['--base-url', server.origin], CLIENT)
+    expect(findings.throttling).toEqual({ 'retry-after': date, 'x-ratelimit-limit-minute': '15' })
+  })
+})
+
+describe('given a proxy in the environment', () => {
+  it('when nothing listens there, then the doctor names it and the variable (F225)', async () => {
+    const env = { ...CLIENT, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1`, http_proxy: '', NO_PROXY: '', no_proxy: '' }
+    const { code, printed } = await doctor(['doctor', '--base-url', 'http://localhost:3'], env)
+    expect(code).toBe(3)
+    expect(printed).toMatch(/^proxy +127\.0\.0\.1:1, of HTTP_PROXY$/m)
+    expect(printed).toContain('The call went to the proxy that HTTP_PROXY names, and not to the service.')
   })
 })
 
@@ -247,6 +323,8 @@ describe('given a wrong call of the doctor', () => {
     [['doctor', ...BASE, '--verbose'], LOGIN, /There is no option --verbose/],
     [['doctor'], CLIENT, /--base-url must be given/],
     [['doctor', '--base-url'], CLIENT, /--base-url must be given/],
+    [['doctor', '--base-url', SECRET], CLIENT, /^--base-url must be an absolute.* not shown/],
+    [['doctor', '--base-url', `https:${SECRET}`], CLIENT, /^--base-url must be an absolute.* not shown/],
     [
       ['doctor', '--base-url', `https://me:${SECRET}@payments.example.com`],
       CLIENT,

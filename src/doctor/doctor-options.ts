@@ -17,7 +17,7 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
 
 Exit codes: 0 all is well, 1 the doctor failed, 2 it was called wrongly. Of the token service: 3 not reached, or 5xx;
 4 credentials refused; 5 throttled; 6 something else answers; 7 signature wrong; 8 refresh refused. Of the API: 9 it
-refuses the token; 10 its answer does not show that.
+refuses the token; 10 its answer does not show that. 11: the clocks differ by more than a minute.
 `
 
 export interface DoctorOptions extends Order {
@@ -59,6 +59,10 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
   const api = given.get('api')
   if (typeof baseUrl !== 'string')
     throw new Misuse('--base-url must be given: the address of the token service, without /token/')
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new Misuse(
+      '--base-url must be an absolute http or https URL, such as https://payments.example.com/api. What was given is not shown: it may be a secret',
+    )
   if (api === true) throw new Misuse('--api must be given an address of the API')
   return {
     baseUrl,

@@ -1,6 +1,4 @@
-import axios from 'axios'
 import {
-  attachBearer,
   type Client,
   clientCredentials,
   createTokenManager,
@@ -10,20 +8,14 @@ import {
   type TokenError,
   type TokenErrorCode,
   type TokenGrant,
-  type TokenManager,
   type TokenSource,
 } from '../index.ts'
-import {
-  type ClockOffset,
-  clockOffset,
-  isPage,
-  type Protocol,
-  protocolOf,
-  signatureForm,
-  type SignatureForm,
-  throttlingHeaders,
-} from './protocol.ts'
+import { apiCall } from './api-call.ts'
+import { type ClockOffset, clockOffset, clockProblem } from './clock-offset.ts'
+import { isPage, type Protocol, protocolOf, signatureForm, type SignatureForm } from './protocol.ts'
 import { recordingAdapter, type Seen } from './recorder.ts'
+import { throttlingHeaders } from './throttling.ts'
+import type { Proxy } from '../wire/proxy.ts'
 
 export interface Order {
   readonly baseUrl: string
@@ -45,6 +37,8 @@ export interface Findings {
   rotation?: 'new-token' | 'same-token' | 'no-token'
   signature?: SignatureForm | 'absent' | 'wrong'
   clock?: ClockOffset
+  /** Of the token calls. */
+  proxy?: Proxy
   /** Headers that tell of a limit of token calls. */
   throttling: Record<string, string>
   api?: { url: string; status: number; takesToken: boolean | undefined }
@@ -59,14 +53,12 @@ export interface Call {
 }
 
 export interface Problem {
-  readonly step: 'obtain' | 'refresh' | 'api'
-  readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR'
+  readonly step: 'obtain' | 'refresh' | 'api' | 'clock'
+  readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR' | 'CLOCK_OFF'
   readonly message: string
   /** What to do, beyond what the message says. */
   readonly advice: readonly string[]
 }
-
-const API_LIMIT_MS = 10_000
 
 /**
  * Makes one obtain, one refresh if there is a refresh token, and one call of the API if `api` is given.
@@ -76,7 +68,9 @@ const API_LIMIT_MS = 10_000
 export async function examine({ baseUrl, api, allowInsecureHttp, account }: Order): Promise<Findings> {
   const seen: Seen[] = []
   const grants: TokenGrant[] = []
-  const service = { baseUrl, allowInsecureHttp, transport: { adapter: recordingAdapter(seen) } }
+  const findings: Findings = { baseUrl: '', throttling: {}, oddities: [], problems: [] }
+  const adapter = recordingAdapter(seen, (proxy) => (findings.proxy ??= proxy))
+  const service = { baseUrl, allowInsecureHttp, transport: { adapter } }
   const source =
     'login' in account ? loginPassword({ ...service, ...account }) : clientCredentials({ ...service, ...account })
   const tokens = createTokenManager({
@@ -86,7 +80,7 @@ export async function examine({ baseUrl, api, allowInsecureHttp, account }: Orde
   })
   const callApi = api === undefined ? undefined : apiCall(api, tokens, allowInsecureHttp)
   const { origin, pathname } = new URL(baseUrl)
-  const findings: Findings = { baseUrl: origin + pathname, throttling: {}, oddities: [], problems: [] }
+  findings.baseUrl = origin + pathname
   tokens.on('anomaly', ({ message }) => findings.oddities.push(message))
   try {
     if (await step('obtain', () => tokens.getAccessToken(), findings, seen)) {
@@ -98,6 +92,8 @@ export async function examine({ baseUrl, api, allowInsecureHttp, account }: Orde
   }
   readGrants(findings, grants)
   for (const answer of seen) readAnswer(findings, answer)
+  const clock = findings.clock && clockProblem(findings.clock)
+  if (clock) findings.problems.push(clock)
   const [first] = seen
   if (first && 'login' in account && first.status === 200) findings.signature = signatureForm(first, account)
   return findings
@@ -134,7 +130,7 @@ async function step(
   } catch (error) {
     if (!isTokenError(error)) throw error
     isDone = false
-    const advice = adviceOn(error, seen[before])
+    const advice = adviceOn(error, seen[before], findings.proxy)
     findings.problems.push({ step: name, code: error.code, message: error.message, advice })
   }
   const answer = seen[before]
@@ -142,7 +138,11 @@ async function step(
   return isDone
 }
 
-function adviceOn({ code, message, retryAfterMs }: TokenError, answer: Seen | undefined): string[] {
+function adviceOn(
+  { code, message, retryAfterMs }: TokenError,
+  answer: Seen | undefined,
+  proxy: Proxy | undefined,
+): string[] {
   const advice: string[] = []
   if (answer && isPage(answer))
     advice.push(
@@ -162,58 +162,15 @@ function adviceOn({ code, message, retryAfterMs }: TokenError, answer: Seen | un
     advice.push(
       answer
         ? 'The service at this address fails: try again later.'
-        : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN, HTTPS_PROXY and NO_PROXY.',
+        : proxy
+          ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
+          : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
     )
   if (code === 'ERR_CREDENTIALS_REJECTED')
     advice.push(
       'Compare the environment variables with your credentials. They may hold a line break, or another account.',
     )
   return advice
-}
-
-/** @throws {TypeError} for an address that must not receive a token. */
-function apiCall(address: string, tokens: TokenManager, allowInsecureHttp: boolean) {
-  const instance = axios.create({
-    maxRedirects: 0,
-    validateStatus: null,
-    responseType: 'stream',
-    timeout: API_LIMIT_MS,
-    signal: AbortSignal.timeout(2 * API_LIMIT_MS),
-  })
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('--api must be an absolute http or https URL')
-  if (url.username || url.password) throw new TypeError('--api must not carry a user or password')
-  // The doctor reports how the API answers this very token: nothing is renewed, nothing is sent again.
-  attachBearer(instance, tokens, { origins: [url.origin], refuses: () => false, allowInsecureHttp })
-  return async (findings: Findings) => {
-    const shown = url.origin + url.pathname
-    const problem = (code: Problem['code'], message: string, ...advice: string[]) =>
-      findings.problems.push({ step: 'api', code, message, advice })
-    try {
-      const { status, data } = await instance.get<{ destroy?: () => void }>(url.href)
-      data.destroy?.()
-      const takesToken = status === 401 ? false : status >= 500 || (status >= 300 && status < 400) ? undefined : true
-      findings.api = { url: shown, status, takesToken }
-      if (takesToken === false)
-        problem(
-          'API_REFUSES_TOKEN',
-          `${shown} answered 401: it refuses a token that was just issued`,
-          'Check that the API and the token service belong to the same environment, and that the account may use this address.',
-        )
-      else if (takesToken === undefined)
-        problem(
-          'API_UNCLEAR',
-          `${shown} answered ${status}: that does not show whether it takes the token`,
-          status >= 500 ? 'Try again later.' : 'The doctor follows no redirect: give the address of its target.',
-        )
-    } catch (error) {
-      if (isTokenError(error)) problem(error.code, error.message)
-      else {
-        const { code = 'no error code' } = error as { code?: string }
-        problem('API_UNCLEAR', `${shown} gave no answer (${code})`, 'Check the address, the proxy and the certificate.')
-      }
-    }
-  }
 }
 
 function readGrants(findings: Findings, [obtained, refreshed]: TokenGrant[]): void {

@@ -13,13 +13,19 @@ async function main(): Promise<number> {
   }
   const findings = await examine(options)
   const exitCode = exitCodeOf(findings)
-  process.stdout.write(options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings))
+  const text = options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings)
+  process.stdout.write(printable(text))
   return exitCode
 }
 
 function version(): string {
   // From the place of the built program.
   return (createRequire(import.meta.url)('../package.json') as { version: string }).version
+}
+
+/** Without control characters and marks of direction: some terminals obey them, and a service may send them. */
+function printable(text: string): string {
+  return text.replace(/(?!\n)\p{Cc}|[\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
 
 /** The checks know the names that programs use. */

@@ -54,41 +54,11 @@ export function signatureForm(
   return 'wrong'
 }
 
-/** How far the clock of the service is ahead of this machine's. */
-export interface ClockOffset {
-  readonly aheadMs: number
-  readonly uncertaintyMs: number
-  readonly by: 'meta.time' | 'Date'
-}
-
-export function clockOffset({ sentAt, answeredAt, headers, text }: Seen): ClockOffset | undefined {
-  const halfWayMs = (answeredAt - sentAt) / 2
-  const middle = sentAt + halfWayMs
-  const time = Date.parse(String(member(member(parsed(text), 'meta'), 'time')))
-  if (!Number.isNaN(time)) return { aheadMs: time - middle, uncertaintyMs: halfWayMs, by: 'meta.time' }
-  const date = Date.parse(String(headers.date))
-  // Date is cut to whole seconds: the clock was 0 to 1 000 ms further.
-  return Number.isNaN(date) ? undefined : { aheadMs: date + 500 - middle, uncertaintyMs: halfWayMs + 500, by: 'Date' }
-}
-
-/** @returns The headers of an answer that tell of a limit of calls. */
-export function throttlingHeaders({ headers }: Seen): Record<string, string> {
-  const told = Object.entries(headers).filter(([name]) => /^(retry-after|(x-)?rate-?limit)/i.test(name))
-  // Only numbers and dates are shown. Other text might repeat a secret that was sent.
-  return Object.fromEntries(
-    told.map(([name, value]) => {
-      const text = String(value)
-      const isPlain = /^[\d.]{1,12}([;,] *[a-z]*=?"?[\d.]{1,12}"?)*$/i.test(text) || !Number.isNaN(Date.parse(text))
-      return [name, isPlain ? text : '(not shown)']
-    }),
-  )
-}
-
 export function isPage({ headers, text }: Seen): boolean {
   return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text)
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -96,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function member(value: unknown, name: string): unknown {
+export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined

@@ -1,4 +1,5 @@
 import { type AxiosAdapter, getAdapter } from 'axios'
+import { type Proxy, proxyOf } from '../wire/proxy.ts'
 
 /** What the service answered to one call. */
 export interface Seen {
@@ -15,12 +16,20 @@ export interface Seen {
 /** More than the token source accepts, so the source still refuses an answer that is cut here. */
 const MOST_BYTES = 128 * 1_024
 
-/** An adapter that sends as axios does in Node, and adds each answer to `seen`. */
-export function recordingAdapter(seen: Seen[]): AxiosAdapter {
+/** An adapter that sends as axios does in Node, and adds each answer to `seen`. @param onProxy Called for each call that went through a proxy. */
+export function recordingAdapter(seen: Seen[], onProxy: (proxy: Proxy) => void): AxiosAdapter {
   const send = getAdapter('http')
   return async (config) => {
     const sentAt = Date.now()
-    const response = await send(config)
+    const tellProxy = ({ request }: { request?: unknown }) => {
+      const proxy = proxyOf(request, new URL(config.url ?? ''))
+      if (proxy) onProxy(proxy)
+    }
+    const response = await send(config).catch((error: unknown) => {
+      tellProxy(error as { request?: unknown })
+      throw error
+    })
+    tellProxy(response)
     const headers = Object.fromEntries(Object.entries(response.headers))
     const answer: Seen = { sentAt, answeredAt: Date.now(), status: response.status, headers, text: '' }
     seen.push(answer)

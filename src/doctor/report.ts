@@ -1,3 +1,4 @@
+import { duration } from './duration.ts'
 import type { Findings, Problem } from './examination.ts'
 
 /** Documented in docs/doctor.md. */
@@ -14,6 +15,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   ERR_SUSPICIOUS_REFRESH_TOKEN: 8,
   API_REFUSES_TOKEN: 9,
   API_UNCLEAR: 10,
+  CLOCK_OFF: 11,
   // These cannot happen here: there is no store, nobody closes the manager, and the source is ours.
   ERR_WAIT_TIMEOUT: 3,
   ERR_REPLACED_TOO_SOON: EXIT.broken,
@@ -48,13 +50,19 @@ export function report(findings: Findings): string {
   for (const oddity of oddities) lines.push(`${'odd'.padEnd(16)}${oddity}`)
   for (const { step, code, message, advice } of problems)
     lines.push('', `PROBLEM (${step}) ${code}`, ...[message, ...advice].map((text) => `  ${text}`))
-  lines.push('', problems.length === 0 ? 'All is well.' : `Exit code ${exitCodeOf(findings)}.`)
+  lines.push('', lastLine(findings))
   return `${lines.join('\n')}\n`
+}
+
+function lastLine(findings: Findings): string {
+  if (findings.problems.length > 0) return `Exit code ${exitCodeOf(findings)}.`
+  return findings.oddities.length === 0 ? 'All is well.' : 'It works, and what is odd stands above.'
 }
 
 function* rows(findings: Findings): Generator<[string, string]> {
   const { speaks, obtain, refresh, signature, clock, throttling, api } = findings
   yield ['token service', findings.baseUrl]
+  if (findings.proxy !== undefined) yield ['proxy', `${findings.proxy.address}, of ${findings.proxy.setBy}`]
   if (speaks) yield ['speaks', SPOKEN[speaks]]
   if (obtain) yield ['obtain', `answered ${obtain.status} in ${obtain.durationMs} ms`]
   if (findings.accessLifetimeMs !== undefined) yield ['access token', `lives ${duration(findings.accessLifetimeMs)}`]
@@ -86,14 +94,3 @@ function refreshToken({ refreshLifetimeMs, rotation }: Findings): string {
   const lives = refreshLifetimeMs === undefined ? 'of unknown lifetime' : `lives ${duration(refreshLifetimeMs)}`
   return rotation === undefined ? lives : `${lives}; ${ROTATION[rotation]}`
 }
-
-function duration(ms: number): string {
-  const [unit, of] = UNITS.find(([, least]) => ms >= 2 * least) ?? (['ms', 1] as const)
-  return `${Number((ms / of).toFixed(unit === 'ms' ? 0 : 1))} ${unit}`
-}
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const

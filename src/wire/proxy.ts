@@ -3,20 +3,34 @@ import { parsedUrl } from '../core/secure-origin.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { Answered } from './token-call.ts'
 
+/** A proxy that a call went through. */
+export interface Proxy {
+  /** Host and port, without user and password. */
+  readonly address: string
+  /** The variable of the environment, or the option. */
+  readonly setBy: string
+}
+
 /**
- * Names the proxy that a call went through: axios takes one from the environment. Nobody searches there, because the address in the message is the one that works.
+ * Tells which proxy a call went through. axios takes one from the environment, and nobody searches there, because the address in the message is one that works.
  *
  * @param request Of the answer or of the error: in Node it shows whether there was a proxy.
  * @param own `proxy` of the transport options.
- * @returns For messages, such as `through the proxy proxy.example.com:3128 of HTTPS_PROXY`: no user, no password. Undefined without a proxy, or if its setting is not known.
+ * @returns undefined without a proxy, or if nobody knows what sets it.
  */
-export function throughProxy(request: unknown, url: URL, own?: unknown): string | undefined {
+export function proxyOf(request: unknown, url: URL, own?: unknown): Proxy | undefined {
   const host = proxyHost(request)
   if (host === undefined) return undefined
   const found = settings(url, own).find(({ proxy }) => proxy?.hostname.replace(/^\[|\]$/g, '') === host)
   if (!found?.proxy) return undefined
   const { hostname, port, protocol } = found.proxy
-  return `through the proxy ${hostname}:${port || (protocol === 'https:' ? 443 : 80)} of ${found.name}`
+  return { address: `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`, setBy: found.name }
+}
+
+/** As `proxyOf`, for messages. */
+export function throughProxy(request: unknown, url: URL, own?: unknown): string | undefined {
+  const proxy = proxyOf(request, url, own)
+  return proxy && `through the proxy ${proxy.address} of ${proxy.setBy}`
 }
 
 /** @returns The host that the request was sent to in place of that of its URL. */

@@ -1,0 +1,52 @@
+import axios from 'axios'
+import { attachBearer, isTokenError, type TokenManager } from '../index.ts'
+import { throughProxy } from '../wire/proxy.ts'
+import { verdictOn } from './api-verdict.ts'
+import type { Findings, Problem } from './examination.ts'
+
+const API_LIMIT_MS = 10_000
+
+/**
+ * @returns A function that sends one GET with the token and adds what that shows.
+ * @throws {TypeError} for an address that must not receive a token.
+ */
+export function apiCall(
+  address: string,
+  tokens: TokenManager,
+  allowInsecureHttp: boolean,
+): (findings: Findings) => Promise<void> {
+  const instance = axios.create({
+    maxRedirects: 0,
+    validateStatus: null,
+    responseType: 'stream',
+    timeout: API_LIMIT_MS,
+    signal: AbortSignal.timeout(2 * API_LIMIT_MS),
+  })
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('--api must be an absolute http or https URL')
+  if (url.username || url.password) throw new TypeError('--api must not carry a user or password')
+  // The doctor reports how the API answers this very token: nothing is renewed, nothing is sent again.
+  attachBearer(instance, tokens, { origins: [url.origin], refuses: () => false, allowInsecureHttp })
+  return async (findings) => {
+    const shown = url.origin + url.pathname
+    const problem = (code: Problem['code'], message: string, ...advice: string[]) =>
+      findings.problems.push({ step: 'api', code, message, advice })
+    try {
+      const answer = await instance.get<{ destroy?: () => void }>(url.href)
+      answer.data.destroy?.()
+      const { status } = answer
+      const { takesToken, because, advice } = verdictOn(status)
+      findings.api = { url: shown, status, takesToken }
+      if (because === undefined) return
+      const answered = [`${shown} answered ${status}`, throughProxy(answer.request as unknown, url)]
+        .filter(Boolean)
+        .join(' ')
+      problem(takesToken === false ? 'API_REFUSES_TOKEN' : 'API_UNCLEAR', `${answered}: ${because}`, ...advice)
+    } catch (error) {
+      if (isTokenError(error)) return void problem(error.code, error.message)
+      const { code = 'no error code', request } = error as { code?: string; request?: unknown }
+      const gave = [`${shown} gave no answer (${code})`, throughProxy(request, url)].filter(Boolean).join(' ')
+      problem('API_UNCLEAR', gave, 'Check the address, the proxy and the certificate.')
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { parseHttpDate } from '../wire/http-date.ts'
+import type { Problem } from './examination.ts'
+import { member, parsed } from './protocol.ts'
+import type { Seen } from './recorder.ts'
+import { duration } from './duration.ts'
+
+/** How far the clock of the service is ahead of this machine's. */
+export interface ClockOffset {
+  readonly aheadMs: number
+  readonly uncertaintyMs: number
+  readonly by: 'meta.time' | 'Date'
+}
+
+export function clockOffset({ sentAt, answeredAt, headers, text }: Seen): ClockOffset | undefined {
+  const halfWayMs = (answeredAt - sentAt) / 2
+  const middle = sentAt + halfWayMs
+  const time = timestampIn(member(member(parsed(text), 'meta'), 'time'))
+  if (!Number.isNaN(time)) return { aheadMs: time - middle, uncertaintyMs: halfWayMs, by: 'meta.time' }
+  const date = parseHttpDate(headers.date, middle)
+  // Date is cut to whole seconds: the clock was 0 to 1 000 ms further.
+  return date === undefined ? undefined : { aheadMs: date + 500 - middle, uncertaintyMs: halfWayMs + 500, by: 'Date' }
+}
+
+/** Date.parse takes almost any text for a date, and a time without a zone for one of this machine's zone. */
+function timestampIn(text: unknown): number {
+  const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?$/
+  const [, day = '', time = '', zone = 'Z'] = form.exec(typeof text === 'string' ? text : '') ?? []
+  return Date.parse(`${day}T${time}${zone.replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
+}
+
+/** Beyond this a manager reports the anomaly `clock-off`. */
+const TOLERATED_MS = 60_000
+
+/** @returns undefined if the two clocks agree well enough. */
+export function clockProblem({ aheadMs, uncertaintyMs, by }: ClockOffset): Problem | undefined {
+  if (Math.abs(aheadMs) - uncertaintyMs <= TOLERATED_MS) return undefined
+  const [here, there] = aheadMs > 0 ? ['behind', 'ahead'] : ['ahead of', 'behind']
+  const off = duration(Math.abs(aheadMs))
+  return {
+    step: 'clock',
+    code: 'CLOCK_OFF',
+    message: `The clock of this machine is ${off} ${here} the clock of the service (± ${duration(uncertaintyMs)}, by ${by})`,
+    advice: [
+      `Compare this machine with a time server, and set its clock. If it is right, the clock of the service is ${off} ${there}: tell the service.`,
+    ],
+  }
+}
