@@ -1,11 +1,10 @@
-import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
-import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { AxiosError, type AxiosAdapter } from 'axios'
 import { dice } from '../../scripts/lib/dice.mjs'
 import { clientCredentials, createTokenManager, type TokenStore } from '../../src/index.ts'
 import { instrument } from '../../src/opentelemetry/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { readableMeter } from '../opentelemetry/sdk.ts'
 import { client, grantText, response } from '../service/world.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
@@ -113,8 +112,7 @@ class Replica {
   readonly instance: string
   readonly #tokens
   readonly #stop: () => void
-  readonly #exporter = new PrometheusExporter({ preventServerStart: true })
-  readonly #serializer = new PrometheusSerializer('', false, undefined, true, true)
+  readonly #metrics = readableMeter()
 
   constructor(
     instance: string,
@@ -125,8 +123,7 @@ class Replica {
     this.instance = instance
     const source = clientCredentials({ ...client, baseUrl: 'https://tokens.example/api', transport: { adapter } })
     this.#tokens = createTokenManager({ source, clock, random: dice(seed).random, ...(store && { store }) })
-    const meter = new MeterProvider({ readers: [this.#exporter] }).getMeter('fleet')
-    this.#stop = instrument(this.#tokens, { meter, attributes: { 'evergreen.account': 'bakery' } })
+    this.#stop = instrument(this.#tokens, { meter: this.#metrics.meter, attributes: { 'evergreen.account': 'bakery' } })
   }
 
   ask(): Promise<boolean> {
@@ -136,9 +133,8 @@ class Replica {
     )
   }
 
-  async scrape(): Promise<string> {
-    const { resourceMetrics } = await this.#exporter.collect()
-    return this.#serializer.serialize(resourceMetrics)
+  scrape(): Promise<string> {
+    return this.#metrics.read()
   }
 
   /** As the page of operations says it: close, then end the reports. */
