@@ -5,6 +5,9 @@ import type { StoredTokens } from './token-store.ts'
 type LoginChange = TokenEvents['loginChanged']
 type LoginTokens = Pick<StoredTokens, 'login' | 'subject'>
 
+/** A request that began so many logins ago has ended. */
+const MOST_PAST = 8
+
 /** What a manager knows of its login, and tells its listeners. */
 export class LoginWatch {
   readonly #events: Events
@@ -15,6 +18,7 @@ export class LoginWatch {
   #subject: string | undefined
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
+  #past: readonly string[] = []
   /** Changes whenever a login ends. A request that began under another mark must not get a token of this login (R10). */
   mark = 0
 
@@ -43,9 +47,15 @@ export class LoginWatch {
     return this.#number !== undefined && login > this.#number
   }
 
-  /** The login ends: later requests belong to another one. */
-  end(): void {
+  /** The login ends: later requests belong to another one. @param token The last access token of this login. */
+  end(token: string | undefined): void {
     this.mark += 1
+    if (token !== undefined) this.#past = [token, ...this.#past].slice(0, MOST_PAST)
+  }
+
+  /** Whether this access token belongs to a login that has ended. */
+  isPast(token: string): boolean {
+    return this.#needsLogin && this.#past.includes(token)
   }
 
   /** Somebody has logged in through `adopt()`. */

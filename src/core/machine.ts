@@ -1,6 +1,6 @@
 import { Mutex } from 'async-mutex'
 import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
-import { type LoginReason, toldAgain, TokenError } from './errors.ts'
+import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { ownOption } from './option-checks.ts'
@@ -20,16 +20,15 @@ import {
   timerMs,
   type TokenStatus,
 } from './phase.ts'
-import { newTokens, subjectOf } from './exchange.ts'
-import { endInRecord, revoked } from './logout.ts'
+import { type LoginHost, Logins } from './logins.ts'
 import { endingOf } from './renewal-endings.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { type Context, currentContext } from './runtime.ts'
 import { loginRequired } from './rests.ts'
-import { type AdoptedGrant, readAdopted } from './token-source.ts'
-import type { NewTokens, StoredTokens } from './token-store.ts'
+import type { AdoptedGrant } from './token-source.ts'
+import type { StoredTokens } from './token-store.ts'
 import { type Wait, waitMsOf, WaitingRoom, type WaitOptions } from './waiting-room.ts'
 
 /** Performs the actions of a manager. `phase.ts` decides what each event makes of the phase. */
@@ -45,10 +44,7 @@ export class Machine {
   #seenVersion = 0
   #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
-  /** Tokens that an outdated renewal brought during a logout: they are revoked, too. */
-  #leftover: NewTokens[] = []
-  /** Resolves when the last logout has cleared the record. */
-  #loggedOut: Promise<unknown> | undefined
+  readonly #logins: Logins
 
   constructor(settings: RenewalSettings) {
     this.#settings = settings
@@ -57,6 +53,31 @@ export class Machine {
         cause: renewalIn(this.#phase)?.lastError,
       })
     this.#room = new WaitingRoom(settings.clock, () => this.#current?.living, atLimit)
+    this.#logins = new Logins(settings, this.#hostOfLogins())
+  }
+
+  #hostOfLogins(): LoginHost {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the getters of the object need it
+    const machine = this
+    return {
+      get current() {
+        return machine.#current
+      },
+      get seenVersion() {
+        return machine.#seenVersion
+      },
+      set seenVersion(version) {
+        machine.#seenVersion = version
+      },
+      drop: () => (this.#current = undefined),
+      forget: () => this.#forget(),
+      turnAway: (error) => this.#room.turnAway(error),
+      adopted: (tokens) => this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.#now),
+      checkOpen: () => {
+        if (this.#phase.is === 'closed') throw this.#refusal('closed')
+      },
+      afterExchange: (work) => this.#mutex.runExclusive(work),
+    }
   }
 
   /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
@@ -79,6 +100,7 @@ export class Machine {
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
     ownOption(options, 'signal')?.throwIfAborted()
+    if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
     if (!this.#isCurrent(refused)) return this.get(options)
     this.#refuse()
     const isExpired = this.#current?.freshness === 'expired'
@@ -106,28 +128,13 @@ export class Machine {
     return this.#isCurrent(token) && this.#current?.living === undefined
   }
 
-  /** @throws {TypeError} naming the member. */
-  async adopt(given: AdoptedGrant): Promise<void> {
-    const grant = readAdopted(given)
-    const { events, login, memory, record, source } = this.#settings
-    const subject = grant.subject === undefined ? undefined : await subjectOf(source, grant)
-    // The logout would clear these tokens, too.
-    if (this.#loggedOut) await this.#loggedOut
-    const tokens = newTokens(grant, events, 0, subject)
-    if (this.#phase.is === 'closed') throw this.#refusal('closed')
-    if (this.#current && !login.isSame(subject)) this.#endLogin('logged-out')
-    this.#forget()
-    memory.spent = undefined
-    login.began(subject)
-    this.#hold({ tokens: { ...tokens, version: this.#seenVersion }, by: 'adopted', attempts: 0 }, 'forced', this.#now)
-    const stored = await record.adopt(this.#seenVersion, tokens)
-    this.#seenVersion = Math.max(stored.version, this.#seenVersion)
-    login.know(stored)
+  adopt(given: AdoptedGrant): Promise<void> {
+    return this.#logins.adopt(given)
   }
 
   async reset(): Promise<void> {
     const { record, source } = this.#settings
-    this.#forgetLogin()
+    this.#logins.forget()
     const cleared = record.clear(this.#seenVersion)
     if (this.#room.size > 0) this.#renew('cold')
     try {
@@ -138,21 +145,8 @@ export class Machine {
     }
   }
 
-  /** Ends the login here at once. In the record and at the service it ends as soon as no exchange is in flight. */
-  async logout(): Promise<{ revoked: boolean }> {
-    const { source } = this.#settings
-    const held = this.#current?.stored
-    this.#forgetLogin()
-    const ended = this.#mutex.runExclusive(() => endInRecord(this.#settings, held, this.#seenVersion))
-    this.#loggedOut = ended
-    const { tokens, thrown } = await ended
-    if (this.#loggedOut === ended) this.#loggedOut = undefined
-    const leftover = this.#leftover.splice(0)
-    // A refresh token that an exchange has replaced is of no use any more.
-    const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
-    source.reset?.()
-    if (thrown !== undefined) throw thrown as Error
-    return { revoked: isRevoked }
+  logout(): Promise<{ revoked: boolean }> {
+    return this.#logins.logout()
   }
 
   status(): TokenStatus {
@@ -206,31 +200,10 @@ export class Machine {
     if (error?.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(error, 'here')
   }
 
-  /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */
-  #endLogin(reason: LoginReason): void {
-    const { login, needsLogin } = this.#settings
-    login.end()
-    this.#current = undefined
-    if (needsLogin) this.#room.turnAway(loginRequired(reason))
-  }
-
-  /** The end of a login by `reset()` or `logout()`. */
-  #forgetLogin(): void {
-    const { memory, login } = this.#settings
-    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
-    memory.spent = this.#current?.stored.refreshToken ?? memory.spent
-    this.#endLogin('logged-out')
-    login.required('logged-out', 'here')
-    this.#forget()
-  }
-
-  /** A login is required. An access token that still serves is kept, unless the API has refused it, or the person has logged out. */
-  #loginLost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): void {
-    const { login, needsLogin } = this.#settings
-    if (!needsLogin) return
-    if (this.#current && (this.#current.isRefused || loginReason === 'logged-out')) this.#endLogin(loginReason)
-    if (this.#current?.living === undefined) login.required(loginReason, by)
-    else this.#armTimer(this.#current.remainingMs)
+  /** An access token that still serves is kept until it ends. */
+  #loginLost(error: TokenError, by: 'here' | 'elsewhere'): void {
+    const leftMs = this.#logins.lost(error, by)
+    if (leftMs !== undefined) this.#armTimer(leftMs)
   }
 
   /** Forgets the token and the failures, and outdates the renewal in flight. */
@@ -311,7 +284,7 @@ export class Machine {
         if (!this.#enter({ type: 'held', renewal, rest })) return
         this.#room.turnAway(this.#refusal(rest), rest.until)
       },
-      onLeftover: (tokens) => this.#leftover.push(tokens),
+      onLeftover: (tokens) => this.#logins.left(tokens),
     })
     this.#enter({ type: 'started', renewal })
     renewal.hurry(this.#room.firstLimit)
@@ -325,18 +298,11 @@ export class Machine {
     try {
       const renewed = await renewal.run(startAt - now)
       if (renewalIn(this.#phase) !== renewal) return
-      this.#meet(renewed.tokens)
+      this.#logins.meet(renewed.tokens)
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
     }
-  }
-
-  /** Listeners learn of a login elsewhere before any caller gets its token. */
-  #meet(tokens: StoredTokens): void {
-    const { login } = this.#settings
-    if (this.#current && login.isOther(tokens)) this.#endLogin('logged-out')
-    login.seen(tokens)
   }
 
   /** Puts the tokens to use: callers get them from now on. */

@@ -1,0 +1,124 @@
+import type { LoginReason, TokenError } from './errors.ts'
+import { newTokens, subjectOf } from './exchange.ts'
+import type { HeldToken } from './held-token.ts'
+import { endInRecord, revoked } from './logout.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
+import { loginRequired } from './rests.ts'
+import { type AdoptedGrant, readAdopted } from './token-source.ts'
+import type { NewTokens, StoredTokens } from './token-store.ts'
+
+/** What the machine offers to its logins. */
+export interface LoginHost {
+  readonly current: HeldToken | undefined
+  /** The highest version that the manager has seen. */
+  seenVersion: number
+  /** Drops the current token. */
+  drop(): void
+  /** Forgets the token and the failures, and outdates the renewal in flight. */
+  forget(): void
+  turnAway(error: TokenError): void
+  /** Puts tokens to use. */
+  adopted(tokens: StoredTokens): void
+  /** @throws {TokenError} if the manager is closed. */
+  checkOpen(): void
+  /** Runs `work` when no exchange is in flight. */
+  afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
+}
+
+/** Begins and ends the logins of one manager. `LoginWatch` knows what the listeners know. */
+export class Logins {
+  readonly #settings: RenewalSettings
+  readonly #host: LoginHost
+  /** Tokens that an outdated renewal brought: a logout revokes them, too. */
+  #leftover: NewTokens[] = []
+  /** Resolves when the logout in progress has cleared the record. */
+  #loggedOut: Promise<unknown> | undefined
+
+  constructor(settings: RenewalSettings, host: LoginHost) {
+    this.#settings = settings
+    this.#host = host
+  }
+
+  /** @throws {TypeError} naming the member. */
+  async adopt(given: AdoptedGrant): Promise<void> {
+    const grant = readAdopted(given)
+    const { events, login, memory, record, source } = this.#settings
+    const subject = grant.subject === undefined ? undefined : await subjectOf(source, grant)
+    // The logout would clear these tokens, too.
+    if (this.#loggedOut) await this.#loggedOut
+    const host = this.#host
+    host.checkOpen()
+    const tokens = newTokens(grant, events, 0, subject)
+    if (host.current && !login.isSame(subject)) this.#end('logged-out')
+    host.forget()
+    memory.spent = undefined
+    login.began(subject)
+    host.adopted({ ...tokens, version: host.seenVersion })
+    const stored = await record.adopt(host.seenVersion, tokens)
+    host.seenVersion = Math.max(stored.version, host.seenVersion)
+    login.know(stored)
+  }
+
+  /** Ends the login here, at once. @returns the tokens that the manager held */
+  forget(): NewTokens | undefined {
+    const { memory, login } = this.#settings
+    const held = this.#host.current?.stored
+    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
+    memory.spent = held?.refreshToken ?? memory.spent
+    this.#leftover = []
+    this.#end('logged-out')
+    login.required('logged-out', 'here')
+    this.#host.forget()
+    return held
+  }
+
+  /** In the record and at the service the login ends as soon as no exchange is in flight. */
+  async logout(): Promise<{ revoked: boolean }> {
+    const held = this.forget()
+    const ended = this.#host.afterExchange(() => endInRecord(this.#settings, held, this.#host.seenVersion))
+    this.#loggedOut = ended
+    const { tokens, thrown } = await ended
+    if (this.#loggedOut === ended) this.#loggedOut = undefined
+    const leftover = this.#leftover.splice(0)
+    // A refresh token that an exchange has replaced is of no use any more.
+    const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
+    this.#settings.source.reset?.()
+    if (thrown !== undefined) throw thrown as Error
+    return { revoked: isRevoked }
+  }
+
+  /** Tokens came after their renewal was outdated: nobody uses them. */
+  left(tokens: NewTokens): void {
+    this.#leftover.push(tokens)
+  }
+
+  /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
+  meet(tokens: StoredTokens): void {
+    const { login } = this.#settings
+    if (this.#host.current && login.isOther(tokens)) this.#end('logged-out')
+    login.seen(tokens)
+  }
+
+  /**
+   * A login is required. An access token that still serves is kept, unless the API has refused it, or the person has logged out.
+   *
+   * @returns For how long an access token still serves, ms; undefined: none does.
+   */
+  lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
+    const { login, needsLogin } = this.#settings
+    if (!needsLogin) return undefined
+    const { current } = this.#host
+    if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
+    if (this.#host.current?.living !== undefined) return this.#host.current.remainingMs
+    login.required(loginReason, by)
+    return undefined
+  }
+
+  /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */
+  #end(reason: LoginReason): void {
+    const { login, needsLogin } = this.#settings
+    login.end(this.#host.current?.stored.accessToken)
+    this.#host.drop()
+    if (needsLogin) this.#host.turnAway(loginRequired(reason))
+  }
+}
