@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const BENCH = fileURLToPath(new URL('../', import.meta.url))
 const DEPENDENCIES = ['async-mutex', 'p-retry']
 /** The required sizes, KiB, by their name in `.size-limit.json`. That file has the limits that every change must keep. */
-const MOST_KIB = { 'Variant A': 16.5, 'clientCredentials alone': 5.2 }
+const MOST_KIB = { 'Variant A': 27, 'a single-page application': 33 }
 
 export async function run() {
   const ours = {}
