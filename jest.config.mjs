@@ -1,8 +1,13 @@
-/** Tests that start a process for each of many programs, or processes by the dozen: `npm run test:slow`, beside `npm test`. */
-export const slowTests = [
+/** Tests that start a process for each of many programs, or processes by the dozen. */
+const processes = [
   ...['documents', 'doctor', 'examples', 'operations', 'redis/processes'],
   ...['faults/processes', 'faults/pollution', 'service/polluted-prototype'],
-].map((name) => `<rootDir>/test/${name}.test.ts`)
+]
+/** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom. */
+const guests = ['faults/jsdom', 'inspector/inspect', 'oauth2/servers', 'oauth2/simulated', 'opentelemetry/instrument']
+
+/** `npm run test:slow`, beside `npm test`. */
+export const slowTests = [...processes, ...guests].map((name) => `<rootDir>/test/${name}.test.ts`)
 
 /** In a browser: `npm run test:browser`. */
 export const browserTests = ['<rootDir>/test/browser/']

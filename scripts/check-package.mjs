@@ -22,7 +22,8 @@ const BUILT =
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$|^npm_|^FORCE_COLOR$/i.test(name)),
 )
-Object.assign(env, { NO_COLOR: '1', PATH: join(project, 'node_modules', '.bin') + delimiter + process.env.PATH })
+const tools = ['node_modules', 'scripts/package/node_modules'].map((folder) => join(project, folder, '.bin'))
+Object.assign(env, { NO_COLOR: '1', PATH: [...tools, process.env.PATH].join(delimiter) })
 
 let passed = 0
 let failed = 0
