@@ -1,7 +1,7 @@
-/** Tests that start a process for each of many programs, or processes by the dozen. */
+/** Tests that start a process for each of many programs, or processes by the dozen, such as the explorer for each rule that is taken out. */
 const processes = [
   ...['documents', 'doctor', 'examples', 'operations', 'redis/processes'],
-  ...['faults/processes', 'faults/pollution', 'service/polluted-prototype'],
+  ...['faults/processes', 'faults/pollution', 'service/polluted-prototype', 'exhaustive/removals'],
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom. */
 const guests = ['faults/jsdom', 'inspector/inspect', 'oauth2/servers', 'oauth2/simulated', 'opentelemetry/instrument']
