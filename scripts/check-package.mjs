@@ -2,17 +2,25 @@
 // this project, so Node finds its dependencies in the node_modules of the project.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+const { dependencies, exports, peerDependencies, repository, homepage, bugs } = JSON.parse(
+  readFileSync(join(project, 'package.json'), 'utf8'),
+)
 const folder = join(project, '.pack-check')
 const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
-const DOCS = /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png|gif|webp)|operations\/[\w-]+\.(yml|json|png))$/
+/** No pictures, and no page that only maintainers read. */
+const DOCS = /^docs\/((?!benchmarks|faults|mutation|protocol)[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
+const MOST_KB = 300
+/** Where links lead while package.json does not say where the project lives. */
+const STAND_IN = 'https://github.com/somebody/axios-evergreen'
+/** The entries of the package: `.`, `./oauth2` … */
+const doors = Object.keys(exports).filter((name) => name !== './package.json')
 /** An optional peer dependency of one entry only. */
 const TELEMETRY = '@opentelemetry/api'
 const BUILT =
@@ -32,12 +40,15 @@ if (failed === 0) {
   check('publint', () => run('publint', ['run', tarball(), '--strict']))
   check('are the types wrong', () => run('attw', [tarball()]))
   check('the tarball holds what it should, and nothing else', checkContents)
+  check(`the tarball has at most ${MOST_KB} KB`, checkWeight)
+  check('the links of its pages lead somewhere', checkLinks)
   check('every build imports only what it may', checkImports)
   check('the JavaScript is ASCII without comments', checkText)
   check('the notices cover all code of others', checkNotices)
   check('the program', () => run('node', [join(unpacked, JSON.parse(manifest()).bin['axios-evergreen']), '--help']))
   check('ESM consumer', () => run('node', ['one-request.mjs']))
   check('CommonJS consumer', () => run('node', ['one-request.cjs']))
+  for (const door of doors) check(`the entry ${door}, ESM and CommonJS`, () => enter(door))
   check('ESM and CommonJS consumer in one process', () => run('node', ['both-formats.mjs']))
   check('Jest consumer, CommonJS', () => run('jest', ['--ci', '--rootDir', '.']))
   check('esbuild consumer', () => {
@@ -49,12 +60,20 @@ if (failed === 0) {
     run('vite', ['build'])
     run('node', [join('vite', 'one-request.mjs')])
   })
-  check('TypeScript consumer, node16 ESM', () => compile('one-request.mts', 'node16'))
-  check('TypeScript consumer, nodenext ESM', () => compile('one-request.mts', 'nodenext'))
-  check('TypeScript consumer, node16 CommonJS', () => compile('one-request.cts', 'node16'))
-  check('TypeScript consumer, nodenext CommonJS', () => compile('one-request.cts', 'nodenext'))
-  check('TypeScript consumer, bundler', () => compile('one-request.mts', 'esnext', 'bundler'))
-  check('TypeScript consumer, node10', () => compile('one-request.cts', 'commonjs', 'node10'))
+  // Each compiles the request and the programs of all entries, with all declarations.
+  check('TypeScript consumers, node16 ESM', () => compile('mts', 'node16'))
+  check('TypeScript consumers, nodenext ESM', () => compile('mts', 'nodenext'))
+  check('TypeScript consumers, node16 CommonJS', () => compile('cts', 'node16'))
+  check('TypeScript consumers, nodenext CommonJS', () => compile('cts', 'nodenext'))
+  check('TypeScript consumers, bundler', () => compile('mts', 'esnext', 'bundler'))
+  check('TypeScript consumers, node10', () => compile('cts', 'commonjs', 'node10'))
+}
+const unnamed = Object.entries({ repository, homepage, bugs }).filter(([, value]) => value === undefined)
+if (unnamed.length > 0) {
+  const names = unnamed.map(([name]) => name).join(', ')
+  console.log(
+    `note  package.json lacks ${names}. A person must fill them in before a release: npm run release:pack refuses.`,
+  )
 }
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
@@ -83,24 +102,26 @@ function run(command, args, cwd = folder) {
   })
 }
 
-function compile(file, module, moduleResolution = module) {
+function compile(extension, module, moduleResolution = module) {
+  const files = ['one-request', ...doors.map(programOf)].map((name) => `${name}.${extension}`)
   const options = { module, moduleResolution, target: 'es2022', lib: 'es2023', types: 'node' }
   if (moduleResolution === 'node10') options.ignoreDeprecations = '6.0'
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  run('tsc', ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', ...flags, file])
+  run('tsc', ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', ...flags, ...files])
 }
 
 function pack() {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(unpacked, { recursive: true })
-  run('npm', ['pack', '--pack-destination', folder], project)
+  const where = repository === undefined ? ['--repository', STAND_IN] : []
+  run('node', [join(project, 'scripts', 'package', 'pack.mjs'), '--to', folder, ...where], project)
   run('tar', ['-xzf', tarball(), '--strip-components=1', '-C', unpacked])
 
   // Its own package.json: without one, `axios-evergreen` would mean the project around it, not the packed copy.
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "jest": { "transform": {} } }\n')
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
-  const cjs = esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+  const cjs = asCommonJs(esm)
   writeFileSync(
     join(folder, 'browser.mjs'),
     "export * from 'axios-evergreen'\nexport * from 'axios-evergreen/web'\nexport * from 'axios-evergreen/web/inspector'\n",
@@ -110,7 +131,25 @@ function pack() {
   writeFileSync(join(folder, 'one-request.mts'), esm)
   writeFileSync(join(folder, 'one-request.cts'), esm)
   writeFileSync(join(folder, 'one-request.cjs'), cjs)
+  for (const program of doors.map(programOf)) {
+    const text = readFileSync(join(folder, `${program}.mjs`), 'utf8')
+    for (const typed of ['mts', 'cts']) writeFileSync(join(folder, `${program}.${typed}`), text)
+    writeFileSync(join(folder, `${program}.cjs`), asCommonJs(text))
+  }
   writeFileSync(join(folder, 'one-request.test.cjs'), cjs.replace('void main()', "test('one request', main)"))
+}
+
+function asCommonJs(text) {
+  return text.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+}
+
+/** The program of an entry: `./web/inspector` has `doors/web-inspector`. A new entry needs a new program. */
+function programOf(door) {
+  return join('doors', posix.relative('.', door).replaceAll('/', '-') || 'index')
+}
+
+function enter(door) {
+  for (const extension of ['mjs', 'cjs']) run('node', [`${programOf(door)}.${extension}`])
 }
 
 function manifest() {
@@ -129,6 +168,29 @@ function checkContents() {
     .filter((entry) => entry.isFile())
     .map((entry) => posix.relative(unpacked, posix.join(entry.parentPath, entry.name)))
   assert.deepEqual(files.filter((name) => !BUILT.test(name) && !DOCS.test(name)).sort(), SHIPPED.toSorted())
+}
+
+function checkWeight() {
+  const kb = statSync(tarball()).size / 1_000
+  assert.ok(kb <= MOST_KB, `${kb.toFixed(0)} KB`)
+}
+
+/** A registry shows the README alone: none of its links is relative. */
+function checkLinks() {
+  const files = readdirSync(unpacked, { recursive: true }).map((name) => name.replaceAll('\\', '/'))
+  for (const name of files.filter((name) => name.endsWith('.md'))) {
+    const text = readFileSync(join(unpacked, name), 'utf8').replace(/^```.*?^```/gms, '')
+    const links = Array.from(
+      text.matchAll(/\]\(([^)\s]*)\)|\b(?:src|srcset)="([^"]*)"/g),
+      ([, link, other]) => link ?? other,
+    )
+    const relative = links.filter((link) => !/^([a-z]+:|#)/.test(link)).map((link) => link.split('#')[0])
+    const folder = posix.dirname(name)
+    const dead = relative.filter(
+      (link) => name === 'README.md' || !files.includes(posix.join(folder, link).replace(/\/$/, '')),
+    )
+    assert.deepEqual(dead, [], name)
+  }
 }
 
 /** No file imports what a user would not have, and the main entry loads in any runtime. */
