@@ -1,7 +1,7 @@
 // JavaScript: ESM that imports p-retry, CommonJS that carries it inside (p-retry is ESM only).
 // No source maps: the output keeps the names of all files and functions, and the package does not ship what maps would point at.
-const rooms = ['inspector', 'oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']
-const input = { index: 'src/index.ts', ...Object.fromEntries(rooms.map((room) => [room, `src/${room}/index.ts`])) }
+import { entries as input } from './scripts/lib/entries.mjs'
+
 const external = ['axios', 'async-mutex', '@opentelemetry/api', /^node:/]
 const dir = 'dist'
 /**
