@@ -12,8 +12,10 @@ export function repositoryOf({ repository }) {
 /**
  * Makes links of a packed page absolute: of the README all, because a registry shows it alone; of other pages those that lead out of the package.
  *
- * @param page `{ name, text }`: its path in the package.
- * @param goal `{ repository, version, shipped }`: links lead to the tag of this version. `shipped`: the paths of all files in the package.
+ * @param {{ name: string, text: string }} page Its path in the package, and what it says.
+ * @param {{ repository: string, version: string, shipped: string[] }} goal Links lead to the tag of this version. `shipped`: the paths of all files in the
+ * package.
+ * @returns {string}
  */
 export function withAbsoluteLinks({ name, text }, { repository, version, shipped }) {
   const absolute = (link) => {
