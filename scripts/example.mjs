@@ -37,7 +37,15 @@ async function translated(example) {
     tsconfig: false,
     transform: { decorator: { legacy: true } },
     // Packages are not bundled, except for helpers that the translation needs.
-    external: (id) => /^[^./]/.test(id) && !id.startsWith('@oxc-project/'),
+    external: (id) => /^[^./]/.test(id) && !/^(@oxc-project|axios-evergreen)/.test(id),
+    // By its address: from a folder with a package.json of its own, Node would not find this package by its name.
+    plugins: [
+      {
+        name: 'built',
+        resolveId: (id) =>
+          id.startsWith('axios-evergreen') ? { id: import.meta.resolve(id), external: true } : undefined,
+      },
+    ],
     output: { file, format: 'esm' },
     logLevel: 'warn',
   })
