@@ -1,7 +1,7 @@
 // Types only; rolldown makes the JavaScript.
 import { dts } from 'rollup-plugin-dts'
+import { entries } from './scripts/lib/entries.mjs'
 
-const rooms = ['inspector', 'oauth2', 'opentelemetry', 'postgres', 'redis', 'store', 'testing', 'web']
 const output = (extension) => ({
   dir: 'dist',
   format: 'esm',
@@ -10,7 +10,7 @@ const output = (extension) => ({
 })
 
 export default {
-  input: { index: 'src/index.ts', ...Object.fromEntries(rooms.map((room) => [room, `src/${room}/index.ts`])) },
+  input: entries,
   external: ['axios', 'async-mutex', 'p-retry', '@opentelemetry/api', /^node:/],
   plugins: [dts()],
   output: [output('ts'), output('cts')],

@@ -1,4 +1,5 @@
 // Runs the scenarios one after the other: `npm run bench`, `npm run bench -- --only hot-path,size`, `npm run bench -- --quick`.
+import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { alone } from './lib/alone.mjs'
 import { machine, versions } from './lib/machine.mjs'
@@ -14,6 +15,12 @@ console.log(`${here.cpu}, ${here.cores} cores, ${here.memoryGiB} GiB, ${here.pla
 for (const [name, version] of Object.entries(here.versions)) console.log(`  ${name} ${version}`)
 
 let results = only && !quick ? readResults() : undefined
+// Before the first scenario: some take minutes.
+if (results && JSON.stringify(results.machine) !== JSON.stringify(here))
+  throw new Error('results.json is of another machine, or of other versions: run all scenarios')
+const [load] = loadavg()
+if (load > here.cores / 4) console.log(`\nThis machine is busy (load ${load.toFixed(1)}): expect noise.`)
+
 for (const { name, title, section, form } of await loadScenarios(only?.split(','))) {
   console.log(`\n# ${title}\n`)
   const startedAt = performance.now()
@@ -22,16 +29,9 @@ for (const { name, title, section, form } of await loadScenarios(only?.split(','
   console.log(`${section(scenario.results)}\n\n(${scenario.seconds} s)`)
   if (quick) continue
   // Written after each scenario, so that a failure in the last minute does not lose an hour.
-  results = merged(results, here, { [name]: scenario })
+  results = { machine: here, scenarios: { ...results?.scenarios, [name]: scenario } }
   await writeResults(results)
 }
 
 if (quick) console.log('\nA quick run: its figures mean little, and were not written.')
 else await writePage()
-
-/** Adds the new results to those of earlier runs on the same machine. */
-function merged(before, now, ran) {
-  if (before && JSON.stringify(before.machine) !== JSON.stringify(now))
-    throw new Error('results.json is of another machine, or of other versions: run all scenarios')
-  return { machine: now, scenarios: { ...before?.scenarios, ...ran } }
-}

@@ -2,27 +2,39 @@
 // this project, so Node finds its dependencies in the node_modules of the project.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { entries } from './lib/entries.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+const { exports, repository, homepage, bugs } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
 const folder = join(project, '.pack-check')
 const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
-const DOCS = /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png|gif|webp)|operations\/[\w-]+\.(yml|json|png))$/
+/** No pictures, and no page that only maintainers read. */
+const DOCS = /^docs\/((?!benchmarks|faults|mutation|protocol)[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
+const MOST_KB = 300
+/** Where links lead while package.json does not say where the project lives. */
+const STAND_IN = 'https://github.com/somebody/axios-evergreen'
+/** The entries of the package: `.`, `./oauth2` … */
+const doors = Object.keys(exports).filter((name) => name !== './package.json')
 /** An optional peer dependency of one entry only. */
 const TELEMETRY = '@opentelemetry/api'
-const BUILT =
-  /^dist\/(doctor(?=\.js$)|index|inspector|oauth2|opentelemetry|postgres|redis|store|testing|web|shared-[\w-]+|types-[\w-]+)\.(js|cjs|d\.ts|d\.cts)$/
+const BUILT = RegExp(
+  `^dist/(doctor(?=\\.js$)|${Object.keys(entries).join('|')}|shared-[\\w-]+|types-[\\w-]+)\\.(js|cjs|d\\.ts|d\\.cts)$`,
+)
+/** What each entry imports, in all its files: the dependencies of core, and what is said here. */
+const CORE = ['async-mutex', 'p-retry']
+const BEYOND_CORE = { index: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
 
 // Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$|^npm_|^FORCE_COLOR$/i.test(name)),
 )
-Object.assign(env, { NO_COLOR: '1', PATH: join(project, 'node_modules', '.bin') + delimiter + process.env.PATH })
+const tools = ['node_modules', 'scripts/package/node_modules'].map((folder) => join(project, folder, '.bin'))
+Object.assign(env, { NO_COLOR: '1', PATH: [...tools, process.env.PATH].join(delimiter) })
 
 let passed = 0
 let failed = 0
@@ -31,11 +43,15 @@ if (failed === 0) {
   check('publint', () => run('publint', ['run', tarball(), '--strict']))
   check('are the types wrong', () => run('attw', [tarball()]))
   check('the tarball holds what it should, and nothing else', checkContents)
+  check(`the tarball has at most ${MOST_KB} KB`, checkWeight)
+  check('the links of its pages lead somewhere', checkLinks)
   check('every build imports only what it may', checkImports)
+  check('the JavaScript is ASCII without comments', checkText)
   check('the notices cover all code of others', checkNotices)
   check('the program', () => run('node', [join(unpacked, JSON.parse(manifest()).bin['axios-evergreen']), '--help']))
   check('ESM consumer', () => run('node', ['one-request.mjs']))
   check('CommonJS consumer', () => run('node', ['one-request.cjs']))
+  for (const door of doors) check(`the entry ${door}, ESM and CommonJS`, () => enter(door))
   check('ESM and CommonJS consumer in one process', () => run('node', ['both-formats.mjs']))
   check('Jest consumer, CommonJS', () => run('jest', ['--ci', '--rootDir', '.']))
   check('esbuild consumer', () => {
@@ -47,12 +63,20 @@ if (failed === 0) {
     run('vite', ['build'])
     run('node', [join('vite', 'one-request.mjs')])
   })
-  check('TypeScript consumer, node16 ESM', () => compile('one-request.mts', 'node16'))
-  check('TypeScript consumer, nodenext ESM', () => compile('one-request.mts', 'nodenext'))
-  check('TypeScript consumer, node16 CommonJS', () => compile('one-request.cts', 'node16'))
-  check('TypeScript consumer, nodenext CommonJS', () => compile('one-request.cts', 'nodenext'))
-  check('TypeScript consumer, bundler', () => compile('one-request.mts', 'esnext', 'bundler'))
-  check('TypeScript consumer, node10', () => compile('one-request.cts', 'commonjs', 'node10'))
+  // Each compiles the request and the programs of all entries, with all declarations.
+  check('TypeScript consumers, node16 ESM', () => compile('mts', 'node16'))
+  check('TypeScript consumers, nodenext ESM', () => compile('mts', 'nodenext'))
+  check('TypeScript consumers, node16 CommonJS', () => compile('cts', 'node16'))
+  check('TypeScript consumers, nodenext CommonJS', () => compile('cts', 'nodenext'))
+  check('TypeScript consumers, bundler', () => compile('mts', 'esnext', 'bundler'))
+  check('TypeScript consumers, node10', () => compile('cts', 'commonjs', 'node10'))
+}
+const unnamed = Object.entries({ repository, homepage, bugs }).filter(([, value]) => value === undefined)
+if (unnamed.length > 0) {
+  const names = unnamed.map(([name]) => name).join(', ')
+  console.log(
+    `note  package.json lacks ${names}. A person must fill them in before a release: npm run release:pack refuses.`,
+  )
 }
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
@@ -81,24 +105,26 @@ function run(command, args, cwd = folder) {
   })
 }
 
-function compile(file, module, moduleResolution = module) {
+function compile(extension, module, moduleResolution = module) {
+  const files = ['one-request', ...programs()].map((name) => `${name}.${extension}`)
   const options = { module, moduleResolution, target: 'es2022', lib: 'es2023', types: 'node' }
   if (moduleResolution === 'node10') options.ignoreDeprecations = '6.0'
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  run('tsc', ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', ...flags, file])
+  run('tsc', ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', ...flags, ...files])
 }
 
 function pack() {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(unpacked, { recursive: true })
-  run('npm', ['pack', '--pack-destination', folder], project)
+  const where = repository === undefined ? ['--repository', STAND_IN] : []
+  run('node', [join(project, 'scripts', 'package', 'pack.mjs'), '--to', folder, ...where], project)
   run('tar', ['-xzf', tarball(), '--strip-components=1', '-C', unpacked])
 
   // Its own package.json: without one, `axios-evergreen` would mean the project around it, not the packed copy.
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "jest": { "transform": {} } }\n')
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
-  const cjs = esm.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+  const cjs = asCommonJs(esm)
   writeFileSync(
     join(folder, 'browser.mjs'),
     "export * from 'axios-evergreen'\nexport * from 'axios-evergreen/web'\nexport * from 'axios-evergreen/web/inspector'\n",
@@ -108,7 +134,31 @@ function pack() {
   writeFileSync(join(folder, 'one-request.mts'), esm)
   writeFileSync(join(folder, 'one-request.cts'), esm)
   writeFileSync(join(folder, 'one-request.cjs'), cjs)
+  for (const program of programs()) {
+    const text = readFileSync(join(folder, `${program}.mjs`), 'utf8')
+    for (const typed of ['mts', 'cts']) writeFileSync(join(folder, `${program}.${typed}`), text)
+    writeFileSync(join(folder, `${program}.cjs`), asCommonJs(text))
+  }
   writeFileSync(join(folder, 'one-request.test.cjs'), cjs.replace('void main()', "test('one request', main)"))
+}
+
+function asCommonJs(text) {
+  return text.replace(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+}
+
+/** The program of an entry: `./web/inspector` has `doors/web-inspector`. A new entry needs a new program. */
+function programOf(door) {
+  return join('doors', posix.relative('.', door).replaceAll('/', '-') || 'index')
+}
+
+/** The programs that there are. `enter` tells which one is missing. */
+function programs() {
+  return doors.map(programOf).filter((program) => existsSync(join(folder, `${program}.mjs`)))
+}
+
+function enter(door) {
+  assert.ok(programs().includes(programOf(door)), `add a minimal program: scripts/consumers/${programOf(door)}.mjs`)
+  for (const extension of ['mjs', 'cjs']) run('node', [`${programOf(door)}.${extension}`])
 }
 
 function manifest() {
@@ -129,22 +179,55 @@ function checkContents() {
   assert.deepEqual(files.filter((name) => !BUILT.test(name) && !DOCS.test(name)).sort(), SHIPPED.toSorted())
 }
 
+function checkWeight() {
+  const kb = statSync(tarball()).size / 1_000
+  assert.ok(kb <= MOST_KB, `${kb.toFixed(0)} KB`)
+}
+
+/** A registry shows the README alone: none of its links is relative. */
+function checkLinks() {
+  const files = readdirSync(unpacked, { recursive: true }).map((name) => name.replaceAll('\\', '/'))
+  for (const name of files.filter((name) => name.endsWith('.md'))) {
+    const text = readFileSync(join(unpacked, name), 'utf8').replace(/^```.*?^```/gms, '')
+    const links = Array.from(
+      text.matchAll(/\]\(([^)\s]*)\)|\b(?:src|srcset)="([^"]*)"/g),
+      ([, link, other]) => link ?? other,
+    )
+    const relative = links.filter((link) => !/^([a-z]+:|#)/.test(link)).map((link) => link.split('#')[0])
+    const folder = posix.dirname(name)
+    const dead = relative.filter(
+      (link) => name === 'README.md' || !files.includes(posix.join(folder, link).replace(/\/$/, '')),
+    )
+    assert.deepEqual(dead, [], name)
+  }
+}
+
 /** No file imports what a user would not have, and the main entry loads in any runtime. */
 function checkImports() {
   const ofProgram = readFileSync(join(unpacked, 'dist', 'doctor.js'), 'utf8').matchAll(/^import .*from "([^"]+)"/gm)
   const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))
   assert.deepEqual(others.sort(), ['./index.js', 'axios'])
-  const packages = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => name !== TELEMETRY)
   for (const extension of ['js', 'cjs']) {
-    const main = importsOf(`index.${extension}`)
-    const allowed = extension === 'cjs' ? packages.filter((name) => name !== 'p-retry') : packages
-    assert.deepEqual([...main].sort(), allowed.sort(), `index.${extension}`)
-    const others = [...importsOf(`testing.${extension}`)].filter((name) => !name.startsWith('node:'))
-    assert.deepEqual(others, [], `testing.${extension}`)
-    assert.deepEqual([...importsOf(`oauth2.${extension}`)], ['axios'], `oauth2.${extension}`)
-    assert.deepEqual([...importsOf(`opentelemetry.${extension}`)], [TELEMETRY], `opentelemetry.${extension}`)
-    for (const room of ['inspector', 'postgres', 'redis', 'store', 'web'])
-      assert.deepEqual([...importsOf(`${room}.${extension}`)], [], `${room}.${extension}`)
+    // CommonJS carries p-retry inside.
+    const ofCore = extension === 'cjs' ? CORE.filter((name) => name !== 'p-retry') : CORE
+    for (const entry of Object.keys(entries)) {
+      const imported = [...importsOf(`${entry}.${extension}`)].sort()
+      if (entry === 'testing')
+        assert.ok(
+          imported.every((name) => name.startsWith('node:')),
+          imported.join(),
+        )
+      else assert.deepEqual(imported, [...ofCore, ...(BEYOND_CORE[entry] ?? [])].sort(), `${entry}.${extension}`)
+    }
+  }
+}
+
+/** Comments are time at the start of each process. V8 keeps a file with one character beyond ASCII twice as large. */
+function checkText() {
+  for (const name of readdirSync(join(unpacked, 'dist')).filter((name) => /\.c?js$/.test(name))) {
+    const text = readFileSync(join(unpacked, 'dist', name), 'utf8')
+    assert.match(text, /^[\0-\x7f]*$/, `${name} is ASCII`)
+    assert.doesNotMatch(text, /^\s*\/\*\*/m, `${name} has no docstrings`)
   }
 }
 

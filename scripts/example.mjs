@@ -1,11 +1,12 @@
 // Runs an example: npm run example <name>. Those in TypeScript are translated first, as a project of yours would be.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
+const INSTALLED = fileURLToPath(new URL('lib/installed.mjs', import.meta.url))
 const [name = '', ...args] = process.argv.slice(2)
 const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
 if (!names.includes(name)) {
@@ -16,6 +17,8 @@ if (!names.includes(name)) {
   process.exit(1)
 }
 
+// Some need packages of their own.
+if (existsSync(join(examples, name, 'package.json'))) execFileSync(process.execPath, [INSTALLED, `examples/${name}`])
 const script = join(examples, name, `${name}.mjs`)
 const file = existsSync(script) ? script : await translated(name)
 // In its own process: some examples set exit codes and signal handlers.
@@ -34,7 +37,15 @@ async function translated(example) {
     tsconfig: false,
     transform: { decorator: { legacy: true } },
     // Packages are not bundled, except for helpers that the translation needs.
-    external: (id) => /^[^./]/.test(id) && !id.startsWith('@oxc-project/'),
+    external: (id) => /^[^./]/.test(id) && !/^(@oxc-project|axios-evergreen)/.test(id),
+    // By its address: from a folder with a package.json of its own, Node would not find this package by its name.
+    plugins: [
+      {
+        name: 'built',
+        resolveId: (id) =>
+          id.startsWith('axios-evergreen') ? { id: import.meta.resolve(id), external: true } : undefined,
+      },
+    ],
     output: { file, format: 'esm' },
     logLevel: 'warn',
   })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { withAbsoluteLinks } from '../scripts/package/links.mjs'
 
 const pages = [
   'README.md',
@@ -23,8 +24,8 @@ interface Link {
 }
 
 /** @returns Links to files of this project, pictures included. Nobody here can promise that other addresses work. */
-function linksOf(page: string): Link[] {
-  const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
+function linksOf(page: string, content = readFileSync(page, 'utf8')): Link[] {
+  const text = content.replace(/^```.*?^```/gms, '')
   const folder = changesets.includes(page) ? '.' : dirname(page)
   return Array.from(
     text.matchAll(/(?:\]\(([^)\s]*)\)|\b(?:src|srcset)="([^"]*)")/g),
@@ -74,19 +75,33 @@ describe('given the links of the documents', () => {
     expect(['README.md', ...projectDocuments].sort()).toEqual([...pages].sort())
   })
 
-  it('when the package is installed, then those of the README and the pages that come with it lead somewhere there', () => {
+  it('when the package is packed, then those of the README are absolute, and those of other pages lead to a file of the package or are absolute', () => {
     const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' })
     const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }]
     const inside = files.map(({ path }) => path)
     expect(inside).toEqual(
       expect.arrayContaining(['README.md', 'docs/getting-started.md', 'docs/operations/alerts.yml']),
     )
-    const isThere = (target: string) =>
-      inside.includes(target) || (statSync(target).isDirectory() && inside.some((path) => path.startsWith(target)))
-    const dead = inside
+    const goal = { repository: 'https://code.example/us/it', version: '1.2.3', shipped: inside }
+    const isThere = (target: string) => inside.some((path) => path === target || path.startsWith(`${target}/`))
+    const relative = inside
       .filter((name) => name.endsWith('.md'))
-      .flatMap(linksOf)
-      .filter(({ target }) => !isThere(target))
-    expect(dead).toEqual([])
+      .flatMap((name) => linksOf(name, withAbsoluteLinks({ name, text: readFileSync(name, 'utf8') }, goal)))
+    expect(relative.filter(({ page }) => page === 'README.md')).toEqual([])
+    expect(relative.filter(({ target }) => !isThere(target))).toEqual([])
+  })
+
+  it('when one is made absolute, then it names the version, and a picture leads to the picture itself', () => {
+    const goal = { repository: 'https://code.example/us/it', version: '1.2.3', shipped: ['docs/a.md', 'README.md'] }
+    const text =
+      '[a](a.md#x) [b](faults.md#row) ![c](images/c.svg) <img src="images/c.webp"> [d](https://d.example) [e](#e)'
+    expect(withAbsoluteLinks({ name: 'docs/b.md', text }, goal)).toBe(
+      '[a](a.md#x) [b](https://code.example/us/it/blob/v1.2.3/docs/faults.md#row) ' +
+        '![c](https://code.example/us/it/raw/v1.2.3/docs/images/c.svg) ' +
+        '<img src="https://code.example/us/it/raw/v1.2.3/docs/images/c.webp"> [d](https://d.example) [e](#e)',
+    )
+    expect(withAbsoluteLinks({ name: 'README.md', text: '[a](docs/a.md)' }, goal)).toBe(
+      '[a](https://code.example/us/it/blob/v1.2.3/docs/a.md)',
+    )
   })
 })

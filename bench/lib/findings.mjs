@@ -17,8 +17,8 @@ export function stampede({ callers, storms }) {
 export function hotPath({ settings }, headings) {
   const more = (ratio) => Math.round((ratio - 1) * 100)
   const each = Object.entries(headings).map(([setting, heading]) => {
-    const { [OURS]: ours, [AGAIN]: again } = settings[setting].time
-    return { heading, ours: more(ours.ratio.median), again: Math.abs(more(again.ratio.median)) }
+    const { [OURS]: ours, [AGAIN]: again } = settings[setting].quiet
+    return { heading, ours: more(ours.median), again: Math.abs(more(again.median)) }
   })
   const costs = each.map(({ heading, ours }) => `${ours} % (${heading})`)
   const noise = Math.max(...each.map(({ again }) => again))

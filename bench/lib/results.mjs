@@ -25,6 +25,8 @@ export async function committedResults() {
   return { machine, scenarios: all.map((scenario) => ({ ...scenario, ...scenarios[scenario.name] })) }
 }
 
+/** Six digits of each figure, and on one line what fits there: a diff then shows what changed. */
 export function writeResults(results) {
-  return writeFormatted(FILE, JSON.stringify(results, undefined, 2))
+  const shorter = (_, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value)
+  return writeFormatted(FILE, JSON.stringify(results, shorter))
 }

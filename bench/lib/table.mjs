@@ -27,7 +27,22 @@ export function ratio({ median, low, high }, digits = 3) {
   return `${median.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`
 }
 
-/** A line under a table: a goal, and whether it was reached. */
+/** The noise may be this part of the distance between the reference and the goal. */
+const NOISE = 1 / 4
+
+/** A line under a table: a goal, and whether it was reached. `undefined`: the noise was too high to tell. */
 export function reach(reached, text) {
-  return `**${reached ? 'Reached' : 'Not reached'}**: ${text}`
+  const verdict = { true: 'Reached', false: 'Not reached', undefined: 'No verdict' }[reached]
+  return `**${verdict}**: ${text}`
+}
+
+/**
+ * A line under a table: whether a ratio to the reference is at most `limit`.
+ *
+ * @param again The ratio of the reference to itself (A/A). If it is off by more than a quarter of what the limit allows, there is no verdict.
+ */
+export function reachRatio({ value, again, limit }, text) {
+  const isQuiet = Math.abs(again - 1) <= (limit - 1) * NOISE
+  const noise = `A/A ${again.toFixed(3)}${isQuiet ? '' : ': too noisy to tell'}`
+  return reach(isQuiet ? value <= limit : undefined, `at most ${limit} × ${text}: ${value.toFixed(3)} × (${noise}).`)
 }

@@ -30,9 +30,7 @@ async function served(name, count, way) {
   const instance = checking((header) => header === 'Bearer a-token')
   const contestant = contestants[name === AGAIN ? STATIC : name]
   const { get, close } = await contestant.onAxios({ instance, baseUrl: BASE_URL, obtain, lifetimeMs: 60_000 })
-  const configs = Array.from({ length: count }, () =>
-    way === 'signals' ? { signal: new AbortController().signal } : undefined,
-  )
+  const configs = configsOf(count, way)
   await collected()
   const startedAt = performance.now()
   const cpu = await cpuTime(() => Promise.all(configs.map((config) => get('/wallet', config))))
@@ -41,16 +39,30 @@ async function served(name, count, way) {
   return { cpu, clock }
 }
 
-/** Bytes of heap for each of `count` waiting requests. With the static header they wait for an answer, with the others for a token. */
-export async function heapPerWaiter(count, rounds) {
-  const names = [STATIC, AGAIN, ...renewing.map(({ name }) => name)]
-  const taken = await interleaved({ rounds, contestants: names, measure: (name) => waiting(name, count) })
-  const beyondPlain = (name) => taken.map((figures) => figures[name].bytes - figures[STATIC].bytes)
-  const plain = spread(taken.map((figures) => figures[STATIC].bytes))
-  return { count, plain, beyondPlain: Object.fromEntries(names.map((name) => [name, spread(beyondPlain(name))])) }
+function configsOf(count, way) {
+  return Array.from({ length: count }, () => (way === 'signals' ? { signal: new AbortController().signal } : undefined))
 }
 
-async function waiting(name, count) {
+/**
+ * Bytes of heap for each of `count` waiting requests. With the static header they wait for an answer, with the others for a token.
+ *
+ * @returns `plain`: without signals; `signals`: each caller has a signal of its own. Both: `{ static, beyond: { [name] } }`.
+ */
+export async function heapPerWaiter(count, rounds) {
+  const names = [STATIC, AGAIN, ...renewing.map(({ name }) => name)]
+  const heap = { count }
+  for (const way of ['plain', 'signals']) {
+    const taken = await interleaved({ rounds, contestants: names, measure: (name) => waiting(name, count, way) })
+    const beyond = (name) => spread(taken.map((figures) => figures[name].bytes - figures[STATIC].bytes))
+    heap[way] = {
+      static: spread(taken.map((figures) => figures[STATIC].bytes)),
+      beyond: Object.fromEntries(names.filter((name) => name !== STATIC).map((name) => [name, beyond(name)])),
+    }
+  }
+  return heap
+}
+
+async function waiting(name, count, way) {
   const isStatic = name === STATIC || name === AGAIN
   // Without a reference to `resolve`, the garbage collector would free the promise and all that wait for it.
   const pending = []
@@ -59,14 +71,18 @@ async function waiting(name, count) {
   const instance = isStatic ? silent(pending) : checking(() => false)
   const contestant = contestants[isStatic ? STATIC : name]
   const { get, close } = await contestant.onAxios({ instance, baseUrl: BASE_URL, obtain, lifetimeMs: 60_000 })
+  // The signals are the caller's: made before, they do not count.
+  const configs = configsOf(count, way)
   await collected()
   const before = heap()
-  const requests = Array.from({ length: count }, () => void get('/wallet').catch(() => undefined))
+  const requests = configs.map((config) => void get('/wallet', config).catch(() => undefined))
   // After these turns each request has come as far as it can.
   for (let n = 0; n < 20; n++) await turn()
   const bytes = (heap() - before) / requests.length
   await Promise.race([close?.(), turn()])
   pending.length = 0
+  // Until here the callers keep their signals.
+  configs.length = 0
   return { bytes }
 }
 

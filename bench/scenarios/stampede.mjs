@@ -1,18 +1,18 @@
-import { contestants, EVERGREEN, renewing, shownName, STATIC } from '../lib/contestants.mjs'
+import { AGAIN, contestants, EVERGREEN, renewing, shownName, STATIC } from '../lib/contestants.mjs'
 import { Plot } from '../lib/chart.mjs'
 import { OTHER, PACKAGE } from '../lib/colors.mjs'
 import * as findings from '../lib/findings.mjs'
 import { BASE_URL, checking } from '../lib/in-process-api.mjs'
 import { interleaved } from '../lib/rounds.mjs'
 import { startServices } from '../lib/services.mjs'
-import { figure, ratio, reach, table } from '../lib/table.mjs'
+import { figure, ratio, reach, reachRatio, table } from '../lib/table.mjs'
 import { tokenCall } from '../lib/token-call.mjs'
 import { costOfWaiting, heapPerWaiter } from '../lib/waiters.mjs'
 
 export const name = 'stampede'
 export const title = 'Stampede: many callers, and no token'
 /** The number of this form of the results. Raise it when the form, or what is measured, changes. */
-export const form = 2
+export const form = 3
 
 const TOKEN_LATENCY_MS = 50
 const LIFETIME_MS = 60_000
@@ -24,8 +24,9 @@ const SHORT_LIFETIME_MS = 400
  */
 const IDLE_MS = 2 * SHORT_LIFETIME_MS + 1_000
 /** The most processor time of waiting callers, as a multiple of the static header's: without signals, and with one for each caller. */
-const MOST_TIMES = { plain: 1.2, signals: 1.25 }
-const MOST_BYTES = 400
+const MOST_TIMES = { plain: 1.28, signals: 1.5 }
+/** The most heap of a waiting caller beyond plain axios, in the same two ways. */
+const MOST_BYTES = { plain: 400, signals: 500 }
 
 const others = renewing.map((each) => each.name).filter((each) => each !== EVERGREEN)
 const names = [STATIC, EVERGREEN, ...others]
@@ -122,7 +123,9 @@ function results(rounds) {
 }
 
 export function ratios({ storms, cost, heap }) {
-  const held = { 'bytes per waiter': { value: heap.beyondPlain[EVERGREEN].median, tolerance: 1.1 } }
+  const held = {}
+  for (const [way, heading] of Object.entries(ways))
+    held[`bytes per waiter, ${heading}`] = { value: heap[way].beyond[EVERGREEN].median, tolerance: 1.1 }
   for (const [state, byCount] of Object.entries(storms)) {
     const { calls, served } = byCount[1_000][EVERGREEN]
     held[`token calls, ${state}`] = { value: calls, tolerance: 1 }
@@ -136,7 +139,6 @@ export function ratios({ storms, cost, heap }) {
 export function section({ callers, storms, cost, heap }) {
   const most = callers.at(-1)
   const ours = Object.values(storms).flatMap((state) => callers.map((count) => ({ count, ...state[count][EVERGREEN] })))
-  const bytes = heap.beyondPlain[EVERGREEN].median
   return `All callers start in one turn of the event loop. The API answers in process, the token service over HTTP, ${TOKEN_LATENCY_MS} ms after it acts. \`calls\` is
 the most of any round, \`served\` the fewest. Three contestants have a transport of their own: an interceptor asks them for their token.
 
@@ -160,17 +162,18 @@ ${table(
 
 ### Heap of ${figure(heap.count)} waiters
 
-In plain axios a request that waits for its answer takes ${figure(heap.plain.median)} bytes. A request that waits for its token takes more by:
+In plain axios a request that waits for its answer takes ${figure(heap.plain.static.median)} bytes, with a signal ${figure(heap.signals.static.median)}. The signal itself is not counted. A request that
+waits for its token takes more by:
 
 ${table(
-  ['contestant', '>bytes per waiter, beyond plain axios', '>middle half'],
-  Object.entries(heap.beyondPlain)
-    .filter(([each]) => each !== STATIC)
-    .map(([each, { median: middle, low, high }]) => [
-      shownName(each),
-      figure(middle),
-      `${figure(low)} to ${figure(high)}`,
-    ]),
+  ['contestant', ...Object.values(ways).flatMap((heading) => [`>bytes, ${heading}`, '>middle half'])],
+  Object.keys(heap.plain.beyond).map((each) => [
+    shownName(each),
+    ...Object.keys(ways).flatMap((way) => {
+      const { median: middle, low, high } = heap[way].beyond[each]
+      return [figure(middle), `${figure(low)} to ${figure(high)}`]
+    }),
+  ]),
 )}
 
 ${reach(
@@ -185,16 +188,15 @@ ${reach(
 
 ${Object.entries(ways)
   .map(([way, heading]) => {
-    const times = cost[way][EVERGREEN].cpu.median
-    const limit = MOST_TIMES[way]
-    return reach(
-      times <= limit,
-      `at most ${limit} × the processor time of the static header, ${heading}: ${times.toFixed(2)} ×.`,
-    )
+    const [value, again] = [EVERGREEN, AGAIN].map((each) => cost[way][each].cpu.median)
+    const bytes = heap[way].beyond[EVERGREEN].median
+    return [
+      reachRatio({ value, again, limit: MOST_TIMES[way] }, `the processor time of the static header, ${heading}`),
+      reach(bytes <= MOST_BYTES[way], `at most ${MOST_BYTES[way]} bytes per waiter, ${heading}: ${figure(bytes)}.`),
+    ]
   })
+  .flat()
   .join('\n\n')}
-
-${reach(bytes <= MOST_BYTES, `at most ${figure(MOST_BYTES)} bytes per waiter: ${figure(bytes)}.`)}
 
 Beyond the static header, a waiting caller costs its place in the queue, its limit, its continuation and, if it has one, a
 listener on its signal. All of these live until the token comes. With so many callers, much of the time goes into copying and collecting them.`

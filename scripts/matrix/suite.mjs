@@ -85,7 +85,7 @@ function isOfAxios(name) {
 }
 
 function isInJsdom(name) {
-  return readFileSync(join(project, name), 'utf8').startsWith('/** @jest-environment jsdom */')
+  return readFileSync(join(project, name), 'utf8').startsWith('/** @jest-environment ')
 }
 
 /** All that a test imports, itself or through helpers of the tests, types aside. */

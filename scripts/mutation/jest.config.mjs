@@ -16,7 +16,6 @@ const rooms = {
   oauth2: /^(answers|refusals|request|options)\./,
   web: /./,
   axios: /^(attach|replay|redirects|waiting)\./,
-  opentelemetry: /./,
 }
 // A few files import all test files: to load a file takes longer than to run its tests, and each mutant loads all files that
 // reach it. Tests with nock, a proxy or changed globals stay apart, because

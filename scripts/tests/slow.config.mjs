@@ -1,4 +1,4 @@
-import config, { slowTests } from '../../jest.config.mjs'
+import config, { coveredSlowly, slowTests } from '../../jest.config.mjs'
 
-// npm run test:slow: what npm test leaves out. Coverage would not count the processes that these tests start.
-export default { ...config, rootDir: '../..', testMatch: slowTests, coverageThreshold: undefined }
+// npm run test:slow: what npm test leaves out. Coverage does not count the processes that these tests start.
+export default { ...config, rootDir: '../..', testMatch: slowTests, collectCoverageFrom: coveredSlowly }

@@ -1,4 +1,4 @@
-/** @jest-environment jsdom */
+/** @jest-environment ./test/support/jsdom/environment.cjs */
 import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter } from 'axios'
 import { attachBearer, clientCredentials, createTokenManager, loginPassword } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** @jest-environment jsdom */
+/** @jest-environment ./test/support/jsdom/environment.cjs */
 import { expect, describe, it } from '@jest/globals'
 import axios from 'axios'
 import { createTokenManager, type TokenManager } from '../../src/index.ts'

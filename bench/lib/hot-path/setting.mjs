@@ -8,8 +8,8 @@ import { onFetch, onHttp } from './real-adapters.mjs'
 const INSTANCES = { inProcess: answeringAtOnce, http: onHttp, fetch: onFetch }
 const LIFETIME_MS = 3_600_000
 /** Contestants take turns after so few requests that a short slowdown of the machine meets all of them. */
-const REQUESTS_IN_TURN = 50
-const LAPS = 10
+const REQUESTS_IN_TURN = 25
+const LAPS = 20
 const WARM_UPS = 8
 
 const [setting, rounds, quick] = process.argv.slice(2)

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals'
+import { explored } from './explored.ts'
+
+const FALSE_ALARM = /^I7: [AB] reports theft where there is none/
+
+describe('given an owner without the store that cannot tell it (docs/protocol.md, known limits)', () => {
+  it('when another owner then refreshes, then it reports theft where there is none', async () => {
+    const [found] = await explored('--scope', 'an owner without the store, its limit')
+    expect(found!.violation?.what).toMatch(FALSE_ALARM)
+  })
+})
+
+describe('given the protocol without one of its rules', () => {
+  it.each([
+    ['doubt', 'a crash', /^I1: B presents a refresh token again that A presented/],
+    ['fence', 'a freeze and a refusal', /^I6: A settles a claim of B/],
+    ['version', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
+    ['R1', 'an older record', /^I1: B presents a refresh token again that A presented/],
+    ['R2', 'a clock step', /^R2: B believes a token for \d+ ms, whose lifetime is 60000 ms/],
+    ['R3', 'a freeze', /^I3: the pair of B \(.*\) gave way to one that was claimed earlier/],
+    ['R4, an open claim', 'obtain ends, a crash', FALSE_ALARM],
+    ['R4, a cleared claim', 'obtain ends, a login', FALSE_ALARM],
+    ['R4, the next pair', 'obtain ends, a crash', FALSE_ALARM],
+    ['R4, beside a claim', 'obtain ends, a flush and an answer lost', FALSE_ALARM],
+    ['R4, after it', 'obtain ends, a flush', FALSE_ALARM],
+    ['R4, a late end', 'obtain ends, a flush', FALSE_ALARM],
+    ['R4, a late end beside a claim', 'obtain ends, a login', FALSE_ALARM],
+    ['R4, a told exchange and the next pair', 'an owner without the store, when due', FALSE_ALARM],
+    ['R4, a mark at a clear', 'a reset after an owner has told of its obtain', FALSE_ALARM],
+    ['R4, the answer', 'an owner without the store, when due', FALSE_ALARM],
+    ['overlap', 'an owner without the store', FALSE_ALARM],
+    ['overlap by a claim', 'an owner without the store', FALSE_ALARM],
+    ['R5', 'a reset, a command twice and a flush within a millisecond', /^I16: a command of A took effect twice/],
+    ['adopt', 'two logins', /^version: a new pair does not raise it/],
+    ['adopt after a loss', 'two logins and a flush', /^login: A drops the tokens of a login/],
+    ['logout', 'a login and a logout', /^login: A brings back a session that was forgotten/],
+    ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
+  ])('when that is %s, then the explorer finds what goes wrong (%s)', async (rule, scope, violation) => {
+    const [found] = await explored('--scope', scope, '--without', rule)
+    expect(found!.violation?.what).toMatch(violation)
+  })
+})
