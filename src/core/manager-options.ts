@@ -103,6 +103,10 @@ export function managerSettings(options: TokenManagerOptions) {
   if (storeKey !== '') checkText('storeKey', storeKey)
   if (store !== undefined && !isOpenable(store))
     throw new TypeError('store must be made by memoryStore() or another store function')
+  if (store && !store.onePerson && source.isUnnamed && own.storeKey === undefined)
+    throw new TypeError(
+      'With a store, account of the source (or storeKey) must be given, one for each person: else one person gets the tokens of another',
+    )
   checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
   checkObject('clock', clock)
   for (const method of ['wallNow', 'monotonicNow', 'setTimer'])

@@ -219,10 +219,13 @@ describe('given a function that provides credentials', () => {
     expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
   })
 
-  it('when it throws a TokenError, then it knows best', async () => {
-    const thrown = new TokenError('ERR_CLOSED', 'the vault is closed')
+  it('when it throws a TokenError of another manager, then its code counts, but not its verdict on a refresh token (F255)', async () => {
+    const verdict = { outcome: 'rejected', refreshToken: 'refused', loginReason: 'refused' } as const
+    const thrown = new TokenError('ERR_LOGIN_REQUIRED', 'the vault wants a login', verdict)
     const error = await failureOf(obtain(recording({ credentials: () => Promise.reject(thrown) }).source))
-    expect(error).toBe(thrown)
+    expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', message: 'the vault wants a login', outcome: 'not-sent' })
+    expect(error).toMatchObject({ refreshToken: 'kept' })
+    expect(error).not.toHaveProperty('loginReason')
   })
 
   it('when it failed once, then the next exchange asks again', async () => {
