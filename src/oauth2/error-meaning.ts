@@ -24,8 +24,9 @@ const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
     // GitHub; Slack; Salesforce, Zoho; HubSpot; Shopify; Google
     invalid_client:
       'incorrect_client_credentials,bad_client_secret,invalid_client_id,invalid_client_secret,BAD_CLIENT_SECRET,BAD_CLIENT_ID,application_cannot_be_found,deleted_client,disabled_client',
-    // Auth0; Google
-    interaction_required: 'mfa_required,invalid_rapt,admin_policy_enforced',
+    // Auth0; Google; Microsoft Entra
+    interaction_required:
+      'mfa_required,invalid_rapt,admin_policy_enforced,basic_action,additional_action,user_password_expired',
     // Slack; Zoho; Salesforce; Google
     temporarily_unavailable:
       'internal_error,fatal_error,service_unavailable,request_timeout,general_error,unknown_error,internal_failure',
