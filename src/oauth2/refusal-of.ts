@@ -31,8 +31,11 @@ export function refusalOf(
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
   const isOfLogin = needsLogin && exchange === 'refresh'
   const { word, meaning } = errorMeaning(exchange, status, document, errors, isOfLogin)
-  // The words of a gateway that fails, or of a redirect, say nothing about the refresh token. A login has no status that does.
-  const failure = failureOfAnswer(exchange, status, isRejected ? meaning : undefined, needsLogin)
+  // The words of a gateway that fails, or of a redirect, say nothing about the refresh token.
+  const meant = failureOfAnswer(exchange, status, isRejected ? meaning : undefined, needsLogin)
+  const isPage = isOfLogin && isRejected && /^\s*</.test(answer.text)
+  // A web page comes from a server in between, which has not seen the refresh token.
+  const failure: Failure = isPage ? { ...meant, refreshToken: 'kept' } : meant
   const advice =
     (meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined) ??
     generalAdvice(failure, { ...answer, status }, option) ??

@@ -19,17 +19,19 @@ const INTERACTION: Meant = [
 /** Some servers answer errors of their own with 400. As after a 5xx the manager tries again, but nothing was done: the token is good. */
 const UNAVAILABLE = keeping({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' })
 
-/** What the errors of the RFCs mean. Those without a remark are of RFC 6749, sections 4.1.2.1 and 5.2. */
+/**
+ * What the errors of the RFCs mean. An error that says nothing of the refresh token of a login says nothing here: the manager keeps the token, and gives it up
+ * if the service says the same for ten minutes. Those without a remark are of RFC 6749, sections 4.1.2.1 and 5.2. */
 const OAUTH_ERRORS: Partial<Record<string, Meant>> = {
   invalid_grant: [CREDENTIALS, REFUSED, REFUSED],
   invalid_client: keeping(CREDENTIALS),
-  invalid_request: keeping(REQUEST),
+  invalid_request: ofRequest(REQUEST, REQUEST),
   // These refuse the kind of request. After a refresh, an obtain with the credentials may still succeed.
-  unauthorized_client: keeping(CREDENTIALS, REFRESH),
-  unsupported_grant_type: keeping(REQUEST, REFRESH),
-  invalid_scope: keeping(REQUEST, REFRESH),
-  invalid_target: keeping(REQUEST, REFRESH), // RFC 8707, section 2
-  unsupported_token_type: keeping(REQUEST), // RFC 7009, section 2.2.1
+  unauthorized_client: ofRequest(CREDENTIALS),
+  unsupported_grant_type: ofRequest(REQUEST),
+  invalid_scope: ofRequest(REQUEST),
+  invalid_target: ofRequest(REQUEST), // RFC 8707, section 2
+  unsupported_token_type: ofRequest(REQUEST), // RFC 7009, section 2.2.1
   temporarily_unavailable: UNAVAILABLE,
   server_error: UNAVAILABLE,
   use_dpop_nonce: UNAVAILABLE, // RFC 9449, section 8
@@ -49,9 +51,15 @@ function rejected(code: TokenErrorCode): { code: TokenErrorCode; outcome: Exchan
   return { code, outcome: 'rejected' }
 }
 
-/** An error that leaves the refresh token good. @param refresh The failure of a refresh by a source that can obtain. */
-function keeping(failure: Failure, refresh = failure): Meant {
-  return [failure, { ...refresh, refreshToken: 'kept' }, { ...failure, refreshToken: 'kept' }]
+/** An error that leaves the refresh token good. */
+function keeping(failure: Failure): Meant {
+  const kept: Failure = { ...failure, refreshToken: 'kept' }
+  return [failure, kept, kept]
+}
+
+/** An error about the request. @param refresh The failure of a refresh by a source that can obtain. */
+function ofRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
+  return [failure, { ...refresh, refreshToken: 'kept' }, failure]
 }
 
 /**
@@ -72,10 +80,10 @@ export function failureOfAnswer(
   return isOfLogin && byStatus.refreshToken !== 'refused' ? failureOfLogin(status) : byStatus
 }
 
-/** Other servers than that of the specification say with 400 that anything is wrong. The refresh token may still be good. */
+/** Other servers than that of the specification say with 400 that anything is wrong: that says nothing of the refresh token. */
 function failureOfLogin(status: number): Failure {
   const failure = failureOfStatus('obtain', status)
-  // With 425 and 503 the service has not handled the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4).
-  const isUntouched = status === 425 || status === 503 || failure.outcome === 'rejected'
+  // With 425 and 503 the service has not handled the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4). A redirect and a proxy have not, either.
+  const isUntouched = [407, 425, 503].includes(status) || (status >= 300 && status <= 399)
   return isUntouched ? { ...failure, refreshToken: 'kept' } : failure
 }

@@ -112,7 +112,8 @@ describe('given an accepted answer', () => {
     }
     const answer = { ...GRANT, instance_url: 'https://one.example' }
     expect((await exchanged(behind(answer, { onAnswer }))).grant.accessToken).toBe('issued-token')
-    await exchanged(behind(answer, { onAnswer: (() => Promise.resolve().then(() => onAnswer({}))) as () => void }))
+    const late: unknown = async () => onAnswer({})
+    await exchanged(behind(answer, { onAnswer: late as typeof onAnswer }))
     expect(Object.isFrozen(told[0])).toBe(true)
     expect(Object.getPrototypeOf(told[0])).toBeNull()
     expect({ ...told[0] }).toEqual(answer)

@@ -12,7 +12,8 @@ const ERRORS: Record<Exclude<Wanted, 'used'>, Partial<TokenError>> = {
   'login required': { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', refreshToken: 'refused' },
   'the person': { code: 'ERR_REFRESH_REJECTED', refreshToken: 'refused', loginReason: 'interaction' },
   'client refused': { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected', refreshToken: 'kept' },
-  'request refused': { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', refreshToken: 'kept' },
+  unclear: { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected' },
+  'request refused': { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected' },
   throttled: { code: 'ERR_THROTTLED', outcome: 'deferred' },
   unavailable: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', refreshToken: 'kept' },
   failed: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' },
@@ -40,7 +41,8 @@ describe('given the refresh of a login, and an answer as a large server gives it
       expect(error).toMatchObject(ERRORS[wanted])
       if (wanted === 'login required' || wanted === 'failed' || wanted === 'client refused')
         expect(error.loginReason).toBeUndefined()
-      if (wanted === 'failed') expect(error.refreshToken).toBeUndefined()
+      // The manager decides by `outcome` alone.
+      if (['failed', 'unclear', 'request refused'].includes(wanted)) expect(error.refreshToken).toBeUndefined()
       // Texts are read for the decision, and never shown.
       const { error_description: text } = shape[1] as { error_description?: string }
       if (text) expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(text)
@@ -77,8 +79,10 @@ describe('given words that nobody knows (F203)', () => {
     ],
     [{ error: 'weird' }, 'ERR_CREDENTIALS_REJECTED'],
     [{ message: ['Invalid refresh token'] }, 'ERR_CREDENTIALS_REJECTED'],
-  ])('when the answer is 400 %j, then the refresh token is kept', async (body, code) => {
-    expect(await refreshed(400, body)).toMatchObject({ code, refreshToken: 'kept', outcome: 'rejected' })
+  ])('when the answer is 400 %j, then nothing is said of the refresh token', async (body, code) => {
+    const error = await refreshed(400, body)
+    expect(error).toMatchObject({ code, outcome: 'rejected' })
+    expect(error.refreshToken).toBeUndefined()
   })
 
   it('when the option errors knows the word, then it decides, and the word is the service code', async () => {

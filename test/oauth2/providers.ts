@@ -4,7 +4,8 @@ export type Wanted =
   | 'login required' // the refresh token was refused
   | 'the person' // the server wants the person: login required, and nothing is suspicious
   | 'client refused' // ERR_CREDENTIALS_REJECTED, the refresh token is kept
-  | 'request refused' // ERR_TOKEN_REQUEST, the refresh token is kept
+  | 'unclear' // ERR_CREDENTIALS_REJECTED: kept, and given up if the server says the same for ten minutes
+  | 'request refused' // ERR_TOKEN_REQUEST, and the same
   | 'throttled' // ERR_THROTTLED, the refresh token is untouched
   | 'unavailable' // ERR_TOKEN_SERVICE_UNAVAILABLE, the refresh token is untouched
   | 'failed' // ERR_TOKEN_SERVICE_UNAVAILABLE: the server may have used the refresh token
@@ -83,7 +84,7 @@ export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
     [
       400,
       said('unauthorized_client', 'AADSTS700016: Application with identifier was not found in the directory.'),
-      'client refused',
+      'unclear',
       ENTRA,
     ],
     [
@@ -110,12 +111,7 @@ export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
     ],
     [403, said('access_denied', 'Unauthorized'), 'login required', AUTH0],
     [401, said('access_denied', 'Unauthorized'), 'client refused', AUTH0],
-    [
-      403,
-      said('unauthorized_client', "Grant type 'refresh_token' not allowed for the client."),
-      'client refused',
-      AUTH0,
-    ],
+    [403, said('unauthorized_client', "Grant type 'refresh_token' not allowed for the client."), 'unclear', AUTH0],
     [429, said('too_many_requests', 'Global limit has been reached'), 'throttled', 'Auth0: Rate limit policy'],
   ],
   Okta: [
@@ -143,7 +139,7 @@ export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
   'Amazon Cognito': [
     [400, { error: 'invalid_grant' }, 'login required', COGNITO],
     [400, { error: 'invalid_client' }, 'client refused', COGNITO],
-    [400, { error: 'unauthorized_client' }, 'client refused', COGNITO],
+    [400, { error: 'unauthorized_client' }, 'unclear', COGNITO],
   ],
   Google: [
     [400, said('invalid_grant', 'Token has been expired or revoked.'), 'login required', GOOGLE],

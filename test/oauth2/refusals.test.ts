@@ -44,18 +44,11 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   ],
   [401, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
   [400, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
-  [
-    400,
-    word('unauthorized_client'),
-    credentials,
-    `${refresh} kept`,
-    `${credentials} kept`,
-    'this grant to this client',
-  ],
-  [400, word('unsupported_grant_type'), request, `${refresh} kept`, `${request} kept`, 'does not know this grant'],
-  [400, word('invalid_scope'), request, `${refresh} kept`, `${request} kept`, 'check scope'],
-  [400, word('invalid_target'), request, `${refresh} kept`, `${request} kept`, 'check audience and resource'],
-  [400, word('invalid_request'), request, `${request} kept`, `${request} kept`, 'check parameters'],
+  [400, word('unauthorized_client'), credentials, `${refresh} kept`, credentials, 'this grant to this client'],
+  [400, word('unsupported_grant_type'), request, `${refresh} kept`, request, 'does not know this grant'],
+  [400, word('invalid_scope'), request, `${refresh} kept`, request, 'check scope'],
+  [400, word('invalid_target'), request, `${refresh} kept`, request, 'check audience and resource'],
+  [400, word('invalid_request'), request, `${request} kept`, request, 'check parameters'],
   // Error codes that servers use beside those of the RFC.
   [
     400,
@@ -77,14 +70,14 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [200, word('general_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
   [200, word('ratelimited'), throttled, `${throttled} kept`, `${throttled} kept`, 'too many token calls'],
   [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
-  [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, `${credentials} kept`, ''],
-  [400, word('hidden-value'), credentials, `${refresh} unusable`, `${credentials} kept`, ''],
+  [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, credentials, ''],
+  [400, word('hidden-value'), credentials, `${refresh} unusable`, credentials, ''],
   // Answers that the token service itself would not give.
   [400, '<html>hidden-value</html>', credentials, `${request} kept`, `${request} kept`, 'check tokenEndpoint'],
   [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
   [403, '<html>', credentials, `${refresh} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
-  [404, '', request, request, `${request} kept`, 'check tokenEndpoint'],
-  [405, '', request, request, `${request} kept`, 'check tokenEndpoint'],
+  [404, '', request, request, request, 'check tokenEndpoint'],
+  [405, '', request, request, request, 'check tokenEndpoint'],
   [407, '', request, request, `${request} kept`, 'a proxy requires credentials'],
   [302, '', request, request, `${request} kept`, 'a redirect without a valid target; check tokenEndpoint'],
   [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service did not finish the call'],
@@ -153,7 +146,7 @@ describe('given an answer that refuses', () => {
 
   it('when its error has the name of a member of every object, then it is an unknown error, and not quoted (F222)', async () => {
     const error = await refused(403, word('constructor'), { refreshToken: 'r', grant: 'login' })
-    expect(error).toMatchObject({ code: credentials, refreshToken: 'kept' })
+    expect(error).toMatchObject({ code: credentials, outcome: 'rejected' })
     expect(error.message).toBe(`${ENDPOINT} answered 403: check tokenEndpoint, and the client`)
   })
 
