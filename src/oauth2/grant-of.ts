@@ -16,8 +16,8 @@ const LATEST_S = 100_000_000_000
  * ```ts
  * import { grantOf } from 'axios-evergreen/oauth2'
  *
- * await tokens.adopt(grantOf(answer)) // just received
- * await tokens.adopt(grantOf(row.answer, { receivedAt: row.savedAt.getTime() })) // stored
+ * const answer = { access_token: 'a', expires_in: 3600, refresh_token: 'r' } // of the token endpoint
+ * await tokens.adopt(grantOf(answer)) // or, of one that was stored: grantOf(answer, { receivedAt: savedAt })
  * ```
  * @param options `receivedAt`: when the answer came, epoch ms. Default: now.
  * @throws {TypeError | RangeError} naming the member that is missing or cannot be used.
