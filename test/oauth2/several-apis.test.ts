@@ -13,7 +13,7 @@ async function startServer() {
   let n = 0
   let refreshToken = 'refresh-0'
   const calls: string[] = []
-  const server = await serve((request, reply) => {
+  const server = await serve((_, reply) => {
     // `seen` gets the request before it is answered.
     const body = new URLSearchParams(server.seen.at(-1)!.body)
     n += 1
