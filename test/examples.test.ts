@@ -36,7 +36,7 @@ describe('given an example', () => {
         /^200 200 200, with 1 token call$/m,
         /^ERR_LOGIN_REQUIRED$/m,
         /^logged in; 1 refresh$/m,
-        /^refresh token refused: expiry-unknown, obtain$/m,
+        /^refresh token refused: (expiry-unknown|revoked-or-used), obtain$/m,
         /^ERR_LOGIN_REQUIRED: /m,
       ],
     ],

@@ -1,19 +1,14 @@
-// Any OAuth 2.0 server: openid-client finds the token endpoint, oauth2() calls it: npm run example oauth2
+// Any OAuth 2.0 server, found by its issuer: npm run example oauth2
 import axios from 'axios'
 import { attachBearer, createTokenManager, type TokenError } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { startTokenService } from 'axios-evergreen/testing'
-import * as oauth from 'openid-client'
 import { startOAuthServer } from '../own-source/oauth-server.ts'
 
 const server = await startOAuthServer()
-const client = { clientId: 'client', clientSecret: 'secret' }
-// The server of this example speaks plain http.
-const options = { execute: [oauth.allowInsecureRequests], algorithm: 'oauth2' as const }
-const found = await oauth.discovery(new URL(server.issuer), client.clientId, undefined, undefined, options)
-const { token_endpoint: tokenEndpoint = '' } = found.serverMetadata()
+const client = { clientId: 'client', clientSecret: 'secret', clientAuthentication: 'post' } as const
 
-const tokens = createTokenManager({ source: oauth2({ tokenEndpoint, ...client, clientAuthentication: 'post' }) })
+const tokens = createTokenManager({ source: oauth2({ issuer: server.issuer, ...client }) })
 const api = axios.create({ baseURL: server.issuer })
 attachBearer(api, tokens)
 const answers = await Promise.all(['/a', '/b', '/c'].map((path) => api.get(path)))

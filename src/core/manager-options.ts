@@ -103,6 +103,7 @@ export function managerSettings(options: TokenManagerOptions) {
   if (storeKey !== '') checkText('storeKey', storeKey)
   if (store !== undefined && !isOpenable(store))
     throw new TypeError('store must be made by memoryStore() or another store function')
+  if (store && own.storeKey === undefined) checkNamed(source, store)
   checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
   checkObject('clock', clock)
   for (const method of ['wallNow', 'monotonicNow', 'setTimer'])
@@ -194,6 +195,14 @@ function graceOf(source: TokenSource): number {
   const reuseGraceMs = member(source, 'reuseGraceMs') ?? 0
   checkChoice('source.refreshTokens', refreshTokens, ['single-use', 'reusable'])
   return refreshTokens === 'reusable' ? Infinity : checkedDuration('source.reuseGraceMs', reuseGraceMs)
+}
+
+/** @throws {TypeError} if two people would meet under one key of the store. */
+function checkNamed(source: TokenSource, store: OpenableStore): void {
+  if (member(source, 'isUnnamed') === true && member(store, 'onePerson') !== true)
+    throw new TypeError(
+      'With a store, account of the source (or storeKey) must be given, one for each person: else one person gets the tokens of another',
+    )
 }
 
 function needsLoginOf(source: TokenSource): boolean {

@@ -35,6 +35,8 @@ export interface TokenSource {
    * refuses it, never because of doubt. Default false.
    */
   readonly needsLogin?: boolean | undefined
+  /** `id` does not tell people apart, because nobody named the account: a store for many accounts then needs `storeKey`. Default false. */
+  readonly isUnnamed?: boolean | undefined
   /** Tells the service that these tokens are not wanted any more (RFC 7009). `logout()` of the manager calls it. */
   revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
 }

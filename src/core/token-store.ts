@@ -9,6 +9,8 @@ export interface TokenStore {
 
 /** What `core` knows of a store: one record per account, which atomic steps change. */
 export interface OpenableStore extends TokenStore {
+  /** The store serves one person, as the storage of a browser does. */
+  readonly onePerson?: boolean
   open(key: string, clock: Clock, reports: StoreReports): TokenRecord
 }
 

@@ -1,19 +1,23 @@
 import { TokenError } from '../core/errors.ts'
+import { quietly } from '../core/thrown.ts'
 import type { ExchangeContext, TokenGrant } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import type { Answered } from '../wire/token-call.ts'
-import { documentIn, memberOf, otherProtocol } from './document.ts'
+import { documentIn, memberOf, type Members, otherProtocol, refreshLifetimeIn, subjectIn } from './document.ts'
+import type { OAuth2Settings } from './oauth2-options.ts'
 
 /** Reads the answers of one token endpoint. */
 export class AnswerReader {
   readonly #scope: readonly string[]
   readonly #defaultLifetimeMs: number
+  readonly #onAnswer: OAuth2Settings['onAnswer']
   /** The oddities that were reported. Each is reported once. */
   readonly #told = new Set<string>()
 
-  constructor(scope: readonly string[], defaultLifetimeMs: number) {
+  constructor({ scope, defaultLifetimeMs, onAnswer }: OAuth2Settings) {
     this.#scope = scope
     this.#defaultLifetimeMs = defaultLifetimeMs
+    this.#onAnswer = onAnswer
   }
 
   /**
@@ -33,8 +37,7 @@ export class AnswerReader {
     const odd: string[] = []
     const tokenType = memberOf(document, 'token_type')
     if (tokenType === undefined) odd.push('names no token_type: Bearer is assumed')
-    else if (typeof tokenType !== 'string' || !/^bearer(token)?$/i.test(tokenType))
-      throw unusable(`token_type must be Bearer, got ${named(tokenType, accessToken)}`)
+    else if (typeof tokenType !== 'string' || !BEARER.test(tokenType)) throw unusable(otherType(tokenType))
     const refreshToken = memberOf(document, 'refresh_token') ?? ''
     if (typeof refreshToken !== 'string') throw unusable('refresh_token must be a string')
     const expiresIn = memberOf(document, 'expires_in')
@@ -45,14 +48,22 @@ export class AnswerReader {
     const missing = this.#notGranted(memberOf(document, 'scope'))
     if (missing.length > 0) odd.push(`grants less than was asked for: ${missing.join(' ')} is missing from its scope`)
     this.#tell(odd, report)
-    if (refreshToken === '') return { accessToken, accessLifetimeMs }
+    this.#show(document)
     const refreshLifetimeMs = refreshLifetimeIn(document)
+    const subject = subjectIn(document)
     return {
       accessToken,
       accessLifetimeMs,
-      refreshToken,
-      ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs }),
+      ...(refreshToken !== '' && { refreshToken }),
+      ...(refreshToken !== '' && refreshLifetimeMs !== undefined && { refreshLifetimeMs }),
+      ...(subject !== undefined && { subject }),
     }
+  }
+
+  #show(document: Members): void {
+    const members = Object.freeze(Object.assign(Object.create(null) as Members, document))
+    const over: unknown = quietly(() => this.#onAnswer?.(members))
+    if (over instanceof Promise) over.catch(() => undefined)
   }
 
   /** @returns The requested words that are missing from the scope of the answer; none if the answer names no scope. */
@@ -74,17 +85,15 @@ export class AnswerReader {
 /** Some servers grant these scope words without naming them in the answer. */
 const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
 
-/**
- * @returns The lifetime of the refresh token, ms, from servers that send it. No RFC defines the two members, so a value that
- *   cannot be used is ignored.
- */
-function refreshLifetimeIn(document: Parameters<typeof memberOf>[0]): number | undefined {
-  return lifetimeIn(memberOf(document, 'refresh_token_expires_in') ?? memberOf(document, 'refresh_expires_in'))
-}
+/** `bot` and `user` say at Slack whose token it is. `N_A` is of RFC 8693, section 2.2.1. */
+const BEARER = /^(bearer(token)?|bot|user|n_a)$/i
 
-/** @returns A word of the answer, for a message. A word that may be a token is not named. */
-function named(word: unknown, accessToken: string): string {
-  return typeof word === 'string' && /^[\w+.:-]{1,32}$/.test(word) && word !== accessToken ? word : 'something else'
+/** An unknown word may hold a secret, so no message quotes it. */
+function otherType(given: unknown): string {
+  const known = ['DPoP', 'mac', 'pop'].find(
+    (type) => typeof given === 'string' && given.toLowerCase() === type.toLowerCase(),
+  )
+  return `token_type must be Bearer, got ${known ?? 'something else'}`
 }
 
 /** @param why Must quote no value of the answer that may be a token. */

@@ -1,3 +1,4 @@
+import type { ExchangeContext } from '../core/token-source.ts'
 import { asked, checkCredential } from '../wire/credential.ts'
 
 /**
@@ -14,31 +15,31 @@ export interface AuthenticatedClient {
   readonly clientId: string
   readonly clientSecret: string | (() => string | Promise<string>) | undefined
   readonly method: 'basic' | 'post' | 'none' | ClientAuthentication
-  /** The name of the server, for a `method` that is a function. */
-  readonly issuer: string
 }
 
 /**
  * Adds the authentication of the client to one token call (RFC 6749, section 2.3).
  *
- * @returns The secret that the call sends, if any.
+ * @param issuer The name of the server, for a `method` that is a function.
  * @throws {TokenError} when `method` or `clientSecret` is a function that fails.
  */
 export async function authenticate(
-  { clientId, clientSecret, method, issuer }: AuthenticatedClient,
+  { clientId, clientSecret, method }: AuthenticatedClient,
+  issuer: string,
   body: URLSearchParams,
   headers: Headers,
-): Promise<string | undefined> {
+  context: ExchangeContext,
+): Promise<void> {
   if (typeof method === 'function') {
     const write = () => method({ issuer }, { client_id: clientId }, body, headers)
-    return asked('clientAuthentication', write, () => undefined)
+    return asked('clientAuthentication', write, () => undefined, context)
   }
   if (method !== 'basic') body.set('client_id', clientId)
-  if (method === 'none') return undefined
-  const secret = typeof clientSecret === 'function' ? await asked('clientSecret', clientSecret, checked) : clientSecret
+  if (method === 'none') return
+  const secret =
+    typeof clientSecret === 'function' ? await asked('clientSecret', clientSecret, checked, context) : clientSecret
   if (method === 'post') body.set('client_secret', String(secret))
   else headers.set('Authorization', `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(String(secret))}`)}`)
-  return secret
 }
 
 function checked(secret: unknown): string {

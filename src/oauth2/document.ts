@@ -1,6 +1,8 @@
 import { quietly } from '../core/thrown.ts'
+import { lifetimeIn } from '../wire/lifetime.ts'
 
-type Members = Readonly<Record<string, unknown>>
+/** The members of a JSON object that a server sent. */
+export type Members = Readonly<Record<string, unknown>>
 
 /** @returns The JSON object in `text`; undefined if the text is anything else. */
 export function documentIn(text: string): Members | undefined {
@@ -25,4 +27,26 @@ export function otherProtocol(document: Members | undefined): string | undefined
   const shown = ['errors', 'data'].find((name) => typeof memberOf(document, name) === 'object')
   if (shown === undefined) return undefined
   return `it speaks no OAuth 2.0 (${shown}): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`
+}
+
+/** Keycloak has the second member, QuickBooks the third. */
+const REFRESH_LIFETIMES = ['refresh_token_expires_in', 'refresh_expires_in', 'x_refresh_token_expires_in']
+
+/**
+ * @returns The lifetime of the refresh token, ms, from servers that send it. No RFC defines these members, so a value that cannot be used is ignored.
+ */
+export function refreshLifetimeIn(document: Members): number | undefined {
+  return lifetimeIn(REFRESH_LIFETIMES.map((name) => memberOf(document, name)).find((value) => value !== undefined))
+}
+
+/**
+ * @returns `sub` of the `id_token` in an answer (OpenID Connect Core, section 2). The signature is not verified: the token came straight from the token
+ *   endpoint, and the subject only serves to notice that another person has logged in.
+ */
+export function subjectIn(document: Members): string | undefined {
+  const [, payload = ''] = String(memberOf(document, 'id_token')).split('.')
+  const bytes = quietly(() => atob(payload.replace(/-/g, '+').replace(/_/g, '/')))
+  const text = new TextDecoder().decode(Uint8Array.from(bytes ?? '', (char) => char.charCodeAt(0)))
+  const subject = memberOf(documentIn(text), 'sub')
+  return typeof subject === 'string' && subject !== '' ? subject : undefined
 }

@@ -11,10 +11,22 @@ import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { checkCredential } from '../wire/credential.ts'
 import type { TokenCallOptions } from '../wire/token-call.ts'
 import type { AuthenticatedClient, ClientAuthentication } from './client-authentication.ts'
+import { type ErrorMeanings, MEANINGS } from './error-meaning.ts'
 
 export interface OAuth2Options {
-  /** Address of the token endpoint: `token_endpoint` in the metadata of the server (RFC 8414). A query is kept. */
-  tokenEndpoint: string | URL
+  /**
+   * Address of the token endpoint: `token_endpoint` in the metadata of the server (RFC 8414). A query is kept. Without it the source asks the metadata
+   * of `issuer` for it.
+   */
+  tokenEndpoint?: string | URL | undefined
+  /**
+   * Names the server. Without `tokenEndpoint` the source finds its endpoints in the metadata of the issuer (RFC 8414, OpenID Connect Discovery),
+   * which must name the very same issuer. The source asks at the first exchange, and again after a day. A `clientAuthentication` function gets the issuer,
+   * which it makes the audience of a signed assertion; default `tokenEndpoint`.
+   */
+  issuer?: string | URL | undefined
+  /** Where `logout()` of the manager revokes the tokens (RFC 7009). Default with discovery: `revocation_endpoint` of the metadata. */
+  revocationEndpoint?: string | URL | undefined
   clientId: string
   /** The secret, or a function that returns it and is called at each exchange, e.g. one that asks a secret manager. */
   clientSecret?: string | (() => string | Promise<string>) | undefined
@@ -23,13 +35,22 @@ export interface OAuth2Options {
    * `transport`), or a function that adds the proof to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
    */
   clientAuthentication?: 'basic' | 'post' | 'none' | ClientAuthentication | undefined
-  /** Passed to a `clientAuthentication` function, which makes it the audience of a signed assertion. Default: `tokenEndpoint`. */
-  issuer?: string | undefined
   /**
    * `client_credentials` (default), or `login`: a person logs in elsewhere, and your code passes the tokens to `adopt()`. Without
-   * a refresh token the manager then rejects with `ERR_LOGIN_REQUIRED`.
+   * a refresh token the manager then rejects with `ERR_LOGIN_REQUIRED`. Or a function that returns the parameters of any other grant, `grant_type` among
+   * them, and is called at each exchange: a signed assertion (RFC 7523), a token exchange (RFC 8693).
    */
-  grant?: 'client_credentials' | 'login' | undefined
+  grant?: 'client_credentials' | 'login' | GrantFunction | undefined
+  /**
+   * What the error words of the server mean, if they mean something else there than in the RFCs, or if this package does not know them:
+   * `{ unauthorized_client: 'invalid_grant' }`. A word is the `error` of an answer, or its `status`.
+   */
+  errors?: ErrorMeanings | undefined
+  /**
+   * Called with the members of each answer that is accepted, before its tokens are used: `id_token`, `instance_url`. They hold the tokens. What the function
+   * throws reaches nobody.
+   */
+  onAnswer?: ((members: Readonly<Record<string, unknown>>) => void) | undefined
   /** The words of the scope, separated by spaces or as a list. Sent with every exchange. */
   scope?: string | readonly string[] | undefined
   /** Further parameters of every token call: `audience`, `resource`, … */
@@ -52,13 +73,19 @@ export interface OAuth2Options {
   allowInsecureHttp?: boolean | undefined
 }
 
+/** Returns the parameters of a grant. */
+export type GrantFunction = () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+
 const NAMES = [
   'tokenEndpoint',
+  'issuer',
+  'revocationEndpoint',
   'clientId',
   'clientSecret',
   'clientAuthentication',
-  'issuer',
   'grant',
+  'errors',
+  'onAnswer',
   'scope',
   'parameters',
   'refreshTokens',
@@ -78,22 +105,21 @@ export function oauth2Settings(options: OAuth2Options) {
       throw new TypeError(`${name} is no option: write parameters: { ${name} }`)
   const own = ownOptions('The options of oauth2', options, NAMES)
   const { grant = 'client_credentials', account = own.clientId, allowInsecureHttp = false, parameters = {} } = own
-  const { refreshTokens = 'single-use', reuseGraceMs = 0, defaultLifetimeMs = 300_000, transport } = own
+  const { refreshTokens = 'single-use', reuseGraceMs = 0, defaultLifetimeMs = 300_000, transport, onAnswer } = own
   checkFlag('allowInsecureHttp', allowInsecureHttp)
-  const url = checkedSecureUrl('tokenEndpoint', own.tokenEndpoint, allowInsecureHttp)
-  if (url.hash !== '') throw new TypeError('tokenEndpoint must have no fragment (RFC 6749, section 3.2)')
-  const { issuer = url.href } = own
   checkCredential('clientId', own.clientId)
   checkText('account', account)
-  checkText('issuer', issuer)
-  checkChoice('grant', grant, ['client_credentials', 'login'])
+  if (typeof grant !== 'function') checkChoice('grant', grant, ['client_credentials', 'login'])
+  if (onAnswer !== undefined) checkFunction('onAnswer', onAnswer)
   checkChoice('refreshTokens', refreshTokens, ['single-use', 'reusable'])
   checkNumber('reuseGraceMs', reuseGraceMs, 0)
   checkNumber('defaultLifetimeMs', defaultLifetimeMs, 1)
   return {
-    url,
-    client: checkedClient(own, issuer),
+    server: checkedServer(own, allowInsecureHttp),
+    client: checkedClient(own),
     grant,
+    errors: checkedErrors(own.errors),
+    onAnswer,
     scope: checkedScope(own.scope),
     parameters: checkedParameters(parameters),
     refreshTokens,
@@ -102,18 +128,54 @@ export function oauth2Settings(options: OAuth2Options) {
     reuseGraceMs,
     defaultLifetimeMs,
     account,
+    /** Whether the account is named by `clientId` alone, which many people share. */
+    isUnnamed: own.account === undefined && grant !== 'client_credentials',
     transport,
   }
 }
 
-function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: OAuth2Options, issuer: string) {
+/** The addresses of a server, as far as the options name them. */
+export interface ServerAddresses {
+  readonly tokenEndpoint: URL | undefined
+  readonly revocationEndpoint: URL | undefined
+  /** An issuer that is given as text must be named by the metadata character by character. */
+  readonly issuer: string | URL | undefined
+  readonly allowInsecureHttp: boolean
+}
+
+function checkedServer(own: OAuth2Options, allowInsecureHttp: boolean): ServerAddresses {
+  const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
+    const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
+    if (url.hash !== '') throw new TypeError(`${name} must have no fragment (RFC 6749, section 3.2)`)
+    return url
+  }
+  const { issuer } = own
+  const tokenEndpoint = own.tokenEndpoint === undefined && issuer !== undefined ? undefined : checked('tokenEndpoint')
+  const revocationEndpoint = own.revocationEndpoint === undefined ? undefined : checked('revocationEndpoint')
+  if (!tokenEndpoint) {
+    const { search, hash } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
+    if (search || hash) throw new TypeError('issuer must have no query and no fragment (RFC 8414, section 2)')
+  } else if (issuer !== undefined && !(issuer instanceof URL)) checkText('issuer', issuer)
+  return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }
+}
+
+function checkedErrors(errors: unknown = {}): ErrorMeanings {
+  checkObject('errors', errors)
+  const own = { ...(errors as ErrorMeanings) }
+  for (const [word, meaning] of Object.entries(own)) checkChoice(`errors.${word}`, meaning, MEANINGS)
+  return own
+}
+
+function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: OAuth2Options) {
   // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
   const method = clientAuthentication ?? (clientSecret === undefined && grant === 'login' ? 'none' : 'basic')
   if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
+  if (method === 'none' && clientSecret !== undefined)
+    throw new TypeError("clientSecret must not be given with clientAuthentication 'none', which does not send it")
   if (typeof clientSecret === 'function') checkFunction('clientSecret', clientSecret)
   else if (clientSecret !== undefined || method === 'basic' || method === 'post')
     checkCredential('clientSecret', clientSecret)
-  return { clientId, clientSecret, method, issuer } satisfies AuthenticatedClient
+  return { clientId, clientSecret, method } satisfies AuthenticatedClient
 }
 
 /** @returns The words of the scope (RFC 6749, section 3.3). */
@@ -140,4 +202,13 @@ function checkedParameters(parameters: object): [name: string, value: string][] 
       checkText(`parameters.${name}`, value)
       return [name, value]
     })
+}
+
+/** @returns What the `grant` function gave. @throws {TypeError} that shows no value */
+export function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
+  checkObject('the parameters', given)
+  const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
+  checkText('grant_type', parameters.grant_type)
+  for (const [name, value] of Object.entries(parameters)) checkText(name, value)
+  return parameters
 }

@@ -1,15 +1,17 @@
 import { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { asked } from '../wire/credential.ts'
 import { refused } from '../wire/refusal.ts'
-import { isSuccess, TokenCalls } from '../wire/token-call.ts'
+import { type Answered, isSuccess, TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
+import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
-import { type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
-import { namesError, refusalOf } from './refusal-of.ts'
+import { checkedGrantParameters, type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
+import { namesError, type Refusal, refusalOf } from './refusal-of.ts'
 
 /**
- * A token source for any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): with client credentials, or with the
- * refresh tokens of a login that happened elsewhere (`adopt`). `invalid_grant` on a refresh refuses the refresh token; the manager
+ * A token source for any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): with client credentials, with the
+ * refresh tokens of a login that happened elsewhere (`adopt`), or with any other grant. `invalid_grant` on a refresh refuses the refresh token; the manager
  * then checks whether that is suspicious. `invalid_client` refuses the client; the manager keeps the refresh token.
  *
  * The source names no origin, because the API is rarely at the origin of the authorization server. Tokens go to the `baseURL` of
@@ -33,32 +35,39 @@ export function oauth2(options: OAuth2Options): TokenSource {
 class OAuth2 implements TokenSource {
   readonly refreshTokens: 'single-use' | 'reusable'
   readonly reuseGraceMs: number
+  readonly needsLogin: boolean
+  readonly isUnnamed: boolean
+  declare readonly revoke?: NonNullable<TokenSource['revoke']>
   readonly #settings: OAuth2Settings
   readonly #calls: TokenCalls
+  readonly #server: AuthorizationServer
   readonly #reader: AnswerReader
 
   constructor(settings: OAuth2Settings) {
     this.refreshTokens = settings.refreshTokens
     this.reuseGraceMs = settings.reuseGraceMs
+    this.needsLogin = settings.grant === 'login'
+    this.isUnnamed = settings.isUnnamed
     this.#settings = settings
     this.#calls = new TokenCalls(settings.transport)
-    this.#reader = new AnswerReader(settings.scope, settings.defaultLifetimeMs)
+    this.#server = new AuthorizationServer(settings.server, this.#calls)
+    this.#reader = new AnswerReader(settings)
+    if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }
 
   // An accessor, so that printing the source does not show the id.
   get id(): string {
-    const { url, grant, client, account, scope, parameters } = this.#settings
-    return `oauth2 ${JSON.stringify([url.href, grant, client.clientId, account, scope, parameters])}`
+    const { grant, client, account, scope, parameters } = this.#settings
+    const flow = typeof grant === 'function' ? 'other' : grant
+    return `oauth2 ${JSON.stringify([this.#server.name, flow, client.clientId, account, scope, parameters])}`
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
     const { grant, keepsAll } = this.#settings
     if (grant === 'login') throw loginRequired()
-    const { refreshToken, refreshLifetimeMs, ...accessOnly } = await this.#exchange(
-      'obtain',
-      { grant_type: grant },
-      context,
-    )
+    const members =
+      typeof grant === 'function' ? await asked('grant', grant, checkedGrantParameters, context) : { grant_type: grant }
+    const { refreshToken, refreshLifetimeMs, ...accessOnly } = await this.#exchange('obtain', members, context)
     // The credentials can always obtain: a refresh token would only be one more secret to lose (RFC 6749, section 4.4.3).
     if (!keepsAll || refreshToken === undefined) return accessOnly
     return { ...accessOnly, refreshToken, ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs }) }
@@ -68,24 +77,65 @@ class OAuth2 implements TokenSource {
     return this.#exchange('refresh', { grant_type: 'refresh_token', refresh_token: refreshToken }, context)
   }
 
+  /** `reset()` of the manager calls this. */
+  reset(): void {
+    this.#server.forget()
+  }
+
   async #exchange(exchange: Exchange, members: Record<string, string>, context: ExchangeContext): Promise<TokenGrant> {
-    const { url, client, scope, parameters, grant } = this.#settings
-    const body = new URLSearchParams([...Object.entries(members), ...parameters])
-    if (scope.length > 0) body.set('scope', scope.join(' '))
-    const headers = new Headers()
-    const secret = await authenticate(client, body, headers)
-    const call = { url, body: body.toString(), headers: { ...Object.fromEntries(headers), ...HEADERS } }
-    const answer = await this.#calls.post(call, context)
+    const { scope, parameters, errors } = this.#settings
+    const endpoints = await this.#server.endpoints(context)
+    const body = new URLSearchParams(members)
+    for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
+    if (scope.length > 0 && !body.has('scope')) body.set('scope', scope.join(' '))
+    const answer = await this.#post(endpoints.tokenEndpoint, endpoints, body, context)
     if (isSuccess(answer.status) && !namesError(answer.text)) return this.#reader.grantIn(answer, context.report)
-    const isSent = (word: string) => [client.clientId, secret, ...body.values(), ...answer.sent].includes(word)
-    const { failure, advice, serviceCode } = refusalOf(exchange, answer, grant, isSent)
-    throw refused(answer, failure, advice, serviceCode)
+    throw refusalIn(answer, refusalOf(exchange, answer, { errors, needsLogin: this.needsLogin }))
+  }
+
+  /** Revokes the refresh token, and with it all its access tokens; without one the access token (RFC 7009, section 2.1). */
+  async #revoke({ accessToken, refreshToken }: Tokens, context: ExchangeContext): Promise<void> {
+    const token = refreshToken ?? accessToken
+    if (token === undefined) return
+    const endpoints = await this.#server.endpoints(context)
+    if (!endpoints.revocationEndpoint) throw noRevocation()
+    const hint = refreshToken === undefined ? 'access_token' : 'refresh_token'
+    const body = new URLSearchParams({ token, token_type_hint: hint })
+    const answer = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
+    if (!isSuccess(answer.status) || namesError(answer.text)) {
+      const words = { errors: this.#settings.errors, needsLogin: false }
+      throw refusalIn(answer, refusalOf('obtain', answer, words, 'revocationEndpoint'))
+    }
+    if (/^\s*</.test(answer.text)) throw noConfirmation(answer)
+  }
+
+  async #post(url: URL, { issuer }: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<Answered> {
+    const headers = new Headers()
+    await authenticate(this.#settings.client, issuer, body, headers, context)
+    const call = { url, body: body.toString(), headers: { ...Object.fromEntries(headers), ...HEADERS } }
+    return this.#calls.send(call, context)
   }
 }
 
+type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
+
 const HEADERS = { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' }
+
+function refusalIn(answer: Answered, { failure, advice, serviceCode }: Refusal): TokenError {
+  return refused(answer, failure, advice, serviceCode)
+}
 
 function loginRequired(): TokenError {
   const message = 'A person must log in: pass the tokens of that login to adopt() of the token manager'
   return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
+}
+
+function noRevocation(): TokenError {
+  const message = 'The metadata of issuer name no revocation_endpoint: give revocationEndpoint'
+  return new TokenError('ERR_TOKEN_REQUEST', message, { outcome: 'not-sent' })
+}
+
+function noConfirmation({ address, status }: Answered): TokenError {
+  const message = `The answer of ${address} confirms nothing: it is HTML; check revocationEndpoint`
+  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

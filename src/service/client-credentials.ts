@@ -56,7 +56,7 @@ class ClientCredentials implements TokenSource {
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
-    const { clientId, clientSecret } = await this.#client.ask()
+    const { clientId, clientSecret } = await this.#client.ask(context)
     const attributes = { client_id: clientId, client_secret: clientSecret }
     const answer = await this.#endpoint.post('obtain', attributes, context)
     return readGrant(new TokenDocument(answer, 'wrapped'), context)

@@ -1,4 +1,5 @@
 import { checkFunction, checkText } from '../core/option-checks.ts'
+import type { ExchangeContext } from '../core/token-source.ts'
 import { asked, checkCredential } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
@@ -20,8 +21,12 @@ export const CREDENTIAL_OPTIONS = ['credentials', 'account'] as const satisfies 
 export interface CredentialSource<Credentials> {
   /** Empty if the account is not known before the first exchange. */
   readonly account: string
-  /** A copy that serves one whole exchange. @throws {TokenError} when the function fails or gives something else. */
-  ask(): Promise<Credentials>
+  /**
+   * @param context Of the exchange, if nothing has been sent in it.
+   * @returns A copy that serves one whole exchange.
+   * @throws {TokenError} when the function fails or gives something else.
+   */
+  ask(context?: ExchangeContext): Promise<Credentials>
 }
 
 /**
@@ -40,9 +45,12 @@ export function credentialSource<Name extends string>(
   if (account !== '') checkText('account', account)
   return {
     account: account as string,
-    ask: () =>
-      asked('credentials', provider as () => unknown, (given) =>
-        checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names),
+    ask: (context) =>
+      asked(
+        'credentials',
+        provider as () => unknown,
+        (given) => checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names),
+        context,
       ),
   }
 }

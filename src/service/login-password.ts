@@ -70,7 +70,7 @@ class LoginPassword implements TokenSource {
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
-    const credentials = await this.#login.ask()
+    const credentials = await this.#login.ask(context)
     const sent = momentOf(context.clock)
     const answer = await this.#endpoint.post('obtain', credentials, context)
     const document = new TokenDocument(answer, 'wrapped')

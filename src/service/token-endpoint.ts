@@ -47,7 +47,7 @@ export class TokenEndpoint {
   /**
    * Makes one call (specification, section 4).
    *
-   * @throws {TokenError} by status (section 7); as `TokenCalls.post` if the connection failed, or an answer is too large or no
+   * @throws {TokenError} by status (section 7); as `TokenCalls.send` if the connection failed, or an answer is too large or no
    * UTF-8.
    */
   async post(
@@ -57,7 +57,7 @@ export class TokenEndpoint {
   ): Promise<TokenAnswer> {
     const url = new URL(this.href)
     url.pathname += PATHS[exchange]
-    const answer = await this.#calls.post({ url, body: requestDocument(attributes), headers: HEADERS }, context)
+    const answer = await this.#calls.send({ url, body: requestDocument(attributes), headers: HEADERS }, context)
     const { status, address, text, headers, sent } = answer
     if (isSuccess(status)) return { text, date: headers.get('date'), address, status }
     const failure = failureOf(exchange, status)

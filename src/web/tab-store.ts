@@ -8,6 +8,7 @@ export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnav
   const memory = memoryStore() as OpenableStore
   const store: OpenableStore = {
     kind: 'web',
+    onePerson: true,
     open(key, clock, reports) {
       const record = memory.open(key, clock, reports)
       // Not in open(): before the first step nobody can listen.

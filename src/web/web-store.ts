@@ -31,7 +31,7 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
     return tabStore(INSECURE, own.onUnavailable)
   if (!databases) return tabStore(NO_DATABASES, own.onUnavailable)
   const commandTimeoutMs = own.commandTimeoutMs ?? COMMAND_TIMEOUT_MS
-  return storeOn(webRegister(databases), { ...own, commandTimeoutMs }, reasonOf)
+  return Object.freeze({ ...storeOn(webRegister(databases), { ...own, commandTimeoutMs }, reasonOf), onePerson: true })
 }
 
 const INSECURE = 'the page is no secure context: serve it over https'

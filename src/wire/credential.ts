@@ -1,5 +1,6 @@
-import { isTokenError, toldAgain, TokenError } from '../core/errors.ts'
+import { isTokenError, outcomeOf, toldAgain, TokenError } from '../core/errors.ts'
 import { checkText } from '../core/option-checks.ts'
+import type { ExchangeContext } from '../core/token-source.ts'
 import { toTokenError } from './to-token-error.ts'
 
 /**
@@ -30,14 +31,23 @@ export function checkCredential(name: string, value: unknown): asserts value is 
  *
  * @param name The name of the function, for messages.
  * @param check Throws an error whose message holds no secret.
+ * @param context Of the exchange, if nothing has been sent in it.
  * @throws {TokenError} as if the exchange had failed, so that a vault that refuses is not asked again at once.
  */
-export async function asked<Given>(name: string, ask: () => unknown, check: (given: unknown) => Given): Promise<Given> {
+export async function asked<Given>(
+  name: string,
+  ask: () => unknown,
+  check: (given: unknown) => Given,
+  context?: ExchangeContext,
+): Promise<Given> {
   let given: unknown
+  context?.waitsFor?.(`The ${name} function`)
   try {
     given = await ask()
   } catch (thrown) {
     throw notGiven(name, thrown)
+  } finally {
+    context?.waitsFor?.(undefined)
   }
   try {
     return check(given)
@@ -47,11 +57,15 @@ export async function asked<Given>(name: string, ask: () => unknown, check: (giv
   }
 }
 
-/** No token call was made, so the refresh token of that call stays good. The status counts only for pauses and retries. */
+/**
+ * No token call was made, so the refresh token of that call stays good. The status counts only for pauses and retries. The function may have asked
+ * another manager: its verdict is about another refresh token, and about another login.
+ */
 function notGiven(name: string, thrown: unknown): TokenError {
-  if (isTokenError(thrown)) return thrown
   const error = toTokenError(thrown, 'obtain')
-  const outcome = error.outcome === 'unknown' ? 'not-sent' : error.outcome
-  const message = `The ${name} function failed: no token call was made`
-  return toldAgain(error, { message, outcome, refreshToken: 'kept' })
+  const stated = outcomeOf(error)
+  // Only with these two outcomes the manager respects a Retry-After.
+  const outcome = stated === 'deferred' || stated === 'unknown-5xx' ? stated : 'not-sent'
+  const message = isTokenError(thrown) ? error.message : `The ${name} function failed: no token call was made`
+  return toldAgain(error, { message, outcome, refreshToken: 'kept', loginReason: undefined })
 }

@@ -4,7 +4,7 @@ import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
 
 /** What is known of an exchange that failed. */
-export interface Failure extends Pick<TokenErrorDetails, 'refreshToken'> {
+export interface Failure extends Pick<TokenErrorDetails, 'refreshToken' | 'loginReason'> {
   readonly code: TokenErrorCode
   readonly outcome: ExchangeOutcome
 }

@@ -2,20 +2,45 @@ import type { ExchangeOutcome, TokenErrorCode } from '../core/errors.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from './failure.ts'
 
-/** What each error of RFC 6749, section 5.2, means. On a refresh it also says what became of the refresh token. */
-const OAUTH_ERRORS: Partial<Record<string, Record<Exchange, Failure>>> = {
-  invalid_grant: {
-    obtain: rejected('ERR_CREDENTIALS_REJECTED'),
-    refresh: { ...rejected('ERR_REFRESH_REJECTED'), refreshToken: 'refused' },
-  },
-  invalid_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_CREDENTIALS_REJECTED'),
-  invalid_request: keeping('ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST'),
+/** What one error means for an obtain, for a refresh by a source that can obtain, and for a refresh of a login. */
+type Meant = readonly [obtain: Failure, refresh: Failure, login: Failure]
+
+const CREDENTIALS = rejected('ERR_CREDENTIALS_REJECTED')
+const REQUEST = rejected('ERR_TOKEN_REQUEST')
+const REFRESH = rejected('ERR_REFRESH_REJECTED')
+const REFUSED: Failure = { ...REFRESH, refreshToken: 'refused' }
+
+/** The service wants the person. A source that can obtain does so; else the login has ended, and nothing is suspicious. */
+const INTERACTION: Meant = [
+  CREDENTIALS,
+  { ...REFRESH, refreshToken: 'unusable' },
+  { ...REFUSED, loginReason: 'interaction' },
+]
+/** Some servers answer errors of their own with 400. As after a 5xx the manager tries again, but nothing was done: the token is good. */
+const UNAVAILABLE = keeping({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' })
+
+/**
+ * What the errors of the RFCs mean. An error that says nothing of the refresh token of a login says nothing here: the manager keeps the token, and gives it up
+ * if the service says the same for ten minutes. Those without a remark are of RFC 6749, sections 4.1.2.1 and 5.2. */
+const OAUTH_ERRORS: Partial<Record<string, Meant>> = {
+  invalid_grant: [CREDENTIALS, REFUSED, REFUSED],
+  invalid_client: keeping(CREDENTIALS),
+  invalid_request: ofRequest(REQUEST, REQUEST),
   // These refuse the kind of request. After a refresh, an obtain with the credentials may still succeed.
-  unauthorized_client: keeping('ERR_CREDENTIALS_REJECTED', 'ERR_REFRESH_REJECTED'),
-  unsupported_grant_type: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
-  invalid_scope: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
-  // From RFC 8707, section 2.
-  invalid_target: keeping('ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED'),
+  unauthorized_client: ofRequest(CREDENTIALS),
+  unsupported_grant_type: ofRequest(REQUEST),
+  invalid_scope: ofRequest(REQUEST),
+  invalid_target: ofRequest(REQUEST), // RFC 8707, section 2
+  unsupported_token_type: ofRequest(REQUEST), // RFC 7009, section 2.2.1
+  temporarily_unavailable: UNAVAILABLE,
+  server_error: UNAVAILABLE,
+  use_dpop_nonce: UNAVAILABLE, // RFC 9449, section 8
+  slow_down: keeping({ code: 'ERR_THROTTLED', outcome: 'deferred' }), // RFC 8628, section 3.5
+  // OpenID Connect Core, section 3.1.2.6
+  interaction_required: INTERACTION,
+  login_required: INTERACTION,
+  consent_required: INTERACTION,
+  account_selection_required: INTERACTION,
 }
 
 export function isOAuthError(word: unknown): word is string {
@@ -27,13 +52,38 @@ function rejected(code: TokenErrorCode): { code: TokenErrorCode; outcome: Exchan
 }
 
 /** An error that leaves the refresh token good. */
-function keeping(obtain: TokenErrorCode, refresh: TokenErrorCode): Record<Exchange, Failure> {
-  return { obtain: rejected(obtain), refresh: { ...rejected(refresh), refreshToken: 'kept' } }
+function keeping(failure: Failure): Meant {
+  const kept: Failure = { ...failure, refreshToken: 'kept' }
+  return [failure, kept, kept]
 }
 
-/** What an answer that refuses means. If its status refuses the request, the OAuth error in it says more than the status. */
-export function failureOfAnswer(exchange: Exchange, status: number, oauthError: string | undefined): Failure {
+/** An error about the request. @param refresh The failure of a refresh by a source that can obtain. */
+function ofRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
+  return [failure, { ...refresh, refreshToken: 'kept' }, failure]
+}
+
+/**
+ * What an answer that refuses means. If its status refuses the request, the OAuth error in it says more than the status.
+ *
+ * @param needsLogin Only a person can obtain. Then no status alone ends the login, except the 401 of an own source.
+ */
+export function failureOfAnswer(
+  exchange: Exchange,
+  status: number,
+  oauthError: string | undefined,
+  needsLogin = false,
+): Failure {
+  const isOfLogin = needsLogin && exchange === 'refresh'
   const byStatus = failureOfStatus(exchange, status)
-  const named = oauthError === undefined ? undefined : OAUTH_ERRORS[oauthError]
-  return byStatus.outcome === 'rejected' && named ? named[exchange] : byStatus
+  const named = isOAuthError(oauthError) ? OAUTH_ERRORS[oauthError] : undefined
+  if (byStatus.outcome === 'rejected' && named) return named[isOfLogin ? 2 : exchange === 'refresh' ? 1 : 0]
+  return isOfLogin && byStatus.refreshToken !== 'refused' ? failureOfLogin(status) : byStatus
+}
+
+/** Other servers than that of the specification say with 400 that anything is wrong: that says nothing of the refresh token. */
+function failureOfLogin(status: number): Failure {
+  const failure = failureOfStatus('obtain', status)
+  // With 425 and 503 the service has not handled the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4). A redirect and a proxy have not, either.
+  const isUntouched = [407, 425, 503].includes(status) || (status >= 300 && status <= 399)
+  return isUntouched ? { ...failure, refreshToken: 'kept' } : failure
 }

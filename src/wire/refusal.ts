@@ -32,11 +32,17 @@ export function generalAdvice({ code, outcome }: Failure, answer: Answered, opti
   return undefined
 }
 
+/** `Location` is not quoted: it may hold anything, a token too. */
 function adviceOnRedirect({ url, headers }: Answered, option: string): string {
   const location = headers.get('location')
   const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined
   if (!target) return `a redirect without a valid target; check ${option}`
-  if (target.origin === url.origin && target.pathname.replace(/\/$/, '') === url.pathname.replace(/\/$/, ''))
-    return `a redirect that changes only the trailing slash; token calls follow no redirect, check ${option}`
-  return `a redirect to ${target.origin}; token calls follow no redirect, check ${option}`
+  return `a redirect ${kindOfRedirect(url, target)}; token calls follow no redirect, check ${option}`
+}
+
+function kindOfRedirect(url: URL, target: URL): string {
+  const isSamePath = target.pathname.replace(/\/$/, '') === url.pathname.replace(/\/$/, '')
+  if (target.origin === url.origin) return isSamePath ? 'that changes only the trailing slash' : 'to another path'
+  if (target.host === url.host) return `to ${target.protocol === 'https:' ? 'https' : 'plain http'}`
+  return 'to another origin'
 }

@@ -18,16 +18,22 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * const response = await fetch('https://payments.example.com/oauth/token', { method: 'POST' })
  * if (!response.ok) throw toTokenError(response, 'obtain')
  * ```
+ * @param needsLogin Whether only a person can obtain, as `needsLogin` of the source. Then a status alone seldom refuses a refresh token.
  * @returns `thrown` itself if it is a `TokenError`.
  */
-export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh'): TokenError {
-  return isTokenError(thrown) ? thrown : toldTo(toTokenError, readAs(thrown, exchange))
+export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', needsLogin = false): TokenError {
+  return isTokenError(thrown) ? thrown : toldTo(toTokenError, readAs(thrown, exchange, needsLogin))
 }
 
-function readAs(thrown: unknown, exchange: Exchange): TokenError {
+function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {
   const { status, oauthError, isClientRefused, retryAfter, date } = answerIn(thrown)
   if (status !== undefined || oauthError !== undefined) {
-    const failure = failureOfAnswer(exchange, status ?? 400, isClientRefused ? 'invalid_client' : oauthError)
+    const failure = failureOfAnswer(
+      exchange,
+      status ?? 400,
+      isClientRefused ? 'invalid_client' : oauthError,
+      needsLogin,
+    )
     const what = [status, oauthError].filter((word) => word !== undefined).join(' ')
     return new TokenError(failure.code, `The call of the token source was answered ${what}`, {
       ...failure,

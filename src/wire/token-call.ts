@@ -31,10 +31,11 @@ const TRANSPORT_OPTIONS = [
   'lookup',
 ] as const satisfies (keyof Transport)[]
 
-/** One token call. The body is text. */
+/** One token call: a POST of a text, or a GET. */
 export interface TokenCall {
   readonly url: URL
-  readonly body: string
+  /** Undefined: a GET. */
+  readonly body?: string
   /** These headers win over those of `transport`. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -58,7 +59,7 @@ export interface Answered {
 /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
 const axios = /* @__PURE__ */ new Axios()
 
-/** Makes token calls: one POST each, bounded in size here and in time by its signal, never redirected. */
+/** Makes token calls: one request each, bounded in size here and in time by its signal, never redirected. */
 export class TokenCalls {
   readonly #transport: Transport
 
@@ -72,7 +73,7 @@ export class TokenCalls {
    * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed;
    * `ERR_TOKEN_RESPONSE` if an answer of status 2xx is too large or no UTF-8.
    */
-  async post(call: TokenCall, context: ExchangeContext): Promise<Answered> {
+  async send(call: TokenCall, context: ExchangeContext): Promise<Answered> {
     const { url } = call
     const address = url.origin + url.pathname
     if (context.signal.aborted) throw tooLate(address)
@@ -117,11 +118,15 @@ export class TokenCalls {
       // Otherwise a call through an attached instance would wait for the token that it should bring.
       evergreen: false,
       url: url.href,
-      method: 'post',
+      method: body === undefined ? 'get' : 'post',
       data: body,
       signal,
-      // Older axios would look for more headers under these two names, on Object.prototype too.
-      headers: Object.assign({}, sent, { common: new AxiosHeaders(), post: new AxiosHeaders() }),
+      // Older axios would look for more headers under these names, on Object.prototype too.
+      headers: Object.assign({}, sent, {
+        common: new AxiosHeaders(),
+        post: new AxiosHeaders(),
+        get: new AxiosHeaders(),
+      }),
       // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },

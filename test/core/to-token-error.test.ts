@@ -93,6 +93,22 @@ describe('given an answer that an own source throws (F154)', () => {
     },
   )
 
+  it.each([
+    [400, undefined, 'ERR_CREDENTIALS_REJECTED rejected '],
+    [401, undefined, 'ERR_REFRESH_REJECTED rejected refused'],
+    [404, undefined, 'ERR_TOKEN_REQUEST rejected '],
+    [407, undefined, 'ERR_TOKEN_REQUEST rejected kept'],
+    [425, undefined, 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown kept'],
+    [500, undefined, 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx '],
+    [503, undefined, 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx kept'],
+    [400, 'invalid_grant', 'ERR_REFRESH_REJECTED rejected refused'],
+    [400, 'invalid_client', 'ERR_CREDENTIALS_REJECTED rejected kept'],
+    [400, 'slow_down', 'ERR_THROTTLED deferred kept'],
+    [400, 'invalid_scope', 'ERR_TOKEN_REQUEST rejected '],
+  ])('when only a person can obtain, and it is %i %p, then the refresh ends in %s (F196)', (status, error, refresh) => {
+    expect(said(toTokenError(axiosAnswer(status, { error }), 'refresh', true))).toBe(refresh)
+  })
+
   it('when a 401 asks to authenticate anew, then the client was refused, and not the refresh token (F157)', () => {
     const challenge = { 'WWW-Authenticate': 'Basic realm="tokens"' }
     const thrown = new Response('unread', { status: 401, headers: challenge })

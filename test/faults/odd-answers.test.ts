@@ -54,7 +54,7 @@ const REDIRECTS = [
   ...[301, 302, 303, 307, 308].map((status) => ({
     status,
     target: 'another origin',
-    advice: / a redirect to http:.*; /,
+    advice: / a redirect to another origin; /,
   })),
   ...[307, 308].map((status) => ({ status, target: 'its own path', advice: / changes only the trailing slash; / })),
 ]

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
+import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
+import { webStore } from '../../src/web/index.ts'
 import { misuse } from '../service/world.ts'
 import { client, ENDPOINT } from './world.ts'
 
@@ -22,6 +24,15 @@ describe('given options that are wrong', () => {
     [{ clientSecret: undefined, clientAuthentication: 'post' }, 'clientSecret must be given, got undefined'],
     [{ clientSecret: undefined, clientAuthentication: 'basic' }, 'clientSecret must be given, got undefined'],
     [{ clientAuthentication: 'jwt' }, "clientAuthentication must be one of 'basic', 'post', 'none', got 'jwt'"],
+    [{ clientAuthentication: 'none' }, "clientSecret must not be given with clientAuthentication 'none'"],
+    [{ errors: { weird: 'dead' } }, "errors.weird must be one of 'invalid_grant', 'invalid_client',"],
+    [{ errors: 'weird' }, 'errors must be an object, got string'],
+    [{ onAnswer: true }, 'onAnswer must be a function, got boolean'],
+    [{ tokenEndpoint: undefined, issuer: 'login.example' }, 'issuer must be an absolute http or https URL'],
+    [{ tokenEndpoint: undefined, issuer: 'http://login.example' }, 'issuer must be https, got http://login.example/'],
+    [{ tokenEndpoint: undefined, issuer: 'https://login.example/?a=b' }, 'issuer must have no query and no fragment'],
+    [{ revocationEndpoint: 'http://login.example/revoke' }, 'revocationEndpoint must be https'],
+    [{ revocationEndpoint: `${ENDPOINT}#here` }, 'revocationEndpoint must have no fragment'],
     [{ grant: 'password' }, "grant must be one of 'client_credentials', 'login', got 'password'"],
     [{ refreshTokens: 'rotating' }, "refreshTokens must be one of 'single-use', 'reusable', got 'rotating'"],
     [{ reuseGraceMs: -1 }, 'reuseGraceMs must be a finite number from 0, got -1'],
@@ -62,6 +73,8 @@ describe('given the id of a source', () => {
       { scope: 'read write' },
       { parameters: { audience: 'a' } },
       { parameters: { resource: 'a' } },
+      { grant: () => ({ grant_type: 'other' }) },
+      { tokenEndpoint: undefined, issuer: 'https://login.example' },
     ]
     expect(new Set(others.map(idOf)).size).toBe(others.length)
   })
@@ -88,5 +101,31 @@ describe('given a source', () => {
     expect(oauth2(given)).toMatchObject({ refreshTokens: 'single-use', reuseGraceMs: 0 })
     const options = { refreshTokens: 'reusable', reuseGraceMs: 30_000 } as const
     expect(oauth2({ ...given, ...options })).toMatchObject(options)
+  })
+})
+
+describe('given a source that does not tell people apart, and a store (F215)', () => {
+  const made = (options: Partial<OAuth2Options>, manager: Partial<TokenManagerOptions> = {}) => {
+    const source = oauth2({ ...given, ...options })
+    return createTokenManager({ source, store: memoryStore(), ...manager })
+  }
+  const other = () => ({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' })
+
+  it.each<OAuth2Options['grant']>(['login', other])(
+    'when grant is %p, then createTokenManager wants an account or a storeKey',
+    async (grant) => {
+      expect(misuse(() => made({ grant })).message).toContain('account of the source (or storeKey) must be given')
+      for (const tokens of [made({ grant, account: 'user-1' }), made({ grant }, { storeKey: 'user-1' })])
+        await tokens.close()
+    },
+  )
+
+  it('when the grant is client credentials, or there is no store, then nothing is wanted', async () => {
+    for (const tokens of [made({}), made({ grant: 'login' }, { store: undefined })]) await tokens.close()
+  })
+
+  it('when the store is the storage of a browser, then nothing is wanted: one person uses it', async () => {
+    const tokens = made({ grant: 'login' }, { store: webStore() })
+    await tokens.close()
   })
 })

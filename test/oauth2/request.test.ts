@@ -64,14 +64,14 @@ describe('given a way to authenticate the client', () => {
     expect(headers).not.toHaveProperty('authorization')
   })
 
-  it.each([{ clientAuthentication: 'none' as const }, { clientSecret: undefined, grant: 'login' as const }])(
-    'when it is %j, then only the id is sent',
-    async (options) => {
-      const { body, headers } = await sentBy(options, 'r')
-      expect(body).toBe('grant_type=refresh_token&refresh_token=r&client_id=client-of-nobody')
-      expect(headers).not.toHaveProperty('authorization')
-    },
-  )
+  it.each([
+    { clientSecret: undefined, clientAuthentication: 'none' as const },
+    { clientSecret: undefined, grant: 'login' as const },
+  ])('when it is %j, then only the id is sent', async (options) => {
+    const { body, headers } = await sentBy(options, 'r')
+    expect(body).toBe('grant_type=refresh_token&refresh_token=r&client_id=client-of-nobody')
+    expect(headers).not.toHaveProperty('authorization')
+  })
 
   it('when it is a function, then it writes into body and headers, and is told issuer and client', async () => {
     const told: unknown[] = []
@@ -158,7 +158,7 @@ describe.each(ADAPTERS)('given a real server, and the %s adapter', (adapter) => 
     const error = await failureOf(exchanged(source))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status: 307 })
     expect(error.message).toBe(
-      `${server.origin}/token answered 307: a redirect to ${elsewhere.origin}; token calls follow no redirect, check tokenEndpoint`,
+      `${server.origin}/token answered 307: a redirect to another origin; token calls follow no redirect, check tokenEndpoint`,
     )
     expect(elsewhere.seen).toEqual([])
   })

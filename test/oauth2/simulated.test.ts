@@ -4,7 +4,7 @@ import { attachBearer, clientCredentials, createTokenManager, type TokenManagerO
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
 import { listen } from '../support/managed.ts'
-import { failureOf } from '../service/world.ts'
+import { failureOf, serve } from '../service/world.ts'
 import { startNodeOAuthServer } from './support/node-oauth-server.ts'
 import { startOidcServer } from './support/oidc-server.ts'
 import { exchanged } from './world.ts'
@@ -81,7 +81,7 @@ describe('given the simulated service and a login', () => {
     await expect(world.tokens.renew()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     // The service has also revoked the access token.
     await expect(world.api.get('/a')).rejects.toMatchObject({ response: { status: 401 } })
-    expect(world.told.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high' }])
+    expect(world.told.suspicious).toMatchObject([{ evidence: 'revoked-or-used', severity: 'medium' }])
     expect(kinds(world)).toEqual(['refresh 400', 'resource 401'])
   })
 
@@ -90,12 +90,24 @@ describe('given the simulated service and a login', () => {
     ['drops the call after it acted', { drop: 'after' }],
     ['damages its answer', { corrupt: 'json' }],
     ['cuts its answer off', { corrupt: 'truncate' }],
-  ] as const)('when the service %s, then the refresh token is never sent again', async (_, fault) => {
+  ] as const)('when the service %s, then the access token serves, and the login lives on (F197)', async (_, fault) => {
     const world = await startLogin()
     world.service.failNext('refresh', fault)
-    await expect(world.tokens.renew()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    await expect(world.tokens.renew()).rejects.toMatchObject({ retryable: true })
     expect(world.service.count('refresh')).toBe(1)
+    expect((await world.api.get('/a')).status).toBe(200)
+    expect(world.tokens.status()).toMatchObject({ login: 'present' })
     expect(world.told.suspicious).toEqual([])
+  })
+
+  it('when it is logged out, then the service is told, and later requests need a login (F208)', async () => {
+    const revoked: string[] = []
+    const endpoint = await serve((_, reply) => reply.end())
+    const world = await startLogin({ revocationEndpoint: `${endpoint.origin}/revoke` })
+    expect(await world.tokens.logout()).toEqual({ revoked: true })
+    for (const { body } of endpoint.seen) revoked.push(new URLSearchParams(body).get('token_type_hint') ?? '')
+    expect(revoked).toEqual(['refresh_token'])
+    await expect(world.api.get('/a')).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
   })
 
   it.each([429, 503])('when the service answers %i once, then the same refresh token is sent again', async (status) => {

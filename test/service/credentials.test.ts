@@ -2,8 +2,10 @@ import { format, inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { TokenError } from '../../src/core/errors.ts'
+import { createTokenManager } from '../../src/create-token-manager.ts'
 import { clientCredentials, type Client, type ClientCredentialsOptions } from '../../src/service/client-credentials.ts'
 import type { ProvidedCredentials } from '../../src/service/credentials.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from './world.ts'
 
 const baseUrl = 'https://tokens.example/api'
@@ -219,10 +221,26 @@ describe('given a function that provides credentials', () => {
     expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
   })
 
-  it('when it throws a TokenError, then it knows best', async () => {
-    const thrown = new TokenError('ERR_CLOSED', 'the vault is closed')
+  it('when it throws a TokenError of another manager, then its code counts, but not its verdict on a refresh token (F255)', async () => {
+    const verdict = { outcome: 'rejected', refreshToken: 'refused', loginReason: 'refused' } as const
+    const thrown = new TokenError('ERR_LOGIN_REQUIRED', 'the vault wants a login', verdict)
     const error = await failureOf(obtain(recording({ credentials: () => Promise.reject(thrown) }).source))
-    expect(error).toBe(thrown)
+    expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', message: 'the vault wants a login', outcome: 'not-sent' })
+    expect(error).toMatchObject({ refreshToken: 'kept' })
+    expect(error).not.toHaveProperty('loginReason')
+  })
+
+  it('when it never answers, then nothing was sent at the deadline, and the error names it (F255)', async () => {
+    const clock = manualClock()
+    const { source, sent } = recording({ credentials: () => new Promise<never>(() => undefined) })
+    const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 700, retry: { maxAttempts: 1 } })
+    const failure = failureOf(tokens.getAccessToken())
+    await clock.advance(700)
+    const error = await failure
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
+    expect(error.message).toContain('The credentials function gave no answer within 700 ms: no token call was made')
+    expect(sent).toEqual([])
+    await tokens.close()
   })
 
   it('when it failed once, then the next exchange asks again', async () => {

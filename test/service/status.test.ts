@@ -85,20 +85,20 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
 
 describe('given a redirect', () => {
   it.each([300, 301, 302, 303, 305, 307, 308])(
-    'when %i points to another origin, then the error names that origin and nothing else of it',
+    'when %i points to another origin, then the error says so, and quotes nothing of the address (F222)',
     async (status) => {
       answered(status, '', { Location: 'https://someone:pass-word@elsewhere.example:8443/landing?state=xyz#here' })
       const error = await failureOf(obtain(sourceAt(`${HOST}/api/`)))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status, retryable: false })
       expect(error.message).toBe(
-        `${ADDRESS} answered ${status}: a redirect to https://elsewhere.example:8443; token calls follow no redirect, check baseUrl`,
+        `${ADDRESS} answered ${status}: a redirect to another origin; token calls follow no redirect, check baseUrl`,
       )
     },
   )
 
   it.each([
-    ['another path of the same origin', '/login?next=/api/token/', / a redirect to https:\/\/tokens\.example;/],
-    ['the same path over http', 'http://tokens.example/api/token/', / a redirect to http:\/\/tokens\.example;/],
+    ['another path of the same origin', '/login?next=/api/token/', / a redirect to another path;/],
+    ['the same path over http', 'http://tokens.example/api/token/', / a redirect to plain http;/],
     ['the same path without its slash', '/api/token', / a redirect that changes only the trailing slash;/],
     [
       'the same without its slash, absolute',
@@ -263,8 +263,8 @@ describe('given Retry-After on an error answer', () => {
     expect((await failureOf(obtain(sourceBehind(answering('', 429, headers))))).retryAfterMs).toBe(120_000)
   })
 
-  it('when a redirect comes from an adapter that spells Location with a capital, then its origin is named', async () => {
+  it('when a redirect comes from an adapter that spells Location with a capital, then it is read', async () => {
     const adapter = answering('', 307, { Location: 'https://elsewhere.example/' })
-    expect((await failureOf(obtain(sourceBehind(adapter)))).message).toContain('https://elsewhere.example')
+    expect((await failureOf(obtain(sourceBehind(adapter)))).message).toContain('a redirect to another origin;')
   })
 })

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-export type FrontFault = { status: number; headers?: Record<string, string> } | 'lose the answer'
+/** `acted`: the server behind has answered, and its answer is replaced. */
+export type FrontFault = { status: number; headers?: Record<string, string>; acted?: boolean } | 'lose the answer'
 
 /** A proxy between a manager and a token endpoint. It sees all calls, and makes faults. */
 export interface Front {
@@ -26,7 +27,7 @@ export async function startFront(behind: string): Promise<Front> {
     const body = await text(request)
     const grant = new URLSearchParams(body).get('grant_type')
     const fault = faults.shift()
-    if (typeof fault === 'object') {
+    if (typeof fault === 'object' && !fault.acted) {
       calls.push(`${grant} ${fault.status}`)
       return reply.writeHead(fault.status, fault.headers).end()
     }
@@ -35,7 +36,8 @@ export async function startFront(behind: string): Promise<Front> {
     const answer = await fetch(behind, { method: 'POST', headers, body })
     const answered = await answer.text()
     refreshToken = (JSON.parse(answered) as { refresh_token?: string }).refresh_token ?? refreshToken
-    calls.push(`${grant} ${fault ? 0 : answer.status}`)
+    calls.push(`${grant} ${typeof fault === 'object' ? fault.status : fault ? 0 : answer.status}`)
+    if (typeof fault === 'object') return reply.writeHead(fault.status).end()
     if (fault) return reply.destroy()
     return reply.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answered)
   }

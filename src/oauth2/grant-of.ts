@@ -1,0 +1,72 @@
+import { checkNumber, checkObject, checkText, kindOf, ownOption } from '../core/option-checks.ts'
+import type { AdoptedGrant } from '../core/token-source.ts'
+import { memberOf, type Members, refreshLifetimeIn, subjectIn } from './document.ts'
+
+/** An answer without a lifetime counts as one of the source: `defaultLifetimeMs`. */
+const DEFAULT_LIFETIME_MS = 300_000
+/** The year 5138. Milliseconds in the place of seconds lie far beyond it. */
+const LATEST_S = 100_000_000_000
+
+/**
+ * Turns the raw answer of a token endpoint (RFC 6749, section 5.1), or a stored one, into what `adopt()` takes. Reads `access_token`,
+ * `refresh_token`, `expires_in` (a number of seconds or its text), the lifetimes of refresh tokens that Keycloak, GitHub and QuickBooks send, and `sub` of the
+ * `id_token`, whose signature is not verified. `expires_at` (epoch seconds) wins over `expires_in`. `null` counts as absent.
+ *
+ * @example
+ * ```ts
+ * import { grantOf } from 'axios-evergreen/oauth2'
+ *
+ * const answer = { access_token: 'a', expires_in: 3600, refresh_token: 'r' } // of the token endpoint
+ * await tokens.adopt(grantOf(answer)) // or, of one that was stored: grantOf(answer, { receivedAt: savedAt })
+ * ```
+ * @param options `receivedAt`: when the answer came, epoch ms. Default: now.
+ * @throws {TypeError | RangeError} naming the member that is missing or cannot be used.
+ */
+export function grantOf(
+  answer: Readonly<Record<string, unknown>>,
+  options?: { receivedAt?: number | undefined },
+): AdoptedGrant {
+  checkObject('The answer', answer)
+  const now = Date.now()
+  const receivedAt = ownOption(options, 'receivedAt') ?? now
+  checkNumber('receivedAt', receivedAt, 0)
+  const ageMs = Math.max(0, now - receivedAt)
+  const [accessToken, refreshToken] = [tokenIn(answer, 'access_token'), tokenIn(answer, 'refresh_token')]
+  if (accessToken === undefined && refreshToken === undefined)
+    throw new TypeError('The answer must have access_token or refresh_token: is it the answer of a token endpoint?')
+  const refreshLifetimeMs = refreshLifetimeIn(answer)
+  const subject = subjectIn(answer)
+  return {
+    ...(accessToken !== undefined && { accessToken, accessLifetimeMs: lifetimeLeft(answer, now, ageMs) }),
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs: refreshLifetimeMs - ageMs }),
+    ...(subject !== undefined && { subject }),
+  }
+}
+
+function tokenIn(answer: Members, name: string): string | undefined {
+  const token = memberOf(answer, name)
+  if (token === undefined || token === '') return undefined
+  checkText(name, token)
+  return token
+}
+
+/** @returns How long the access token still lives, ms; 0 or less if it has expired. */
+function lifetimeLeft(answer: Members, now: number, ageMs: number): number {
+  const expiresAt = secondsIn(answer, 'expires_at')
+  if (expiresAt !== undefined && expiresAt > LATEST_S)
+    throw new RangeError(`expires_at must be epoch seconds, got ${expiresAt}: are these milliseconds?`)
+  if (expiresAt !== undefined) return expiresAt * 1_000 - now
+  const expiresIn = secondsIn(answer, 'expires_in')
+  return (expiresIn === undefined ? DEFAULT_LIFETIME_MS : expiresIn * 1_000) - ageMs
+}
+
+function secondsIn(answer: Members, name: string): number | undefined {
+  const value = memberOf(answer, name)
+  if (value === undefined) return undefined
+  const seconds = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value)) ? Number(value) : NaN
+  if (Number.isFinite(seconds)) return seconds
+  throw new TypeError(
+    `${name} must be a number of seconds, got ${typeof value === 'string' ? 'another text' : kindOf(value)}`,
+  )
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager, type TokenErrorCode } from '../../src/index.ts'
+import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { ADAPTERS, failureOf, serve } from '../service/world.ts'
+import { client, GRANT } from './world.ts'
+
+const DAY = 86_400_000
+type Document = Record<string, unknown>
+
+/** A server that answers its metadata, and tokens. @param paths What each path answers; `{}`: nothing is there. */
+async function startServer(paths: (origin: string) => Record<string, Document | number | string>) {
+  const state = { paths: {} as ReturnType<typeof paths> }
+  const server = await serve((request, reply) => {
+    const found = state.paths[request.url ?? '']
+    if (request.url === '/token') reply.end(JSON.stringify(GRANT))
+    else if (typeof found === 'object') reply.end(JSON.stringify(found))
+    else if (typeof found === 'string') reply.end(found)
+    else reply.writeHead(found ?? 404).end()
+  })
+  state.paths = paths(server.origin)
+  const asked = () => server.seen.map(({ method, url }) => `${method} ${url}`)
+  return { origin: server.origin, seen: server.seen, state, asked }
+}
+
+function sourceOf(issuer: string | URL, options: Partial<OAuth2Options> = {}) {
+  const source = oauth2({ issuer, ...client, ...options })
+  const clock = manualClock()
+  const obtain = () => source.obtain({ signal: new AbortController().signal, clock })
+  return { source, clock, obtain }
+}
+
+const OAUTH = '/.well-known/oauth-authorization-server'
+const OPENID = '/.well-known/openid-configuration'
+const metadata = (origin: string, path = '', more: Document = {}) => ({
+  issuer: `${origin}${path}`,
+  token_endpoint: `${origin}/token`,
+  ...more,
+})
+
+describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapter', (adapter) => {
+  const transport = { adapter }
+
+  it('when tokens are obtained, then the metadata are asked once a day, by the clock', async () => {
+    const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
+    const { obtain, clock } = sourceOf(server.origin, { transport })
+    await obtain()
+    await clock.advance(DAY - 1)
+    await obtain()
+    expect(server.asked()).toEqual([`GET ${OAUTH}`, 'POST /token', 'POST /token'])
+    await clock.advance(1)
+    await obtain()
+    expect(server.asked().slice(3)).toEqual([`GET ${OAUTH}`, 'POST /token'])
+    expect(server.seen[0]!.body).toBe('')
+    expect(server.seen[0]!.headers).not.toHaveProperty('authorization')
+  })
+
+  it.each([
+    ['', OAUTH, OPENID],
+    ['/realms/one', `${OAUTH}/realms/one`, `/realms/one${OPENID}`],
+    ['/realms/one/', `${OAUTH}/realms/one`, `/realms/one${OPENID}`],
+  ])(
+    'when the path of the issuer is %j, then RFC 8414 and OpenID Connect say where to ask',
+    async (path, first, then) => {
+      const server = await startServer((origin) => ({ [then]: metadata(origin, path) }))
+      await sourceOf(`${server.origin}${path}`, { transport }).obtain()
+      expect(server.asked()).toEqual([`GET ${first}`, `GET ${then}`, 'POST /token'])
+    },
+  )
+
+  it.each<[string, (origin: string) => Document | number | string, TokenErrorCode, string]>([
+    ['name another issuer', () => ({ ...metadata('https://hidden.example') }), 'ERR_TOKEN_REQUEST', 'issuer must be'],
+    ['name the issuer with a slash', (origin) => metadata(origin, '/'), 'ERR_TOKEN_REQUEST', 'issuer must be'],
+    ['name no issuer', () => ({}), 'ERR_TOKEN_REQUEST', 'issuer must be'],
+    ['name no token_endpoint', (origin) => ({ issuer: origin }), 'ERR_TOKEN_REQUEST', 'name no token_endpoint'],
+    [
+      'name a plain http endpoint',
+      (origin) => metadata(origin, '', { token_endpoint: 'http://hidden.example/' }),
+      'ERR_TOKEN_REQUEST',
+      'token_endpoint in the metadata of issuer must be an https URL',
+    ],
+    [
+      'name an endpoint with a password',
+      (origin) => metadata(origin, '', { token_endpoint: 'https://a:hidden@b.example/' }),
+      'ERR_TOKEN_REQUEST',
+      'must be an https URL',
+    ],
+    ['are not there', () => 404, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 404 without them; check issuer'],
+    ['are a web page', () => '<html>', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 200 without them; check issuer'],
+    ['are at a server that fails', () => 503, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503 without them'],
+    ['are moved', () => 302, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 302 without them'],
+    [
+      'are larger than 64 KiB',
+      () => `{"a":"${'x'.repeat(70_000)}"}`,
+      'ERR_TOKEN_SERVICE_UNAVAILABLE',
+      'larger than 65536 bytes',
+    ],
+  ])('when they %s, then nothing was sent, and the error says why', async (_, answer, code, why) => {
+    const server = await startServer((origin) => ({ [OAUTH]: answer(origin), [OPENID]: answer(origin) }))
+    const { source, clock } = sourceOf(server.origin, { transport })
+    const error = await failureOf(source.refresh!('r', { signal: new AbortController().signal, clock }))
+    expect(error).toMatchObject({ code, outcome: 'not-sent' })
+    expect(error.message).toContain(why)
+    expect(error.message).not.toContain('hidden')
+    expect(error.refreshToken).toBeUndefined()
+    expect(server.asked()).not.toContain('POST /token')
+  })
+})
+
+describe('given an issuer that never answers', () => {
+  it('when the deadline passes, then nothing was sent, and the refresh token is untouched', async () => {
+    let arrive = () => undefined as unknown
+    const arrived = new Promise<void>((resolve) => (arrive = resolve))
+    const server = await serve(() => arrive())
+    const clock = manualClock()
+    const source = oauth2({ issuer: server.origin, ...client, grant: 'login' })
+    const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 700, retry: { maxAttempts: 1 } })
+    await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' })
+    const failure = failureOf(tokens.renew())
+    await arrived
+    await clock.advance(700)
+    const error = await failure
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
+    expect(error.message).toContain('The metadata of issuer gave no answer within 700 ms: no token call was made')
+    await tokens.close()
+  })
+})
+
+describe('given an issuer that was asked before', () => {
+  it('when it fails after a day, then the old metadata serve, and it is asked again after five minutes', async () => {
+    const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
+    const { obtain, clock } = sourceOf(server.origin)
+    await obtain()
+    server.state.paths = {}
+    await clock.advance(DAY)
+    await obtain()
+    await obtain()
+    expect(server.asked().filter((call) => call.startsWith('GET'))).toHaveLength(3)
+    await clock.advance(300_000)
+    await obtain()
+    expect(server.asked().filter((call) => call.startsWith('GET'))).toHaveLength(5)
+  })
+
+  it('when the manager is reset, then it is asked anew', async () => {
+    const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
+    const { obtain, source } = sourceOf(server.origin)
+    await obtain()
+    source.reset!()
+    await obtain()
+    expect(server.asked()).toEqual([`GET ${OAUTH}`, 'POST /token', `GET ${OAUTH}`, 'POST /token'])
+  })
+})
+
+describe('given an issuer as a URL', () => {
+  it('when the metadata name it without the slash that URL adds, then that is the same issuer', async () => {
+    const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
+    let audience = ''
+    const clientAuthentication: OAuth2Options['clientAuthentication'] = ({ issuer }) => void (audience = issuer)
+    const options = { clientSecret: undefined, clientAuthentication }
+    await sourceOf(new URL(server.origin), options).obtain()
+    expect(audience).toBe(server.origin)
+  })
+})
+
+describe('given an issuer and a tokenEndpoint', () => {
+  it('when tokens are obtained, then no metadata are asked', async () => {
+    const server = await startServer(() => ({}))
+    await sourceOf('any name', { tokenEndpoint: `${server.origin}/token` }).obtain()
+    expect(server.asked()).toEqual(['POST /token'])
+  })
+})

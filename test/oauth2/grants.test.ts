@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager, TokenError } from '../../src/index.ts'
+import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
+import { watchedClock } from '../support/watched-clock.ts'
+import { answering, failureOf } from '../service/world.ts'
+import { client, exchanged, GRANT, sentBy, sourceBehind } from './world.ts'
+
+const bearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+const behind = (answer: unknown, options: Partial<OAuth2Options> = {}) =>
+  sourceBehind(answering(JSON.stringify(answer)), options)
+
+describe('given a grant that is a function', () => {
+  it('when tokens are obtained, then it is asked each time, and its parameters are sent before all others', async () => {
+    const assertions = ['first', 'second']
+    const options: Partial<OAuth2Options> = {
+      grant: async () => ({ grant_type: bearer, assertion: assertions.shift()!, audience: 'mine' }),
+      parameters: { audience: 'theirs', tenant: 't' },
+      scope: 'read',
+    }
+    expect((await sentBy(options)).body).toBe(
+      `grant_type=${encodeURIComponent(bearer)}&assertion=first&audience=mine&tenant=t&scope=read`,
+    )
+    expect((await sentBy(options)).body).toContain('assertion=second')
+    expect((await sentBy({ ...options, grant: () => ({ grant_type: bearer, scope: 'write' }) })).body).toContain(
+      'scope=write',
+    )
+  })
+
+  it('when its answer brings a refresh token, then that is dropped: the source can obtain', async () => {
+    const source = behind({ ...GRANT, refresh_token: 'hidden' }, { grant: () => ({ grant_type: bearer }) })
+    expect(source.needsLogin).toBe(false)
+    expect((await exchanged(source)).grant).not.toHaveProperty('refreshToken')
+  })
+
+  it.each([
+    ['nothing', undefined, 'the parameters must be an object, got undefined'],
+    ['no grant_type', { assertion: 'hidden-value' }, 'grant_type must be a string, got undefined'],
+    ['a number', { grant_type: bearer, assertion: 5 }, 'assertion must be a string, got number'],
+  ])('when it gives %s, then nothing is sent, and the error names the function', async (_, given, message) => {
+    const error = await failureOf(exchanged(behind(GRANT, { grant: () => given as never })))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent' })
+    expect(error.message).toBe(`The grant function gave an unusable value: ${message}`)
+  })
+
+  it('when it asks another manager, then the error of that one counts, but not what it says of its refresh token (F255)', async () => {
+    const thrown = new TokenError('ERR_LOGIN_REQUIRED', 'log in', { refreshToken: 'refused', loginReason: 'refused' })
+    const error = await failureOf(exchanged(behind(GRANT, { grant: () => Promise.reject(thrown) })))
+    expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', outcome: 'not-sent', refreshToken: 'kept' })
+    expect(error.loginReason).toBeUndefined()
+  })
+})
+
+describe('given a function that never answers (F255)', () => {
+  const never = () => new Promise<never>(() => undefined)
+
+  it.each<[string, Partial<OAuth2Options>]>([
+    ['clientSecret', { clientSecret: never }],
+    ['clientAuthentication', { clientSecret: undefined, clientAuthentication: never }],
+    ['grant', { grant: never }],
+  ])('when %s hangs until the deadline, then nothing was sent, and the error names it', async (name, options) => {
+    const clock = watchedClock()
+    const tokens = createTokenManager({
+      source: behind(GRANT, options),
+      clock,
+      exchangeTimeoutMs: 700,
+      retry: { maxAttempts: 1 },
+    })
+    const failure = failureOf(tokens.getAccessToken())
+    await clock.advance(700)
+    const error = await failure
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
+    expect(error.message).toContain(`The ${name} function gave no answer within 700 ms: no token call was made`)
+    await tokens.close()
+  })
+
+  it('when the secret hangs in the refresh of a login, then its refresh token is presented later', async () => {
+    const clock = watchedClock()
+    const presented: unknown[] = []
+    let hangs = true
+    const source = sourceBehind(
+      (config) => {
+        presented.push(new URLSearchParams(String(config.data)).get('refresh_token'))
+        return answering(JSON.stringify(GRANT))(config)
+      },
+      { grant: 'login', clientSecret: () => (hangs ? never() : client.clientSecret) },
+    )
+    const tokens = createTokenManager({
+      source,
+      clock,
+      random: () => 0,
+      exchangeTimeoutMs: 700,
+      retry: { maxAttempts: 1 },
+    })
+    await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' })
+    const failure = failureOf(tokens.renew())
+    await clock.advance(700)
+    expect(await failure).toMatchObject({ outcome: 'not-sent' })
+    hangs = false
+    await clock.advance(10_000)
+    await tokens.renew()
+    expect(presented).toEqual(['r'])
+    await tokens.close()
+  })
+})
+
+describe('given an accepted answer', () => {
+  it('when onAnswer is given, then it gets a frozen copy of the members before the tokens are used, and what it throws reaches nobody', async () => {
+    const told: Readonly<Record<string, unknown>>[] = []
+    const onAnswer = (members: Readonly<Record<string, unknown>>) => {
+      told.push(members)
+      throw new Error('of onAnswer')
+    }
+    const answer = { ...GRANT, instance_url: 'https://one.example' }
+    expect((await exchanged(behind(answer, { onAnswer }))).grant.accessToken).toBe('issued-token')
+    const late: unknown = async () => onAnswer({})
+    await exchanged(behind(answer, { onAnswer: late as typeof onAnswer }))
+    expect(Object.isFrozen(told[0])).toBe(true)
+    expect(Object.getPrototypeOf(told[0])).toBeNull()
+    expect({ ...told[0] }).toEqual(answer)
+    const rejected = exchanged(behind({ ...answer, access_token: 5 }, { onAnswer }))
+    await failureOf(rejected)
+    expect(told).toHaveLength(2)
+  })
+
+  it.each([
+    ['its sub is the subject', { sub: 'user-ü' }, 'user-ü'],
+    ['a sub that is no text is ignored', { sub: 5 }, undefined],
+    ['without a sub there is none', {}, undefined],
+  ])('when it has an id_token, then %s', async (_, claims, subject) => {
+    const id_token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.unsigned`
+    const source = behind({ ...GRANT, id_token, refresh_token: 'next' }, { grant: 'login' })
+    const context = { signal: new AbortController().signal, clock: watchedClock() }
+    expect((await source.refresh!('r', context)).subject).toBe(subject)
+  })
+
+  it.each(['', 'no JWT', 'a.%%%.c', 'a.bm9uZQ.c', 5])(
+    'when its id_token is %j, then there is no subject',
+    async (id_token) => {
+      const source = behind({ ...GRANT, id_token })
+      const context = { signal: new AbortController().signal, clock: watchedClock() }
+      expect(await source.obtain(context)).not.toHaveProperty('subject')
+    },
+  )
+})
+
+describe('given a source', () => {
+  it('when its grant is a login, then it needs one', () => {
+    const source = (grant: OAuth2Options['grant']) => oauth2({ issuer: 'https://login.example', ...client, grant })
+    expect(source('login').needsLogin).toBe(true)
+    expect(source('client_credentials').needsLogin).toBe(false)
+  })
+})

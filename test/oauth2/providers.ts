@@ -1,0 +1,302 @@
+/** What the manager must make of an answer to the refresh of a login. */
+export type Wanted =
+  | 'used' // its tokens serve
+  | 'login required' // the refresh token was refused
+  | 'the person' // the server wants the person: login required, and nothing is suspicious
+  | 'client refused' // ERR_CREDENTIALS_REJECTED, the refresh token is kept
+  | 'unclear' // ERR_CREDENTIALS_REJECTED: kept, and given up if the server says the same for ten minutes
+  | 'request refused' // ERR_TOKEN_REQUEST, and the same
+  | 'throttled' // ERR_THROTTLED, the refresh token is untouched
+  | 'unavailable' // ERR_TOKEN_SERVICE_UNAVAILABLE, the refresh token is untouched
+  | 'failed' // ERR_TOKEN_SERVICE_UNAVAILABLE: the server may have used the refresh token
+
+/** An answer to the refresh of a login, and what it means. */
+export type Shape = readonly [status: number, body: object | string, wanted: Wanted, source: string]
+
+const said = (error: string, error_description = '') => ({ error, error_description })
+const grant = { access_token: 'issued-token', token_type: 'Bearer', expires_in: 3_600 }
+const pair = { ...grant, refresh_token: 'next' }
+
+const KEYCLOAK = 'keycloak/keycloak: TokenManager.java'
+const ENTRA = 'Microsoft identity platform: Authentication and authorization error codes'
+const AUTH0 = 'Auth0: Authentication API, Get Token'
+const OKTA = 'Okta: OpenID Connect & OAuth 2.0 API, and Error codes'
+const COGNITO = 'Amazon Cognito: Token endpoint'
+const GOOGLE = 'Google: Using OAuth 2.0 for Web Server Applications, errors'
+const GITHUB = 'GitHub: Troubleshooting OAuth app access token request errors'
+const SLACK = 'Slack: oauth.v2.access, errors'
+const SLACK_ROTATION = 'Slack: Using token rotation'
+const SALESFORCE = 'Salesforce: OAuth 2.0 authorization errors'
+const ZOHO = 'Zoho: Token validity, and Refresh access tokens'
+const HUBSPOT = 'airbytehq/airbyte#79592; HubSpot: OAuth tokens'
+const SHOPIFY = 'Shopify: Authorization code grant'
+const XERO = 'Xero: OAuth 2.0 FAQ'
+const INTUIT = 'Intuit: OAuth 2.0 FAQ'
+const TWITCH = 'Twitch: Refreshing access tokens'
+const STRAVA = 'Strava: Authentication'
+
+/** Each shape was judged from its source before the code was written. */
+export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
+  Keycloak: [
+    [400, said('invalid_grant', 'Token is not active'), 'login required', 'keycloak/keycloak#37961'],
+    [400, said('invalid_grant', 'Session not active'), 'login required', 's3pweb/keycloak-admin-client-cjs#15'],
+    [400, said('invalid_grant', 'Offline user session not found'), 'login required', KEYCLOAK],
+    [400, said('invalid_grant', 'Maximum allowed refresh token reuse exceeded'), 'login required', KEYCLOAK],
+    [400, said('invalid_grant', 'Stale token'), 'login required', 'keycloak/keycloak#37900'],
+    [401, said('unauthorized_client', 'Invalid client or Invalid client credentials'), 'client refused', KEYCLOAK],
+    [401, said('invalid_client', 'Invalid client or Invalid client credentials'), 'client refused', KEYCLOAK],
+    [404, said('Realm does not exist'), 'request refused', KEYCLOAK],
+    [503, '<html><h1>Service Unavailable</h1></html>', 'unavailable', 'a proxy before Keycloak'],
+    [500, said('unknown_error'), 'failed', KEYCLOAK],
+  ],
+  'Microsoft Entra': [
+    [
+      400,
+      said(
+        'invalid_grant',
+        'AADSTS70008: The provided authorization code or refresh token has expired due to inactivity.',
+      ),
+      'login required',
+      ENTRA,
+    ],
+    [
+      400,
+      said('invalid_grant', 'AADSTS50173: The provided grant has expired due to it being revoked.'),
+      'login required',
+      ENTRA,
+    ],
+    [400, { ...said('interaction_required', 'AADSTS50076'), claims: '{}' }, 'the person', ENTRA],
+    [400, said('consent_required', 'AADSTS65001'), 'the person', ENTRA],
+    [400, said('login_required', 'AADSTS50058'), 'the person', ENTRA],
+    [401, said('invalid_client', 'AADSTS7000215: Invalid client secret provided.'), 'client refused', ENTRA],
+    [
+      400,
+      said('temporarily_unavailable', 'AADSTS90033: A transient error has occurred. Please try again.'),
+      'unavailable',
+      ENTRA,
+    ],
+    [
+      503,
+      said('temporarily_unavailable', 'AADSTS90033: A transient error has occurred. Please try again.'),
+      'unavailable',
+      ENTRA,
+    ],
+    [
+      400,
+      said('unauthorized_client', 'AADSTS700016: Application with identifier was not found in the directory.'),
+      'unclear',
+      ENTRA,
+    ],
+    [
+      400,
+      said('invalid_resource', 'AADSTS500011: The resource principal was not found in the tenant.'),
+      'request refused',
+      ENTRA,
+    ],
+    [
+      400,
+      said('invalid_request', "AADSTS900144: The request body must contain the following parameter: 'client_id'."),
+      'request refused',
+      ENTRA,
+    ],
+    [429, said('temporarily_unavailable'), 'throttled', ENTRA],
+  ],
+  Auth0: [
+    [403, said('invalid_grant', 'Unknown or invalid refresh token.'), 'login required', AUTH0],
+    [
+      403,
+      { ...said('mfa_required', 'Multifactor authentication required'), mfa_token: 'hidden-value' },
+      'the person',
+      'auth0/Auth0.Android#562',
+    ],
+    [403, said('access_denied', 'Unauthorized'), 'login required', AUTH0],
+    [401, said('access_denied', 'Unauthorized'), 'client refused', AUTH0],
+    [403, said('unauthorized_client', "Grant type 'refresh_token' not allowed for the client."), 'unclear', AUTH0],
+    [429, said('too_many_requests', 'Global limit has been reached'), 'throttled', 'Auth0: Rate limit policy'],
+  ],
+  Okta: [
+    [400, said('invalid_grant', 'The refresh token is invalid or expired.'), 'login required', OKTA],
+    [
+      400,
+      said('access_denied', 'The resource owner or authorization server denied the request.'),
+      'login required',
+      OKTA,
+    ],
+    [
+      401,
+      said('invalid_client', 'The client secret supplied for a confidential client is invalid.'),
+      'client refused',
+      OKTA,
+    ],
+    [401, { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }, 'client refused', OKTA],
+    [
+      429,
+      { errorCode: 'E0000047', errorSummary: 'API call exceeded rate limit due to too many requests.' },
+      'throttled',
+      OKTA,
+    ],
+  ],
+  'Amazon Cognito': [
+    [400, { error: 'invalid_grant' }, 'login required', COGNITO],
+    [400, { error: 'invalid_client' }, 'client refused', COGNITO],
+    [400, { error: 'unauthorized_client' }, 'unclear', COGNITO],
+  ],
+  Google: [
+    [400, said('invalid_grant', 'Token has been expired or revoked.'), 'login required', GOOGLE],
+    [
+      400,
+      { ...said('invalid_grant', 'reauth related error (invalid_rapt)'), error_subtype: 'invalid_rapt' },
+      'the person',
+      'Google Workspace: Set session length for Google Cloud services',
+    ],
+    [400, said('admin_policy_enforced'), 'the person', GOOGLE],
+    [401, said('invalid_client', 'Unauthorized'), 'client refused', GOOGLE],
+    [401, said('deleted_client', 'The OAuth client was deleted.'), 'client refused', GOOGLE],
+    [403, said('rate_limit_exceeded', 'Rate Limit Exceeded'), 'throttled', GOOGLE],
+    [500, said('internal_failure', 'Backend Error'), 'failed', GOOGLE],
+  ],
+  GitHub: [
+    [200, said('bad_refresh_token', 'The refresh token passed is incorrect or expired.'), 'login required', GITHUB],
+    [200, { ...said('bad_refresh_token'), error_uri: 'https://docs.github.com' }, 'login required', GITHUB],
+    [
+      200,
+      said('incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.'),
+      'client refused',
+      GITHUB,
+    ],
+  ],
+  Slack: [
+    [200, { ok: false, error: 'invalid_refresh_token' }, 'login required', SLACK],
+    [200, { ok: false, error: 'bad_client_secret' }, 'client refused', SLACK],
+    [200, { ok: false, error: 'invalid_client_id' }, 'client refused', SLACK],
+    [200, { ok: false, error: 'ratelimited' }, 'throttled', SLACK],
+    [200, { ok: false, error: 'internal_error' }, 'unavailable', SLACK],
+    [200, { ok: true, ...pair, token_type: 'bot' }, 'used', SLACK_ROTATION],
+    [200, { ok: true, ...pair, token_type: 'user' }, 'used', SLACK_ROTATION],
+  ],
+  Salesforce: [
+    [
+      200,
+      { ...grant, expires_in: undefined, instance_url: 'https://example.my.salesforce.com' },
+      'used',
+      'Salesforce: OAuth 2.0 refresh token flow',
+    ],
+    [400, said('invalid_grant', 'expired access/refresh token'), 'login required', SALESFORCE],
+    [400, said('inactive_user', 'user is inactive'), 'login required', SALESFORCE],
+    [400, said('invalid_client_id', 'client identifier invalid'), 'client refused', SALESFORCE],
+    [400, said('rate_limit_exceeded', 'number of logins exceeded'), 'throttled', SALESFORCE],
+    [400, said('unknown_error', 'retry your request'), 'unavailable', SALESFORCE],
+  ],
+  Zoho: [
+    [200, { error: 'invalid_code' }, 'login required', ZOHO],
+    [200, { error: 'invalid_client' }, 'client refused', ZOHO],
+    [200, { ...grant, api_domain: 'https://www.zohoapis.com' }, 'used', ZOHO],
+    [200, { error: 'invalid_client_secret' }, 'client refused', ZOHO],
+    [
+      400,
+      { error: 'Access Denied', error_description: 'You have made too many requests continuously.', status: 'failure' },
+      'throttled',
+      ZOHO,
+    ],
+  ],
+  HubSpot: [
+    [400, { status: 'BAD_REFRESH_TOKEN', message: 'missing or unknown refresh token' }, 'login required', HUBSPOT],
+    [400, { status: 'BAD_CLIENT_SECRET', message: 'missing or invalid client secret' }, 'client refused', HUBSPOT],
+    [400, { status: 'BAD_CLIENT_ID', message: 'missing or invalid client id' }, 'client refused', HUBSPOT],
+  ],
+  Atlassian: [
+    [403, said('unauthorized_client', 'refresh_token is invalid'), 'login required', 'raycast/extensions#11836'],
+    [401, said('access_denied', 'Unauthorized'), 'client refused', 'Atlassian: OAuth 2.0 (3LO) apps'],
+  ],
+  Shopify: [
+    [200, { access_token: 'issued-token', expires_in: 3_600, scope: 'read_products' }, 'used', SHOPIFY],
+    [400, said('invalid_grant'), 'login required', SHOPIFY],
+    [400, said('application_cannot_be_found', 'Oauth error application_cannot_be_found'), 'client refused', SHOPIFY],
+  ],
+  Xero: [
+    [400, { error: 'invalid_grant' }, 'login required', XERO],
+    [400, { error: 'invalid_client' }, 'client refused', XERO],
+  ],
+  QuickBooks: [
+    [400, said('invalid_grant', 'Incorrect or invalid refresh token'), 'login required', INTUIT],
+    [401, { error: 'invalid_client' }, 'client refused', INTUIT],
+    [200, { ...pair, refresh_token: 'r', x_refresh_token_expires_in: 8_726_400 }, 'used', INTUIT],
+  ],
+  Twitch: [
+    [400, { error: 'Bad Request', status: 400, message: 'Invalid refresh token' }, 'login required', TWITCH],
+    [403, { status: 403, message: 'invalid client secret' }, 'client refused', TWITCH],
+  ],
+  Strava: [
+    [
+      400,
+      { message: 'Bad Request', errors: [{ resource: 'RefreshToken', field: 'refresh_token', code: 'invalid' }] },
+      'login required',
+      STRAVA,
+    ],
+    [
+      401,
+      { message: 'Authorization Error', errors: [{ resource: 'Application', field: '', code: 'invalid' }] },
+      'client refused',
+      STRAVA,
+    ],
+  ],
+  Zoom: [
+    [
+      401,
+      { reason: 'Invalid Token!', error: 'invalid_request' },
+      'login required',
+      'raycast/extensions#10896; tl-its-umich-edu/remote-office-hours-queue#363',
+    ],
+  ],
+  X: [
+    [
+      400,
+      said('invalid_request', 'Value passed for the token was invalid.'),
+      'login required',
+      'X: OAuth 2.0 Authorization Code Flow with PKCE',
+    ],
+  ],
+  'RFC 9449': [
+    [
+      400,
+      said('use_dpop_nonce', 'Authorization server requires nonce in DPoP proof'),
+      'unavailable',
+      'RFC 9449, section 8',
+    ],
+  ],
+}
+
+/** More shapes than those that were counted. */
+export const MORE: Readonly<Record<string, readonly Shape[]>> = {
+  'Exact Online': [
+    [
+      400,
+      said('access_denied', 'Rate limit exceeded: access_token not expired'),
+      'throttled',
+      'websmurf/laravel-exact-online#31',
+    ],
+  ],
+  Zoho: [[400, { error: 'Access Denied', status: 'failure' }, 'throttled', ZOHO]],
+  Zoom: [
+    [
+      400,
+      { reason: 'Invalid client_id or client_secret', error: 'invalid_client' },
+      'client refused',
+      'JubaerHossain/zoom-laravel#3',
+    ],
+  ],
+  // It says the same of every error, so nobody knows what this one means. The option `errors` can say it.
+  Metabase: [
+    [400, said('invalid_request', 'The token request is invalid.'), 'request refused', 'metabase/metabase#80389'],
+  ],
+  'Microsoft Entra': [
+    [
+      400,
+      { ...said('invalid_grant', 'AADSTS50076: you must use multi-factor authentication'), suberror: 'basic_action' },
+      'the person',
+      'microsoftgraph/microsoft-graph-docs#6311',
+    ],
+  ],
+  Slack: [[200, { ok: false, error: 'token_revoked' }, 'login required', SLACK]],
+  'RFC 8693': [[200, { ...grant, token_type: 'N_A' }, 'used', 'RFC 8693, section 2.2.1']],
+}
