@@ -1,3 +1,4 @@
+import { namesOf } from './option-checks.ts'
 import { member } from './thrown.ts'
 
 export type TokenErrorCode =
@@ -61,24 +62,25 @@ export interface TokenErrorDetails {
 
 const BRAND = Symbol.for('axios-evergreen.TokenError')
 
-/** With these codes the same call may work later without anyone changing anything. */
-const RETRYABLE: ReadonlySet<TokenErrorCode> = new Set<TokenErrorCode>([
-  'ERR_REFRESH_REJECTED', // the next attempt obtains
-  'ERR_THROTTLED',
-  'ERR_TOKEN_SERVICE_UNAVAILABLE',
-  'ERR_TOKEN_RESPONSE', // often a captive portal or a proxy's page
-  'ERR_WAIT_TIMEOUT',
-  'ERR_REPLACED_TOO_SOON',
-  'ERR_STORE_UNAVAILABLE',
-])
-
-const OUTCOME_OF: Partial<Record<TokenErrorCode, ExchangeOutcome>> = {
-  ERR_CREDENTIALS_REJECTED: 'rejected',
-  ERR_REFRESH_REJECTED: 'rejected',
-  ERR_TOKEN_REQUEST: 'rejected',
-  ERR_LOGIN_REQUIRED: 'rejected',
-  ERR_THROTTLED: 'deferred',
+/** Whether the same call may work later without anyone changing anything; and the outcome that the code implies. */
+const MEANING: Readonly<Record<TokenErrorCode, { readonly retryable: boolean; readonly outcome?: ExchangeOutcome }>> = {
+  ERR_CREDENTIALS_REJECTED: { retryable: false, outcome: 'rejected' },
+  ERR_REFRESH_REJECTED: { retryable: true, outcome: 'rejected' }, // the next attempt obtains
+  ERR_SUSPICIOUS_REFRESH_TOKEN: { retryable: false },
+  ERR_THROTTLED: { retryable: true, outcome: 'deferred' },
+  ERR_TOKEN_SERVICE_UNAVAILABLE: { retryable: true },
+  ERR_TOKEN_REQUEST: { retryable: false, outcome: 'rejected' },
+  ERR_TOKEN_RESPONSE: { retryable: true }, // often a captive portal or a proxy's page
+  ERR_SIGNATURE: { retryable: false },
+  ERR_WAIT_TIMEOUT: { retryable: true },
+  ERR_REPLACED_TOO_SOON: { retryable: true },
+  ERR_STORE_UNAVAILABLE: { retryable: true },
+  ERR_CLOSED: { retryable: false },
+  ERR_LOGIN_REQUIRED: { retryable: false, outcome: 'rejected' },
+  ERR_TOKEN_SOURCE: { retryable: false },
 }
+/** An error of a newer copy of the package may have a code that this one does not know. */
+const meaningOf = (code: TokenErrorCode) => (MEANING as Partial<typeof MEANING>)[code]
 
 /**
  * The error of every failure to get a token. `code` tells the failures apart. `instanceof` works across module formats and
@@ -114,7 +116,7 @@ export class TokenError extends Error {
     const { cause, ...members } = detailsOf(details)
     super(message, cause === undefined ? undefined : { cause: reduced(cause) })
     this.code = code
-    this.retryable = RETRYABLE.has(code)
+    this.retryable = meaningOf(code)?.retryable ?? false
     for (const [name, value] of Object.entries<unknown>(members))
       if (value !== undefined) Object.assign(this, { [name]: value })
   }
@@ -152,7 +154,7 @@ export function isTokenError(value: unknown, code?: TokenErrorCode): value is To
 
 /** @returns The outcome that the error states, else the one that its code implies, else `unknown`. */
 export function outcomeOf(error: TokenError): ExchangeOutcome {
-  return detailsOf(error).outcome ?? OUTCOME_OF[error.code] ?? 'unknown'
+  return detailsOf(error).outcome ?? meaningOf(error.code)?.outcome ?? 'unknown'
 }
 
 /** @returns A copy of the error, with another message or other details. */
@@ -160,16 +162,16 @@ export function toldAgain(error: TokenError, changes: TokenErrorDetails & { mess
   return new TokenError(error.code, changes.message ?? error.message, { ...detailsOf(error), ...changes })
 }
 
-const DETAILS = [
-  'outcome',
-  'status',
-  'serviceCode',
-  'retryAfterMs',
-  'retryAt',
-  'refreshToken',
-  'loginReason',
-  'cause',
-] as const
+const DETAILS = /* @__PURE__ */ namesOf<TokenErrorDetails>({
+  outcome: true,
+  status: true,
+  serviceCode: true,
+  retryAfterMs: true,
+  retryAt: true,
+  refreshToken: true,
+  loginReason: true,
+  cause: true,
+})
 
 /** @returns The members beside code and message. An error of another copy of the package may hold anything in them. */
 export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetails {

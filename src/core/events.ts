@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { LoginReason, TokenError } from './errors.ts'
-import { checkChoice, checkFunction } from './option-checks.ts'
+import { checkChoice, checkFunction, namesOf } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
 
 /** The events by name. Instants are epoch ms of this machine's wall clock, durations ms. No event carries a secret. */
@@ -98,25 +98,34 @@ export interface Watcher {
 
 type Listener = (event: never) => unknown
 
-const NAMES: readonly (keyof TokenEvents)[] = [
-  'renewed',
-  'retry',
-  'renewalFailed',
-  'suspicious',
-  'suspicionSettled',
-  'loginChanged',
-  'anomaly',
-  'storeUnavailable',
-]
-/** The kinds that a person must fix. If nobody listens, they become a warning of the process. */
-const MISTAKES: ReadonlySet<AnomalyKind> = new Set<AnomalyKind>([
-  'origin-not-allowed',
-  'header-in-defaults',
-  'adapter-replaced',
-  'new-tokens-refused',
-  'stored-tokens-unusable',
-  'stored-tokens-readable',
-])
+const NAMES = /* @__PURE__ */ namesOf<TokenEvents>({
+  renewed: true,
+  retry: true,
+  renewalFailed: true,
+  suspicious: true,
+  suspicionSettled: true,
+  loginChanged: true,
+  anomaly: true,
+  storeUnavailable: true,
+})
+/** Whether a person must mend it. Then it becomes a warning of the process if nobody listens. */
+const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
+  'clock-off': false,
+  'clock-jumped': false,
+  'retry-after-clamped': false,
+  'response-odd': false,
+  'origin-not-allowed': true,
+  'header-in-defaults': true,
+  'stored-tokens-unusable': true,
+  'stored-tokens-readable': true,
+  'store-restored': false,
+  'adapter-replaced': true,
+  'new-tokens-refused': true,
+  'lifetime-odd': false,
+  'transport-own': true,
+  'storage-denied': false,
+  'store-epoch-unknown': false,
+}
 /** The least time between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
@@ -170,7 +179,7 @@ export class Events {
   /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */
   anomaly(kind: AnomalyKind, message: string): boolean {
     const isDue = this.#isDue(kind)
-    if (isDue && !this.#hasListener('anomaly') && MISTAKES.has(kind)) warnOnce(kind, message)
+    if (isDue && !this.#hasListener('anomaly') && IS_MISTAKE[kind]) warnOnce(kind, message)
     if (isDue) this.emit('anomaly', { kind, message })
     return isDue
   }

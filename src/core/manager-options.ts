@@ -8,6 +8,7 @@ import {
   checkNumber,
   checkObject,
   checkText,
+  namesOf,
   ownOptions,
   shown,
 } from './option-checks.ts'
@@ -77,17 +78,31 @@ export type RetryPolicy = Readonly<Record<keyof RetryOptions, number>>
 
 export type ManagerSettings = ReturnType<typeof managerSettings>
 
-const OPTIONS = [
-  'source',
-  'store',
-  'storeKey',
-  'renewal',
-  'retry',
-  'exchangeTimeoutMs',
-  'onSuspicious',
-  'clock',
-  'random',
-] as const satisfies readonly (keyof TokenManagerOptions)[]
+const OPTIONS = /* @__PURE__ */ namesOf<TokenManagerOptions>({
+  source: true,
+  store: true,
+  storeKey: true,
+  renewal: true,
+  retry: true,
+  exchangeTimeoutMs: true,
+  onSuspicious: true,
+  clock: true,
+  random: true,
+})
+
+const RENEWAL_OPTIONS = /* @__PURE__ */ namesOf<RenewalOptions>({
+  skewMs: true,
+  hardSkewMs: true,
+  jitter: true,
+  keepWarm: true,
+  maxWaitMs: true,
+})
+const RETRY_OPTIONS = /* @__PURE__ */ namesOf<RetryOptions>({
+  maxAttempts: true,
+  baseDelayMs: true,
+  maxDelayMs: true,
+  maxRetryAfterMs: true,
+})
 
 /** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option. */
 export function managerSettings(options: TokenManagerOptions) {
@@ -125,7 +140,7 @@ export function managerSettings(options: TokenManagerOptions) {
 }
 
 function renewalSettings(renewal: RenewalOptions) {
-  const own = ownOptions('renewal', renewal, ['skewMs', 'hardSkewMs', 'jitter', 'keepWarm', 'maxWaitMs'])
+  const own = ownOptions('renewal', renewal, RENEWAL_OPTIONS)
   const { skewMs, hardSkewMs, jitter = 0.2, keepWarm = 'while-used', maxWaitMs = 30_000 } = own
   checkNumber('renewal.jitter', jitter, 0, 1)
   checkChoice('renewal.keepWarm', keepWarm, ['while-used', 'always', 'never'])
@@ -139,7 +154,7 @@ function renewalSettings(renewal: RenewalOptions) {
 }
 
 function retrySettings(retry: RetryOptions): RetryPolicy {
-  const own = ownOptions('retry', retry, ['maxAttempts', 'baseDelayMs', 'maxDelayMs', 'maxRetryAfterMs'])
+  const own = ownOptions('retry', retry, RETRY_OPTIONS)
   const { maxAttempts = 4, baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 300_000 } = own
   checkNumber('retry.maxAttempts', maxAttempts, 1)
   if (!Number.isInteger(maxAttempts))

@@ -6,6 +6,11 @@ export function checkObject(name: string, value: unknown): void {
     throw new TypeError(`${name} must be an object, got ${kindOf(value)}`)
 }
 
+/** @returns The names of all members of a type. It does not compile if one of them is missing. */
+export function namesOf<Type extends object>(names: Readonly<Record<keyof Type, true>>): (keyof Type & string)[] {
+  return Object.keys(names) as (keyof Type & string)[]
+}
+
 /**
  * Reads the own members of the options once: a member of `Object.prototype` is no option.
  *

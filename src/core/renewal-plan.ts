@@ -221,6 +221,8 @@ export interface RenewalMemory {
   owesObtain: boolean
   /** This refresh token is never presented again, even if the record was not told that it is spent. */
   spent: string | undefined
+  /** This refresh token met a 5xx. Even one that says that nothing was done may come from a gateway that knows nothing (evidence only). */
+  met5xx?: string | undefined
 }
 
 /** The manager presents a refresh token at most this often if it meets a 5xx each time, then retires it. */

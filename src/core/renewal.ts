@@ -249,9 +249,10 @@ export class Renewal {
     answer: ReleaseAnswer | undefined,
     refusedAfterMs: number,
   ): Promise<Plan> {
-    const { suspicions, needsLogin } = this.#settings
+    const { memory, suspicions, needsLogin } = this.#settings
     const isNewer = answer?.newer !== undefined
-    const refusal = refusalOf(claim, refusedAfterMs, answer, needsLogin)
+    const met5xx = needsLogin && memory.met5xx === refreshToken
+    const refusal = refusalOf(claim, refusedAfterMs, answer, { needsLogin, met5xx })
     // A newer pair explains the refusal. So does a reset, because it follows a change of credentials.
     const suspicion = isNewer || this.#isHalted('outdated') ? undefined : suspicionOf(refusal)
     if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
@@ -277,9 +278,10 @@ export class Renewal {
   }
 
   #planAfter(call: Call, error: TokenError): Plan {
-    const { events, retry, renewal, graceMs, needsLogin } = this.#settings
+    const { events, memory, retry, renewal, graceMs, needsLogin } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
+    if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = call.refreshToken
     const askedMs = askedMsOf(error)
     const message = `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
     if (askedMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)

@@ -26,13 +26,13 @@ export function refusalOf(
   { tokens, presentations, isDoubted, overlapped }: GrantedClaim,
   sinceClaimMs: number,
   answer: ReleaseAnswer | undefined,
-  needsLogin = false,
+  { needsLogin = false, met5xx = false }: { needsLogin?: boolean; met5xx?: boolean } = {},
 ): Refusal {
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
     remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
     uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
-    attemptedBefore: presentations > 0 || isDoubted === true,
+    attemptedBefore: presentations > 0 || isDoubted === true || met5xx,
     contested: overlapped === true || answer?.contested === true,
     storeReachable: answer !== undefined,
     needsLogin,

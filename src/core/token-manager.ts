@@ -4,6 +4,7 @@ import type { AnyListener, Events, TokenEvents, Watcher } from './events.ts'
 import { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenStatus } from './phase.ts'
+import { member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 import type { WaitOptions } from './waiting-room.ts'
@@ -183,7 +184,7 @@ export class Manager implements TokenManager {
     return {
       needsLogin,
       login: () => this.#machine.loginMark,
-      origin: source.origin,
+      origin: member(source, 'origin') as string | undefined,
       clock,
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),

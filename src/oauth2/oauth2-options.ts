@@ -5,6 +5,7 @@ import {
   checkNumber,
   checkObject,
   checkText,
+  namesOf,
   ownOptions,
 } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
@@ -76,25 +77,25 @@ export interface OAuth2Options {
 /** Returns the parameters of a grant. */
 export type GrantFunction = () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
 
-const NAMES = [
-  'tokenEndpoint',
-  'issuer',
-  'revocationEndpoint',
-  'clientId',
-  'clientSecret',
-  'clientAuthentication',
-  'grant',
-  'errors',
-  'onAnswer',
-  'scope',
-  'parameters',
-  'refreshTokens',
-  'reuseGraceMs',
-  'defaultLifetimeMs',
-  'account',
-  'transport',
-  'allowInsecureHttp',
-] as const satisfies (keyof OAuth2Options)[]
+const NAMES = /* @__PURE__ */ namesOf<OAuth2Options>({
+  tokenEndpoint: true,
+  issuer: true,
+  revocationEndpoint: true,
+  clientId: true,
+  clientSecret: true,
+  clientAuthentication: true,
+  grant: true,
+  errors: true,
+  onAnswer: true,
+  scope: true,
+  parameters: true,
+  refreshTokens: true,
+  reuseGraceMs: true,
+  defaultLifetimeMs: true,
+  account: true,
+  transport: true,
+  allowInsecureHttp: true,
+})
 
 export type OAuth2Settings = ReturnType<typeof oauth2Settings>
 

@@ -1,4 +1,4 @@
-import { checkFunction, checkText } from '../core/option-checks.ts'
+import { checkFunction, checkText, namesOf } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { asked, checkCredential } from '../wire/credential.ts'
 
@@ -15,7 +15,10 @@ export interface ProvidedCredentials<Credentials> {
   account?: string | undefined
 }
 
-export const CREDENTIAL_OPTIONS = ['credentials', 'account'] as const satisfies (keyof ProvidedCredentials<unknown>)[]
+export const CREDENTIAL_OPTIONS = /* @__PURE__ */ namesOf<ProvidedCredentials<unknown>>({
+  credentials: true,
+  account: true,
+})
 
 /** Credentials: fixed ones, or those that a function gives at each exchange. */
 export interface CredentialSource<Credentials> {

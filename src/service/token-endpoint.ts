@@ -1,4 +1,4 @@
-import { checkFlag } from '../core/option-checks.ts'
+import { checkFlag, namesOf } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { refused } from '../wire/refusal.ts'
@@ -11,11 +11,11 @@ export interface TokenServiceOptions extends TokenCallOptions {
   baseUrl: string | URL
 }
 
-export const SERVICE_OPTIONS = [
-  'baseUrl',
-  'transport',
-  'allowInsecureHttp',
-] as const satisfies (keyof TokenServiceOptions)[]
+export const SERVICE_OPTIONS = /* @__PURE__ */ namesOf<TokenServiceOptions>({
+  baseUrl: true,
+  transport: true,
+  allowInsecureHttp: true,
+})
 const PATHS: Record<Exchange, string> = { obtain: 'token/', refresh: 'token/refresh/' }
 const MEDIA_TYPE = 'application/vnd.api+json'
 const HEADERS = { Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE }

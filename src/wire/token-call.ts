@@ -1,6 +1,6 @@
 import { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
-import { checkObject, ownOptions } from '../core/option-checks.ts'
+import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
 import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
@@ -21,15 +21,15 @@ export interface TokenCallOptions {
 
 type Transport = NonNullable<TokenCallOptions['transport']>
 
-const TRANSPORT_OPTIONS = [
-  'adapter',
-  'headers',
-  'httpAgent',
-  'httpsAgent',
-  'proxy',
-  'socketPath',
-  'lookup',
-] as const satisfies (keyof Transport)[]
+const TRANSPORT_OPTIONS = /* @__PURE__ */ namesOf<Transport>({
+  adapter: true,
+  headers: true,
+  httpAgent: true,
+  httpsAgent: true,
+  proxy: true,
+  socketPath: true,
+  lookup: true,
+})
 
 /** One token call: a POST of a text, or a GET. */
 export interface TokenCall {

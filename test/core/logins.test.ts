@@ -145,6 +145,16 @@ describe('given a login whose access token has expired, and a token service that
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
+  it('when a gateway said 503 although the service had used the token, then the login ends in doubt, low', async () => {
+    const { clock, source, tokens, told } = await loggedIn()
+    source.script.push(untouched, untouched, untouched, failing(401))
+    await clock.advance(60_000)
+    const asked = outcome(tokens.getAccessToken())
+    await clock.advance(5_000)
+    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'in-doubt' })
+    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
+  })
+
   it('when many renewals fail in a row, then from the tenth on there is one a minute', async () => {
     const world = await loggedIn()
     for (let n = 0; n < 100; n += 1) world.source.script.push(failing(500))
