@@ -1,4 +1,5 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { hidesRefusal, isReplayable } from '../client/bodies.ts'
 import { cureOf } from '../client/challenges.ts'
 import {
   type Grantee,
@@ -11,9 +12,9 @@ import {
 } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
+import { discard } from './discard.ts'
 import { addressOf } from './origin-scope.ts'
 import { Journey } from './redirects.ts'
-import { discard, isReplayable } from './replay.ts'
 import { ofRequest } from './request-error.ts'
 import { sendUnfollowed } from './unfollowed.ts'
 import { Wait } from './waiting.ts'
@@ -116,6 +117,7 @@ function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
       undo(response?.request)
       concealError(error, name, config.headers)
       concealResponse(response, name, config.headers)
+      if (hidesRefusal(error) && isStillOf(bearer, sending.login)) bearer.access.replaceBehind(sending.token)
       return answered(sending, response, () => {
         throw error
       })

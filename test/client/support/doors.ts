@@ -1,4 +1,5 @@
 import axios, { type AxiosRequestConfig } from 'axios'
+import { withBearer } from '../../../src/fetch/index.ts'
 import { attachBearer, type TokenManager } from '../../../src/index.ts'
 
 /** A request as the rows of the tables write it. */
@@ -51,4 +52,15 @@ const axiosDoor = (adapter: 'http' | 'fetch'): Door => ({
   },
 })
 
-export const DOORS: readonly Door[] = [axiosDoor('http'), axiosDoor('fetch')]
+const fetchDoor: Door = {
+  name: 'withBearer',
+  open(tokens, options) {
+    const api = withBearer(fetch, tokens, options)
+    return async (url, asked = {}) => {
+      const response = await api(url, asked)
+      return { status: response.status, text: await response.text() }
+    }
+  },
+}
+
+export const DOORS: readonly Door[] = [axiosDoor('http'), axiosDoor('fetch'), fetchDoor]
