@@ -116,7 +116,7 @@ function dressed({ errand, token }: Sending, input: Input, proof: string | undef
 function answered(sending: Sending, response: Response): Response | Promise<Response> {
   const { grantee, origin } = sending.errand
   const nonce = grantee.prover && response.headers.get('dpop-nonce')
-  if (nonce) grantee.prover?.hear(response.url || origin, nonce)
+  if (nonce) grantee.prover.hear(response.url || origin, nonce)
   if (grantee.refuses(response)) return follow(sending, sequelTo(sending, response), response)
   letGo(sending.spare, sending.errand.input)
   return response

@@ -1,6 +1,7 @@
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
 import type { Grantee } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
+import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'
@@ -79,7 +80,9 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
       const signal = memberOfCall(input, init, 'signal') ?? undefined
       return sendWithToken({ fetch, grantee, origin, begun: access.login?.(), input, init, signal, spentMs: 0 })
     } catch (error) {
-      return Promise.reject(error as Error)
+      return promised(() => {
+        throw error
+      })
     }
   }
   return Object.assign(wrapped, fetch)

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { Readable } from 'node:stream'
 import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } from 'axios'
@@ -327,6 +328,23 @@ describe.each([false, true])(
       expect(calls).toHaveLength(0)
       expect(remove.mock.calls).toEqual(add.mock.calls)
     })
+
+    it.each([false, true])(
+      'when it is aborted and the body is a stream, then the wait ends at once (with throwIfAborted: %p, F226)',
+      async (isWhole) => {
+        const { adapter, calls } = inProcess()
+        const { api, minted } = await waitingWorld(adapter)
+        const signal = Object.assign(new GenericSignal(), isWhole && { throwIfAborted: () => {} })
+        const request = watch(api.post('/', new PassThrough(), options(signal)))
+        await settle()
+        signal.abort()
+        await settle()
+        expect(request.settled).toBe(true)
+        expect(axios.isCancel(await failureOf(request.promise))).toBe(true)
+        minted.release()
+        expect(calls).toHaveLength(0)
+      },
+    )
 
     it('when it takes no listeners, then a request that waits is served', async () => {
       const { adapter, calls } = inProcess()

@@ -163,7 +163,7 @@ describe('given requests that are not to be replayed or touched', () => {
     ['a user in its URL', 'https://u:p@api.example.com/x', {}],
   ])('when a call has %s, then exactly that goes to the inner fetch, 401 included', async (_, url, init) => {
     const { tokens, minted } = startTokens()
-    const inner = jest.fn((_input: string, _init?: object) => Promise.resolve(refused()))
+    const inner = jest.fn<(input: string, init?: object) => Promise<Response>>(() => Promise.resolve(refused()))
     expect((await withBearer(inner, tokens, { origins })(url, init)).status).toBe(401)
     expect(inner.mock.calls).toEqual([[url, init]])
     expect(inner.mock.calls[0]![1]).toBe(init)
