@@ -3,8 +3,11 @@ import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { checkFunction, checkObject, kindOf } from '../core/option-checks.ts'
 import { warnOnce } from '../core/runtime.ts'
-import { INTERNALS, type ManagerInternals, type TokenManager } from '../core/token-manager.ts'
+import type { INTERNALS as Internals, ManagerInternals, TokenManager } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
+
+/** By its name, not imported: the file of the manager would bring the whole manager into every entry that shares code with it. */
+const INTERNALS: typeof Internals = Symbol.for('axios-evergreen.TokenManager') as typeof Internals
 
 /** What an attachment needs of a manager. */
 export interface TokenAccess extends ManagerInternals {

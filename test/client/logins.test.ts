@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { isTokenError } from '../../src/index.ts'
+import {
+  createTokenManager,
+  isTokenError,
+  memoryStore,
+  TokenError,
+  type TokenManager,
+  type TokenSource,
+} from '../../src/index.ts'
 import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
@@ -109,5 +116,63 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     answer()
     expect(await sent).toMatchObject({ status: 401 })
     expect(server.bearers).toEqual(['Bearer ALICE'])
+  })
+})
+
+/** Only a person can obtain its tokens. */
+const person: TokenSource = {
+  id: 'person',
+  needsLogin: true,
+  obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in')),
+}
+const login = (accessToken: string, subject: string) => ({ accessToken, accessLifetimeMs: 600_000, subject })
+
+describe.each(DOORS)('given a manager of this package, and Alice who has logged in ($name)', ({ open }) => {
+  it.each<[string, (tokens: TokenManager) => Promise<unknown>]>([
+    ['she logs out', (tokens) => tokens.logout()],
+    ['Bob logs in', (tokens) => tokens.adopt(login('BOB', 'bob'))],
+    ['she logs out and Bob logs in', (tokens) => tokens.reset().then(() => tokens.adopt(login('BOB', 'bob')))],
+  ])('when a request is in flight and %s, then its 401 surfaces (F209)', async (_, change) => {
+    const tokens = createTokenManager({ source: person })
+    await tokens.adopt(login('ALICE', 'alice'))
+    const { server, answer } = await startBank()
+    const sent = open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
+    await until(() => server.received.length === 1)
+    await change(tokens)
+    answer()
+    expect(await sent).toMatchObject({ status: 401 })
+    expect(server.bearers).toEqual(['Bearer ALICE'])
+    await tokens.close()
+  })
+
+  it('when the same person logs in again meanwhile, then the request is replayed', async () => {
+    const tokens = createTokenManager({ source: person })
+    await tokens.adopt(login('ALICE', 'alice'))
+    const { server, answer } = await startBank()
+    const sent = open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
+    await until(() => server.received.length === 1)
+    await tokens.adopt(login('BOB', 'alice'))
+    answer()
+    expect(await sent).toMatchObject({ status: 200 })
+    await tokens.close()
+  })
+
+  it('when another tab logs her out and Bob in, then a request of this tab that is refused surfaces (F209)', async () => {
+    const store = memoryStore()
+    const managers = [0, 1].map(() => createTokenManager({ source: person, store, storeKey: 'tabs' }))
+    const [here, there] = managers as [TokenManager, TokenManager]
+    await here.adopt(login('ALICE', 'alice'))
+    const { server, answer } = await startBank()
+    await there.reset()
+    await there.adopt(login('BOB', 'bob'))
+    answer()
+    const ended = await open(here, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST).catch(
+      (error: unknown) => error,
+    )
+    // Either this tab has heard of it before, or the API tells it.
+    if (isTokenError(ended)) expect(ended.code).toBe('ERR_LOGIN_REQUIRED')
+    else expect(ended).toMatchObject({ status: 401 })
+    expect(server.bearers).not.toContain('Bearer BOB')
+    await Promise.all(managers.map((tokens) => tokens.close()))
   })
 })
