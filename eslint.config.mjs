@@ -44,11 +44,13 @@ export default tseslint.config(
     'service imports core and wire: the main entry loads in any runtime.',
   ),
   room('oauth2', '^(?!\\./|\\.\\./(core|wire)/)', 'oauth2 imports core and wire: it loads in any runtime.'),
+  room('client', '^(?!\\./|\\.\\./core/)', 'client imports core and no client library: it serves them all.'),
   room(
     'axios',
-    '^(?!\\./|\\.\\./core/|axios$)',
-    'axios imports core and axios, no other room and nothing of Node: the main entry loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|client)/|axios$)',
+    'axios imports core, client and axios, no other room and nothing of Node: the main entry loads in any runtime.',
   ),
+  room('fetch', '^(?!\\./|\\.\\./(core|client)/)', 'fetch imports core and client, and no axios: it loads without it.'),
   room('store', '^(?!\\./|\\.\\./core/)', 'store imports core and no other room.'),
   room('redis', '^(?!\\./|\\.\\./(core|store)/)', 'redis imports core and store, and no client: the user brings one.'),
   room(

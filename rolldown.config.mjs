@@ -11,7 +11,7 @@ const dir = 'dist'
 const codeSplitting = {
   groups: [
     { name: 'core', test: /src.core./ },
-    ...['wire', 'store'].map((room) => ({ name: room, test: RegExp(`src.${room}.`), minShareCount: 2 })),
+    ...['client', 'wire', 'store'].map((room) => ({ name: room, test: RegExp(`src.${room}.`), minShareCount: 2 })),
   ],
 }
 /** Declarations keep the comments for editors. Bundlers need the annotations. */

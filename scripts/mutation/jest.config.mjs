@@ -15,6 +15,8 @@ const rooms = {
   store: /./,
   oauth2: /^(answers|refusals|request|options)\./,
   web: /./,
+  client: /./,
+  fetch: /./,
   axios: /^(attach|replay|redirects|waiting)\./,
 }
 // A few files import all test files: to load a file takes longer than to run its tests, and each mutant loads all files that

@@ -19,7 +19,13 @@ export class AdapterChoice {
   }
 
   isOf(adapter: Adapter): boolean {
-    return adapter === this.#adapter || (Array.isArray(adapter) && isAlike(this.#adapter as object, adapter))
+    return adapter === this.#adapter || (Array.isArray(adapter) && isSameList(this.#adapter, adapter))
+  }
+
+  /** Whether the adapter for this request may use its `transport`: that of Node does, and a function of the user may call it. */
+  mayUseTransport(config: object): boolean {
+    const adapter = this.plain(config)
+    return Reflect.get(adapter, 'adapterName') === 'http' || [this.#adapter].flat().includes(adapter)
   }
 
   /** The adapter for a request without a token. */
@@ -47,6 +53,10 @@ function chosen(adapter: Adapter, config: object): AxiosAdapter {
 
 /** A list is copied, because its owner may change it later. */
 const copyOf = (adapter: Adapter) => (Array.isArray(adapter) ? [...adapter] : adapter)
+
+function isSameList(one: Adapter, other: readonly unknown[]): boolean {
+  return Array.isArray(one) && one.length === other.length && one.every((each, n) => each === other[n])
+}
 
 function isAlike(one: object | undefined, other: object | undefined): boolean {
   if (one === undefined || other === undefined) return one === other

@@ -1,16 +1,16 @@
 import type { AxiosAdapter, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
-import { checkFunction, checkObject } from '../core/option-checks.ts'
-import { checkedSecureUrl, mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
+import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
+import { grantedOrigins } from '../client/origins.ts'
+import { accessTo, checkManager } from '../client/token-access.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Adapter, AdapterChoice } from './adapter-choice.ts'
-import { type AttachOptions, attachSettings } from './attach-options.ts'
+import type { AttachOptions } from './attach-options.ts'
 import { type Bearer, sendWithToken } from './bearer-adapter.ts'
 import { hasHeader } from './header-names.ts'
-import { LateLook, type Outer, OUTERS, relieveOuter } from './late-adapter.ts'
+import { LateLook, noting, type Outer, relieveOuter } from './late-adapter.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
-import { pageUrl } from './page.ts'
-import { accessTo } from './token-access.ts'
+import { mayFollowByItself, OWN_TRANSPORT } from './own-transport.ts'
 import { checkStays } from './unfollowed.ts'
 
 export interface Attachment {
@@ -51,10 +51,10 @@ export function attachBearer(
   options: AttachOptions = {},
 ): Attachment {
   checkArguments(instance, tokens)
-  return attachmentsOf(instance).attach(tokens, attachSettings(options))
+  return attachmentsOf(instance).attach(tokens, bearerSettings('attachBearer', options))
 }
 
-type AttachSettings = ReturnType<typeof attachSettings>
+type AttachSettings = BearerSettings<AxiosResponse>
 
 // All copies of the package in one process share these: an instance is wrapped once, and no wrapper wraps a wrapper.
 const ATTACHMENTS = Symbol.for('axios-evergreen.attachments')
@@ -65,19 +65,32 @@ function attachmentsOf(instance: Instance): Attachments {
   return holder[ATTACHMENTS] ?? new Attachments(instance)
 }
 
+/** A grantee, and the login of its manager in which a request began. */
+interface Begun {
+  readonly bearer: Bearer
+  readonly login: number | undefined
+}
+
+/** What holds for all requests that begin now. It is replaced, never changed, so a request keeps what it began with. */
+interface Beginning {
+  readonly all: readonly Begun[]
+  readonly byOrigin: ReadonlyMap<string, Begun>
+  readonly lateLook: LateLook
+}
+
 /** The attachments of one instance: which manager's token goes to which origin. */
 class Attachments {
   readonly #instance: Instance
   readonly #scope = new OriginScope()
   readonly #attached = new Map<TokenManager, Attachment>()
   readonly #reported = new Set<string>()
-  /** By origin. The map is replaced, never changed, so a request keeps the claims that it began with. */
-  #claims: ReadonlyMap<string, Bearer> = new Map()
+  #grantees: ReadonlyMap<string, Bearer> = new Map()
+  /** That of the last request. */
+  #beginning: Beginning | undefined
   readonly #interceptor = (config: InternalAxiosRequestConfig) => this.#wrap(config)
   #interceptorId = 0
-  /** The wrapper of the last request, with the adapter and the claims that it was made for. */
-  #kept: { wrapper: Wrapper; choice: AdapterChoice; claims: ReadonlyMap<string, Bearer> } | undefined
-  readonly #lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy))
+  /** The wrapper of the last request, with the adapter and the beginning that it was made for. */
+  #kept: { wrapper: Wrapper; choice: AdapterChoice; beginning: Beginning } | undefined
 
   constructor(instance: Instance) {
     this.#instance = instance
@@ -96,23 +109,41 @@ class Attachments {
       )
     checkAdapter(this.#instance.defaults, header)
     const access = accessTo(tokens)
-    const origins = claimedOrigins(this.#instance, access.origin, settings)
-    const taken = origins.find((origin) => this.#claims.has(origin))
+    const base = { name: 'baseURL of the instance', address: memberOf(this.#instance.defaults, 'baseURL') }
+    const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
+    const taken = origins.find((origin) => this.#grantees.has(origin))
     if (taken !== undefined)
       throw new TypeError(
         `${taken} already gets the token of another manager on this instance: give origins to both attachments`,
       )
-    const claim: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
-    this.#claims = new Map([...this.#claims, ...origins.map((origin) => [origin, claim] as const)])
+    const bearer: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
+    this.#grant(new Map([...this.#grantees, ...origins.map((origin) => [origin, bearer] as const)]))
     this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
         // A second call must not detach a later attachment.
-        if (this.#attached.get(tokens) === attachment) this.#detach(tokens, claim)
+        if (this.#attached.get(tokens) === attachment) this.#detach(tokens, bearer)
       },
     })
     this.#attached.set(tokens, attachment)
     return attachment
+  }
+
+  #grant(grantees: ReadonlyMap<string, Bearer>): void {
+    this.#grantees = grantees
+    this.#beginning = undefined
+  }
+
+  /** A request belongs to the logins that the managers know now, so their marks are taken before later interceptors run. */
+  #begin(): Beginning {
+    const last = this.#beginning
+    if (last?.all.every(({ bearer, login }) => bearer.access.login?.() === login)) return last
+    const all = [...new Set(this.#grantees.values())].map((bearer) => ({ bearer, login: bearer.access.login?.() }))
+    const begunBy = new Map(all.map((begun) => [begun.bearer, begun]))
+    const byOrigin = new Map([...this.#grantees].map(([origin, bearer]) => [origin, begunBy.get(bearer) as Begun]))
+    const lateLook = new LateLook((config, isCopy) => this.#lookAgain(config, isCopy, beginning))
+    const beginning: Beginning = { all, byOrigin, lateLook }
+    return (this.#beginning = beginning)
   }
 
   #install(): void {
@@ -130,9 +161,9 @@ class Attachments {
     return handlers?.some((one) => one?.fulfilled === this.#interceptor) ?? false
   }
 
-  #detach(tokens: TokenManager, claim: Bearer): void {
+  #detach(tokens: TokenManager, bearer: Bearer): void {
     this.#attached.delete(tokens)
-    this.#claims = new Map([...this.#claims].filter(([, one]) => one !== claim))
+    this.#grant(new Map([...this.#grantees].filter(([, one]) => one !== bearer)))
     if (this.#attached.size > 0) return
     if (this.#isInstalled) this.#instance.interceptors.request.eject(this.#interceptorId)
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
@@ -140,7 +171,8 @@ class Attachments {
 
   /** Puts a wrapper in the place of the adapter. It runs after all other interceptors and transforms. */
   #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
-    const adapter = this.#wrapperOf(adapterOf(config))
+    const beginning = this.#begin()
+    const adapter = this.#wrapperOf(adapterOf(config), beginning)
     let wrapped = config
     try {
       config.adapter = adapter
@@ -148,34 +180,34 @@ class Attachments {
       wrapped = { ...config, adapter } // an interceptor has frozen the config
     }
     // Only another interceptor can replace the wrapper.
-    if (this.#instance.interceptors.request.handlers?.length !== 1) this.#lateLook.at(wrapped)
+    if (this.#instance.interceptors.request.handlers?.length !== 1) beginning.lateLook.at(wrapped)
     return wrapped
   }
 
-  /** Requests with the same adapter share one wrapper. */
-  #wrapperOf(adapter: Adapter): Wrapper {
-    const claims = this.#claims
-    if (this.#kept?.claims === claims && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
+  /** Requests with the same adapter that begin alike share one wrapper. */
+  #wrapperOf(adapter: Adapter, beginning: Beginning): Wrapper {
+    if (this.#kept?.beginning === beginning && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
     const choice = new AdapterChoice(adapter)
-    const send = this.#inPlaceOf(choice, (final, claim) => sendWithToken(final, choice.telling(final), claim))
+    const send = this.#inPlaceOf(choice, beginning, (final, { bearer, login }) =>
+      sendWithToken(final, choice.telling(final), bearer, login),
+    )
     const wrapper: Wrapper = Object.assign(send, { [WRAPPED]: choice.adapter })
-    this.#kept = { wrapper, choice, claims }
+    this.#kept = { wrapper, choice, beginning }
     return wrapper
   }
 
   /** Looks whether an interceptor that ran after ours has put another adapter in the place of our wrapper. */
-  #lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean): void {
+  #lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean, beginning: Beginning): void {
     if ((config.adapter as Wrapper | undefined)?.[WRAPPED] !== undefined) return
     const choice = new AdapterChoice(adapterOf(config))
-    config.adapter = this.#inPlaceOf(choice, async (final, claim) => {
-      const { access, header, refuses } = claim
+    config.adapter = this.#inPlaceOf(choice, beginning, async (final, { bearer, login }) => {
+      const { access, header, refuses } = bearer
       const outer: Outer = { header, isRelieved: false }
-      OUTERS.set(final.headers, outer)
       // If that adapter has called our wrapper, the wrapper has replayed the request already.
-      const bearer: Bearer = { ...claim, refuses: (response) => !outer.isRelieved && refuses(response) }
-      if (!isCopy) return sendWithToken(final, choice.telling(final), bearer)
+      const relieved: Bearer = { ...bearer, refuses: (response) => !outer.isRelieved && refuses(response) }
+      if (!isCopy) return sendWithToken(final, noting(choice.telling(final), outer), relieved, login)
       try {
-        return await choice.plain(final)(final)
+        return await noting(choice.plain(final), outer)(final)
       } finally {
         if (!outer.isRelieved) access.anomaly('adapter-replaced', REPLACED)
       }
@@ -185,44 +217,43 @@ class Attachments {
   /** @returns An adapter that first puts the given one back on the config. Only requests that get a token go to `send`. */
   #inPlaceOf(
     choice: AdapterChoice,
-    send: (final: InternalAxiosRequestConfig, claim: Bearer) => Promise<AxiosResponse>,
+    { byOrigin }: Beginning,
+    send: (final: InternalAxiosRequestConfig, begun: Begun) => Promise<AxiosResponse>,
   ): AxiosAdapter {
-    const claims = this.#claims
     return (final) => {
       final.adapter = choice.adapter
       relieveOuter(final)
-      const claim = this.#claimOn(final, claims)
-      return claim ? send(final, claim) : choice.plain(final)(final)
+      const begun = this.#begunOf(final, byOrigin)
+      if (!begun) return choice.plain(final)(final)
+      if (!mayFollowByItself(final, choice)) return send(final, begun)
+      begun.bearer.access.anomaly('transport-own', OWN_TRANSPORT)
+      return choice.plain(final)(final)
     }
   }
 
   /** @returns Whose token the request gets, if any. */
-  #claimOn(config: InternalAxiosRequestConfig, claims: ReadonlyMap<string, Bearer>): Bearer | undefined {
+  #begunOf(config: InternalAxiosRequestConfig, byOrigin: Beginning['byOrigin']): Begun | undefined {
     if (memberOf(config, 'evergreen') === false || memberOf(config, 'auth') || memberOf(config, 'socketPath'))
       return undefined
     const origin = this.#scope.originOf(config)
-    const claim = origin === undefined ? undefined : claims.get(origin)
-    if (!claim) this.#reportBare(config, origin, claims)
-    else if (!hasHeader(config.headers, claim.name)) return claim
-    else if (this.#isDefault(claim.header))
-      claim.access.anomaly(
+    const begun = origin === undefined ? undefined : byOrigin.get(origin)
+    if (!begun) this.#reportBare(config, origin, byOrigin)
+    else if (!hasHeader(config.headers, begun.bearer.name)) return begun
+    else if (this.#isDefault(begun.bearer.header))
+      begun.bearer.access.anomaly(
         'header-in-defaults',
-        `Delete the default header ${claim.header} of the instance: requests do not get the fresh token`,
+        `Delete the default header ${begun.bearer.header} of the instance: requests do not get the fresh token`,
       )
     return undefined
   }
 
   /** Reports a request without a token, once per origin, so that users find the cause. */
-  #reportBare(
-    config: InternalAxiosRequestConfig,
-    origin: string | undefined,
-    claims: ReadonlyMap<string, Bearer>,
-  ): void {
+  #reportBare(config: InternalAxiosRequestConfig, origin: string | undefined, byOrigin: Beginning['byOrigin']): void {
     const where = origin ?? 'an address without an origin'
-    const ones = new Set(claims.values())
+    const ones = new Set(Array.from(byOrigin.values(), ({ bearer }) => bearer))
     if (this.#reported.has(where) || this.#reported.size > 99) return
     if ([...ones].some(({ header }) => config.headers.has(header))) return
-    const message = `A request to ${where} went out without a token: only ${[...claims.keys()].join(', ')} may have it`
+    const message = `A request to ${where} went out without a token: only ${[...byOrigin.keys()].join(', ')} may have it`
     const told = [...ones].map(({ access }) => access.anomaly('origin-not-allowed', message))
     if (told.includes(true)) this.#reported.add(where)
   }
@@ -261,28 +292,8 @@ function checkAdapter(defaults: Instance['defaults'], header: string): void {
   checkStays(adapter, header)
 }
 
-function claimedOrigins(instance: Instance, sourceOrigin: string | undefined, settings: AttachSettings): string[] {
-  const { origins, allowInsecureHttp } = settings
-  if (origins) return [...new Set(origins)]
-  const baseURL = memberOf(instance.defaults, 'baseURL')
-  const known = new Set<string>()
-  // Without a baseURL the page takes its place: relative addresses lead there.
-  const base = parsedUrl(baseURL ?? '', pageUrl())
-  if (base && baseURL) known.add(checkedSecureUrl('baseURL of the instance', base, allowInsecureHttp).origin)
-  else if (base && mayCarrySecrets(base, allowInsecureHttp)) known.add(base.origin)
-  const source = sourceOrigin === undefined ? undefined : new URL(sourceOrigin)
-  if (source && mayCarrySecrets(source, allowInsecureHttp)) known.add(source.origin)
-  if (known.size > 0) return [...known]
-  if (base?.protocol === 'http:') checkedSecureUrl('The address of the page', base, allowInsecureHttp)
-  throw new TypeError('No origin is known that may receive the token: set baseURL on the instance, or pass origins')
-}
-
 function checkArguments(instance: Instance, tokens: TokenManager): void {
   const { request } = (instance as Partial<Instance> | undefined)?.interceptors ?? {}
   if (typeof request?.use !== 'function') throw new TypeError('instance must be an axios instance')
-  checkObject('tokens', tokens)
-  if (typeof Reflect.get(tokens, 'obtain') === 'function')
-    throw new TypeError('tokens must be a token manager, got a token source: pass createTokenManager({ source })')
-  for (const method of ['peekAccessToken', 'getAccessToken', 'replaceAccessToken'])
-    checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
+  checkManager(tokens)
 }

@@ -1,86 +1,20 @@
 import type { AxiosResponse } from 'axios'
-import { checkFlag, checkFunction, checkText, ownOptions } from '../core/option-checks.ts'
-import { checkedSecureUrl } from '../core/secure-origin.ts'
 
 export interface AttachOptions {
   /**
    * Origins that may receive the token. Default: the origins of `instance.defaults.baseURL` and of the token source. In a browser a relative
-   * `baseURL`, or none, means the origin of the page.
+   * `baseURL`, or none, means the origin of the page, whatever `<base href>` says.
    */
   origins?: readonly (string | URL)[] | undefined
   /** Default `Authorization`. With another header no redirect is followed: axios strips only `Authorization` across origins. */
   header?: string | undefined
   /** Word before the token. Default `Bearer`; an empty string sends the bare token. */
   scheme?: string | undefined
-  /** Says whether a response refuses the token. Its `data` is not yet transformed. Default: status 401. */
+  /**
+   * Says whether a response refuses the token. Its `data` is not yet transformed. Default: status 401. A response whose `WWW-Authenticate` says
+   * that no other token would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing all the same.
+   */
   refuses?: ((response: AxiosResponse) => boolean) | undefined
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
-}
-
-const NAMES: readonly (keyof AttachOptions)[] = ['origins', 'header', 'scheme', 'refuses', 'allowInsecureHttp']
-
-/** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` has no default here. */
-export function attachSettings(given: AttachOptions) {
-  const {
-    origins,
-    header = 'Authorization',
-    scheme = 'Bearer',
-    refuses = isUnauthorized,
-    allowInsecureHttp = false,
-  } = ownOptions('The options of attachBearer', given, NAMES)
-  checkFlag('allowInsecureHttp', allowInsecureHttp)
-  checkText('header', header)
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
-    throw new TypeError('header must be the name of a header, such as X-Api-Token')
-  if (scheme !== '') checkText('scheme', scheme)
-  // Other characters would end the header line, or be stripped on the way.
-  if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
-  checkFunction('refuses', refuses)
-  // A promise counts as true: each request would be sent twice.
-  if (Object.prototype.toString.call(refuses) === '[object AsyncFunction]')
-    throw new TypeError('refuses must not be async')
-  return {
-    origins: givenOrigins(origins, allowInsecureHttp),
-    header,
-    text: textWith(scheme),
-    refuses: refuses === isUnauthorized ? refuses : notPromising(refuses),
-    allowInsecureHttp,
-  }
-}
-
-const isUnauthorized = ({ status }: AxiosResponse) => status === 401
-
-/** A compiler may have made an async function into one that is not seen to be async. */
-function notPromising(refuses: (response: AxiosResponse) => unknown): (response: AxiosResponse) => boolean {
-  return (response) => {
-    const answer = refuses(response)
-    if (typeof (answer as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return Boolean(answer)
-    // Nobody awaits the promise: its rejection would end the process.
-    Promise.resolve(answer).catch(() => undefined)
-    throw new TypeError('refuses must not be async')
-  }
-}
-
-/** The text of the header, made once for each token. */
-function textWith(scheme: string): (token: string) => string {
-  let last = { token: '', text: '' }
-  return (token) => {
-    if (token !== last.token) last = { token, text: scheme === '' ? token : `${scheme} ${token}` }
-    return last.text
-  }
-}
-
-function givenOrigins(origins: AttachOptions['origins'], allowInsecureHttp: boolean): string[] | undefined {
-  if (origins === undefined) return undefined
-  if (!Array.isArray(origins)) throw new TypeError('origins must be an array of origins')
-  if (origins.length === 0) throw new TypeError('origins must name at least one origin')
-  return origins.map((given) => {
-    const { origin, hostname, href } = checkedSecureUrl('origins', given, allowInsecureHttp)
-    // A wildcard would be compared as it is, and no request has such an origin.
-    if (hostname.includes('*')) throw new TypeError(`origins takes no wildcards, got '${origin}': list each origin`)
-    if (href !== `${origin}/`)
-      throw new TypeError(`origins takes no path, query or fragment: the token goes to all paths, write '${origin}'`)
-    return origin
-  })
 }

@@ -1,6 +1,6 @@
 import { Axios, type InternalAxiosRequestConfig } from 'axios'
 import { memberOf } from './member-of.ts'
-import { pageUrl } from './page.ts'
+import { pageUrl } from '../client/origins.ts'
 
 /** Combines `baseURL` and `url` by the rule of axios. It has no defaults of its own. */
 const combiner = /* @__PURE__ */ new Axios()

@@ -3,7 +3,7 @@ import { parsedUrl } from '../core/secure-origin.ts'
 import { concealRequest } from './concealment.ts'
 import { deleteHeader } from './header-names.ts'
 import { addressOf, OriginScope } from './origin-scope.ts'
-import { pageUrl } from './page.ts'
+import { pageUrl } from '../client/origins.ts'
 
 /** Where redirects have led one request with a token. */
 export class Journey {
@@ -29,7 +29,9 @@ export class Journey {
 
   /** @returns The journey of a request whose redirects XMLHttpRequest or fetch followed. Neither tells whether it became a GET. */
   static ofEnd(config: InternalAxiosRequestConfig, request: unknown): Journey | undefined {
-    const end = ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
+    const end = hasEnds
+      ? ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
+      : undefined
     const href = end ?? endOfXhr(config, request)
     if (href === undefined) return undefined
     const journey = new Journey(config)
@@ -60,6 +62,8 @@ type Env = InternalAxiosRequestConfig['env']
 
 /** Where the redirects of fetch ended. The key is its Request, or the mark in its options if axios makes no Request. */
 const ENDS = new WeakMap<object, string>()
+/** Most programs meet no redirect, and then need no look at the map. */
+let hasEnds = false
 const MARK = Symbol('axios-evergreen.mark')
 type Marked = Record<symbol, object | undefined>
 
@@ -91,7 +95,10 @@ function tellerOf(inner: Fetch): Fetch {
   const teller: Fetch = async (request, options = NO_OPTIONS) => {
     concealRequest(request)
     const response = await inner(request, options)
-    if (response.redirected) ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
+    if (response.redirected) {
+      hasEnds = true
+      ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
+    }
     return response
   }
   tellers.set(inner, teller)

@@ -1,16 +1,34 @@
-import type { InternalAxiosRequestConfig } from 'axios'
-import { type TokenError, toldTo } from '../core/errors.ts'
+import { AxiosError, type InternalAxiosRequestConfig } from 'axios'
+import { isTokenError, toldTo } from '../core/errors.ts'
+import { member } from '../core/thrown.ts'
 
 /**
- * A copy of the error for one request. By its `isAxiosError` and `config`, libraries on the instance know which of their requests has ended.
+ * An error for one request. By its `isAxiosError` and `config`, libraries on the instance know which of their requests has ended.
  * Both are not enumerable, so that nothing prints the request with the error.
  */
-export function ofRequest(error: TokenError, config: InternalAxiosRequestConfig): TokenError {
-  const told = toldTo(ofRequest, error)
-  const members = { isAxiosError: true, config: error.retryable ? config : neverRetried(config) }
-  for (const [name, value] of Object.entries(members))
+export function ofRequest(error: unknown, config: InternalAxiosRequestConfig): Error {
+  if (isTokenError(error)) return marked(toldTo(ofRequest, error), error.retryable ? config : neverRetried(config))
+  // An answer of axios, or an error that says already which request it is of.
+  if (member(error, 'config') !== undefined && !OF_OTHERS.has(error as object)) return error as Error
+  if (isThrownError(error)) return marked(error, neverRetried(config))
+  const wrapped = new AxiosError('A token manager or an option that is not of this package threw what is no error')
+  return marked(Object.defineProperty(wrapped, 'cause', { value: error }), neverRetried(config))
+}
+
+function marked<Told extends object>(error: Told, config: object): Told {
+  const told = Object.isExtensible(error) && !OF_OTHERS.has(error) ? error : copyOf(error)
+  OF_OTHERS.add(told)
+  for (const [name, value] of Object.entries({ isAxiosError: true, config }))
     Object.defineProperty(told, name, { value, enumerable: false, writable: true, configurable: true })
   return told
+}
+const OF_OTHERS = new WeakSet<object>()
+
+const isThrownError = (error: unknown): error is Error => typeof member(error, 'message') === 'string'
+
+/** A manager that is not ours may reject several requests with one error. */
+function copyOf<Told extends object>(error: Told): Told {
+  return Object.create(Object.getPrototypeOf(error) as object, Object.getOwnPropertyDescriptors(error)) as Told
 }
 
 /** axios-retry and retry-axios take every error without a response for a network error. Only their own options stop them. */

@@ -1,9 +1,9 @@
 import { AxiosError, CanceledError, type InternalAxiosRequestConfig } from 'axios'
-import { isTokenError } from '../core/errors.ts'
+import { promised } from '../client/promised.ts'
+import type { TokenAccess } from '../client/token-access.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { memberOf } from './member-of.ts'
-import { promised } from './promised.ts'
 import { ofRequest } from './request-error.ts'
-import type { TokenAccess } from './token-access.ts'
 
 /** The waits of one request: one budget for its first token and for the token of its replay. */
 export class Wait {
@@ -50,7 +50,11 @@ export class Wait {
       (token) => {
         this.#ended()
         // The process may have stalled beyond the request's own timeout.
-        if (this.#spentMs > this.#timeoutMs) throw timeoutError(this.#config)
+        if (this.#spentMs > this.#timeoutMs)
+          throw timeoutError(
+            this.#config,
+            new TokenError('ERR_WAIT_TIMEOUT', 'The access token came too late for its request'),
+          )
         return use(token)
       },
       (error: unknown) => {
@@ -67,9 +71,8 @@ export class Wait {
 
   /** What the request rejects with. */
   #told(error: unknown): unknown {
-    if (!isTokenError(error)) return error
-    const isOwnLimit = this.#timeoutMs < this.#access.maxWaitMs && error.code === 'ERR_WAIT_TIMEOUT'
-    return isOwnLimit ? timeoutError(this.#config) : ofRequest(error, this.#config)
+    const isOwnLimit = this.#timeoutMs < this.#access.maxWaitMs && isTokenError(error, 'ERR_WAIT_TIMEOUT')
+    return isOwnLimit ? timeoutError(this.#config, error) : ofRequest(error, this.#config)
   }
 
   /** The timeout of the request; Infinity if it has none. */
@@ -83,11 +86,13 @@ function cancellation(config: InternalAxiosRequestConfig): Cancellation {
   const { signal, cancelToken } = config
   const body = streamIn(config)
   // axios takes anything that resembles a signal.
-  const own = signal && 'throwIfAborted' in signal ? (signal as AbortSignal) : undefined
-  const alike = own ? undefined : signal
-  if (!cancelToken && !alike && !body) return { signal: own }
+  if (!cancelToken && !body && (!signal || 'throwIfAborted' in signal))
+    return { signal: signal as AbortSignal | undefined }
   const controller = new AbortController()
   const abort = () => controller.abort()
+  // `AbortSignal.any` takes no signal of another make. It needs no listener on a signal that a thousand requests share.
+  const native = signal instanceof AbortSignal ? signal : undefined
+  const alike = native ? undefined : signal
   // Missing in axios' types.
   const token = cancelToken as Record<'subscribe' | 'unsubscribe', (listener: () => void) => void> | undefined
   token?.subscribe(abort)
@@ -107,7 +112,7 @@ function cancellation(config: InternalAxiosRequestConfig): Cancellation {
     token?.unsubscribe(abort)
     alike?.removeEventListener?.('abort', abort)
   }
-  return { signal: own ? AbortSignal.any([own, controller.signal]) : controller.signal, forget }
+  return { signal: native ? AbortSignal.any([native, controller.signal]) : controller.signal, forget }
 }
 
 const ignore = () => undefined
@@ -124,11 +129,13 @@ interface Cancellation {
   readonly forget?: () => void
 }
 
-/** The error that axios itself would give. */
-function timeoutError(config: InternalAxiosRequestConfig): AxiosError {
+/** The error that axios itself would give, with what ended the wait as its cause. */
+function timeoutError(config: InternalAxiosRequestConfig, cause: unknown): AxiosError {
   // As in axios, an empty message counts as none.
   // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing
-  const message = config.timeoutErrorMessage || `timeout of ${config.timeout}ms exceeded`
+  const own = config.timeoutErrorMessage || undefined
+  const message = own ?? `timeout of ${config.timeout}ms exceeded: the request waited for a token`
   const code = config.transitional?.clarifyTimeoutError ? AxiosError.ETIMEDOUT : AxiosError.ECONNABORTED
-  return new AxiosError(message, code, config)
+  const error = new AxiosError(message, code, config)
+  return Object.defineProperty(error, 'cause', { value: cause, writable: true, configurable: true })
 }

@@ -51,13 +51,20 @@ describe('given a page at https://shop.example/app/', () => {
     },
   )
 
-  it('when the document names another base, then that is what addresses are relative to (F183)', async () => {
-    onPage('https://shop.example/', 'https://cdn.example/assets/')
-    const { api, sent } = startPage({})
-    await api.get('/x')
-    await api.get('https://shop.example/x')
-    expect(sent()).toEqual(['Bearer token-1', undefined])
-  })
+  it.each([undefined, '/', '/v1', 'v1'])(
+    'when markup in the page names another base and baseURL is %p, then relative requests go there without a token, and it is told (F183, F216)',
+    async (baseURL) => {
+      onPage('https://shop.example/', 'https://evil.example/assets/')
+      const { api, sent, anomalies } = startPage({ ...(baseURL !== undefined && { baseURL }) })
+      await api.get('x')
+      await api.get('https://shop.example/x')
+      expect(sent()).toEqual([undefined, 'Bearer token-1'])
+      await Promise.resolve()
+      expect(anomalies).toMatchObject([
+        { kind: 'origin-not-allowed', message: expect.stringContaining('https://evil.example went out without') },
+      ])
+    },
+  )
 
   it('when the page moves to another base, then the next request follows it', async () => {
     onPage('https://shop.example/', 'https://shop.example/')

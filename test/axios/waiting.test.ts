@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { Readable } from 'node:stream'
 import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } from 'axios'
@@ -32,32 +33,40 @@ async function waitingWorld(adapter: AxiosRequestConfig['adapter'], script?: Par
 
 describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (adapter) => {
   it.each<[string, AxiosRequestConfig, object]>([
-    ['a timeout', {}, { code: 'ECONNABORTED', message: 'timeout of 500ms exceeded' }],
+    ['a timeout', {}, { code: 'ECONNABORTED', message: 'timeout of 500ms exceeded: the request waited for a token' }],
     [
       'a timeout to be told clearly',
       { transitional: { clarifyTimeoutError: true } },
-      { code: 'ETIMEDOUT', message: 'timeout of 500ms exceeded' },
+      { code: 'ETIMEDOUT', message: 'timeout of 500ms exceeded: the request waited for a token' },
     ],
     ['a timeout with a message', { timeoutErrorMessage: 'too slow' }, { code: 'ECONNABORTED', message: 'too slow' }],
-    ['an empty message', { timeoutErrorMessage: '' }, { message: 'timeout of 500ms exceeded' }],
-  ])('when a request has %s, then it fails in time and as axios would, unsent (F97)', async (_, options, expected) => {
-    const { clock, server, api, minted, tokens } = await waitingWorld(adapter)
-    const request = watch(api.get('/', { timeout: 500, ...options }))
-    await clock.advance(499)
-    expect(request.settled).toBe(false)
-    await clock.advance(1)
-    expect(request.settled).toBe(true)
-    const error = await failureOf<AxiosError>(request.promise)
-    expect(error).toMatchObject({ name: 'AxiosError', isAxiosError: true, ...expected })
-    expect(error.config).toMatchObject({ url: '/', adapter })
-    expect(error.response).toBeUndefined()
-    expect(axios.isCancel(error)).toBe(false)
-    expect(clock.holding).toBe(0)
-    // The renewal belongs to all callers, so it goes on.
-    minted.release()
-    expect(await tokens.getAccessToken()).toBe('token-1')
-    expect([server.received.length, minted.calls]).toEqual([0, 1])
-  })
+    [
+      'an empty message',
+      { timeoutErrorMessage: '' },
+      { message: 'timeout of 500ms exceeded: the request waited for a token' },
+    ],
+  ])(
+    'when a request has %s, then it fails in time and as axios would, unsent, and names the wait (F97, F221)',
+    async (_, options, expected) => {
+      const { clock, server, api, minted, tokens } = await waitingWorld(adapter)
+      const request = watch(api.get('/', { timeout: 500, ...options }))
+      await clock.advance(499)
+      expect(request.settled).toBe(false)
+      await clock.advance(1)
+      expect(request.settled).toBe(true)
+      const error = await failureOf<AxiosError>(request.promise)
+      expect(error).toMatchObject({ name: 'AxiosError', isAxiosError: true, ...expected })
+      expect(error.cause).toMatchObject({ name: 'TokenError', code: 'ERR_WAIT_TIMEOUT' })
+      expect(error.config).toMatchObject({ url: '/', adapter })
+      expect(error.response).toBeUndefined()
+      expect(axios.isCancel(error)).toBe(false)
+      expect(clock.holding).toBe(0)
+      // The renewal belongs to all callers, so it goes on.
+      minted.release()
+      expect(await tokens.getAccessToken()).toBe('token-1')
+      expect([server.received.length, minted.calls]).toEqual([0, 1])
+    },
+  )
 
   it('when the token comes just in time, then the request is served, with its full timeout for the call', async () => {
     const { clock, server, api, minted } = await waitingWorld(adapter)
@@ -319,6 +328,23 @@ describe.each([false, true])(
       expect(calls).toHaveLength(0)
       expect(remove.mock.calls).toEqual(add.mock.calls)
     })
+
+    it.each([false, true])(
+      'when it is aborted and the body is a stream, then the wait ends at once (with throwIfAborted: %p, F226)',
+      async (isWhole) => {
+        const { adapter, calls } = inProcess()
+        const { api, minted } = await waitingWorld(adapter)
+        const signal = Object.assign(new GenericSignal(), isWhole && { throwIfAborted: () => {} })
+        const request = watch(api.post('/', new PassThrough(), options(signal)))
+        await settle()
+        signal.abort()
+        await settle()
+        expect(request.settled).toBe(true)
+        expect(axios.isCancel(await failureOf(request.promise))).toBe(true)
+        minted.release()
+        expect(calls).toHaveLength(0)
+      },
+    )
 
     it('when it takes no listeners, then a request that waits is served', async () => {
       const { adapter, calls } = inProcess()

@@ -128,10 +128,7 @@ describe('given the table of failure paths (P15)', () => {
 
   it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store', () => {
     const told: Record<
-      Exclude<
-        Told,
-        'storeUnavailable' | `anomaly stor${'e' | 'a'}${string}` | 'loginChanged' | 'anomaly transport-own'
-      >,
+      Exclude<Told, 'storeUnavailable' | `anomaly stor${'e' | 'a'}${string}` | 'loginChanged'>,
       true
     > = {
       renewed: true,
@@ -147,6 +144,7 @@ describe('given the table of failure paths (P15)', () => {
       'anomaly header-in-defaults': true,
       'anomaly lifetime-odd': true,
       'anomaly adapter-replaced': true,
+      'anomaly transport-own': true,
       'anomaly new-tokens-refused': true,
     }
     const tells = new Set(PATHS.flatMap((path) => path.tells ?? []))

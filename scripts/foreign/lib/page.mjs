@@ -39,7 +39,9 @@ const [BEGIN, END] = ['<!-- table: npm run test:foreign -->', '<!-- /table -->']
 
 /** @returns The page with the table as it should be, if all programs passed in both orders. */
 export function pageWith(page, programs, folder) {
-  assert.deepEqual(Object.keys(ROWS).sort(), programs.toSorted(), 'each program has a row')
+  // The clients of fetch are on no axios instance: docs/fetch.md names them.
+  const onInstances = programs.filter((name) => name !== 'fetch-clients')
+  assert.deepEqual(Object.keys(ROWS).sort(), onInstances.toSorted(), 'each program has a row')
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, dependencies[library], 'either', know])
   const lines = [['library', 'version', 'order', 'what to know'], ['---', '---', '---', '---'], ...rows]

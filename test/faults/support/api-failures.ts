@@ -1,3 +1,4 @@
+import http from 'node:http'
 import axios from 'axios'
 import { attachBearer } from '../../../src/index.ts'
 import { until } from '../../axios/support/turns.ts'
@@ -97,6 +98,14 @@ const FAILURES: FailurePath[] = [
       attachBearer(api, tokens)
       await api.get('/orders')
     },
+    unsent: true,
+  },
+  {
+    when: 'a request has a transport of its own, which may follow redirects',
+    adapter: 'http',
+    tells: ['anomaly transport-own'],
+    act: ({ api }) =>
+      unseen(api.get('/orders', { transport: { request: (...given: [object]) => http.request(...given) } } as object)),
     unsent: true,
   },
   {

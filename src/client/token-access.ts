@@ -1,10 +1,13 @@
 import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
-import { kindOf } from '../core/option-checks.ts'
+import { checkFunction, checkObject, kindOf } from '../core/option-checks.ts'
 import { warnOnce } from '../core/runtime.ts'
-import { INTERNALS, type ManagerInternals, type TokenManager } from '../core/token-manager.ts'
+import type { INTERNALS as Internals, ManagerInternals, TokenManager } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
+
+/** By its name, not imported: the file of the manager would bring the whole manager into every entry that shares code with it. */
+const INTERNALS: typeof Internals = Symbol.for('axios-evergreen.TokenManager') as typeof Internals
 
 /** What an attachment needs of a manager. */
 export interface TokenAccess extends ManagerInternals {
@@ -14,6 +17,15 @@ export interface TokenAccess extends ManagerInternals {
 }
 type Waiting = WaitOptions & { maxWaitMs: number }
 
+/** @throws {TypeError} when `tokens` is no token manager. */
+export function checkManager(tokens: TokenManager): void {
+  checkObject('tokens', tokens)
+  if (typeof Reflect.get(tokens, 'obtain') === 'function')
+    throw new TypeError('tokens must be a token manager, got a token source: pass createTokenManager({ source })')
+  for (const method of ['peekAccessToken', 'getAccessToken', 'replaceAccessToken'])
+    checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
+}
+
 export function accessTo(tokens: TokenManager): TokenAccess {
   const known = (tokens as Partial<Record<typeof INTERNALS, ManagerInternals>>)[INTERNALS]
   if (!known) return accessToHandMade(tokens)
@@ -21,6 +33,8 @@ export function accessTo(tokens: TokenManager): TokenAccess {
     // A manager of an older copy of the package may lack newer members.
     ...accessToHandMade(tokens),
     ...known,
+    // A source has no origin if its manager reads one that it inherits from Object.prototype.
+    origin: known.origin === Reflect.get(Object.prototype, 'origin') ? undefined : known.origin,
     peek: () => tokens.peekAccessToken(),
     get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
     replace: (refused, options) => tokens.replaceAccessToken(refused, options),

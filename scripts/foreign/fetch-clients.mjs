@@ -1,0 +1,97 @@
+// Clients that take a fetch, each with that of withBearer: twenty parallel POSTs that the API refuses, one renewal, every body intact.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { createClient as createHeyClient } from '@hey-api/client-fetch'
+import { createTokenManager } from 'axios-evergreen'
+import { withBearer } from 'axios-evergreen/fetch'
+import { GraphQLClient } from 'graphql-request'
+import ky from 'ky'
+import { createFetch } from 'ofetch'
+import createOpenApiClient from 'openapi-fetch'
+import { fetch as undiciFetch, Request as UndiciRequest } from 'undici'
+
+const REQUESTS = 20
+/** How each client posts JSON, given its fetch and the address. @returns what sends `body` and resolves with the answer. */
+const CLIENTS = {
+  fetch: (fetch, url) => (body) => fetch(url, posted(body)).then(read),
+  'fetch with a Request': (fetch, url) => (body) => fetch(new Request(url, posted(body))).then(read),
+  undici: [undiciFetch, (fetch, url) => (body) => fetch(url, posted(body)).then(read)],
+  'undici with its Request': [
+    undiciFetch,
+    (fetch, url) => (body) => fetch(new UndiciRequest(url, posted(body))).then(read),
+  ],
+  ky(fetch, url) {
+    const client = ky.create({ fetch, retry: 0 })
+    return (json) => client.post(url, { json }).json()
+  },
+  ofetch(fetch, url) {
+    const client = createFetch({ fetch, defaults: { retry: 0 } })
+    return (body) => client(url, { method: 'POST', body })
+  },
+  'openapi-fetch'(fetch, url) {
+    const client = createOpenApiClient({ baseUrl: url, fetch })
+    return async (body) => (await client.POST('/', { body })).data
+  },
+  '@hey-api/client-fetch'(fetch, url) {
+    const client = createHeyClient({ baseUrl: url, fetch })
+    return async (body) => (await client.post({ url: '/', body, headers: { 'Content-Type': 'application/json' } })).data
+  },
+  'graphql-request'(fetch, url) {
+    const client = new GraphQLClient(url, { fetch })
+    return async (variables) => (await client.request('query q($n: Int) { n }', variables)).received
+  },
+}
+
+let failed = 0
+let passed = 0
+for (const [name, client] of Object.entries(CLIENTS)) {
+  const [fetch, create] = Array.isArray(client) ? client : [globalThis.fetch, client]
+  try {
+    await check(fetch, create)
+    passed += 1
+    console.log(`ok   ${name}`)
+  } catch (error) {
+    failed += 1
+    console.log(`FAIL ${name}\n      ${error.stack}`)
+  }
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)
+
+async function check(fetch, create) {
+  const bodies = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const isGood = request.headers.authorization === 'Bearer token-2'
+    if (isGood) bodies.push(body)
+    response.writeHead(isGood ? 200 : 401, { 'Content-Type': 'application/json' })
+    const received = isGood ? JSON.parse(body) : undefined
+    response.end(JSON.stringify(received?.query ? { data: { received: received.variables } } : (received ?? {})))
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${server.address().port}`
+  let calls = 0
+  const obtain = async () => ({ accessToken: `token-${++calls}`, accessLifetimeMs: 600_000 })
+  const tokens = createTokenManager({ source: { id: 'foreign', obtain } })
+  try {
+    const post = create(withBearer(fetch, tokens, { origins: [url] }), url)
+    const given = Array.from({ length: REQUESTS }, (_, n) => ({ n, text: 'ü'.repeat(n) }))
+    const answers = await Promise.all(given.map((body) => post(body)))
+    assert.deepEqual(answers, given)
+    assert.equal(bodies.length, REQUESTS)
+    assert.equal(calls, 2, 'token calls')
+  } finally {
+    await tokens.close()
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+function posted(body) {
+  return { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
+}
+
+function read(response) {
+  return response.json()
+}

@@ -1,0 +1,25 @@
+import type { InternalAxiosRequestConfig } from 'axios'
+import { builtinModule } from '../core/runtime.ts'
+import type { AdapterChoice } from './adapter-choice.ts'
+import { memberOf } from './member-of.ts'
+
+/**
+ * Whether a request has a `transport` of its own that may follow redirects. axios hands it neither `maxRedirects` nor `beforeRedirect`, so nothing
+ * could keep the token from following. The modules of Node follow none, and the adapters of browsers use no transport.
+ */
+export function mayFollowByItself(config: InternalAxiosRequestConfig, choice: AdapterChoice): boolean {
+  const transport = memberOf(config as { transport?: unknown }, 'transport')
+  if (!transport || !choice.mayUseTransport(config)) return false
+  const request = requestOf(transport)
+  return (
+    request === undefined ||
+    ![builtinModule('node:http'), builtinModule('node:https')].some((one) => requestOf(one) === request)
+  )
+}
+
+const requestOf = (transport: unknown) => (transport as { request?: unknown } | undefined)?.request
+
+/** What the anomaly `transport-own` says. */
+export const OWN_TRANSPORT =
+  'A request went out without a token: its transport may follow redirects and take the token to another origin. Leave out `transport`, or set ' +
+  'it to the module http or https of Node'

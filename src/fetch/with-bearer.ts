@@ -1,0 +1,89 @@
+import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
+import type { Grantee } from '../client/client-port.ts'
+import { grantedOrigins } from '../client/origins.ts'
+import { promised } from '../client/promised.ts'
+import { accessTo, checkManager } from '../client/token-access.ts'
+import { checkFunction } from '../core/option-checks.ts'
+import type { TokenManager } from '../core/token-manager.ts'
+import { headersWith, type Init, type Input, memberOfCall, takesHeaders, urlOf } from './call.ts'
+import { sendWithToken } from './sending.ts'
+
+export interface BearerOptions {
+  /** Origins that may receive the token. Default: the origin of the token source, and in a page that of the page. */
+  origins?: readonly (string | URL)[] | undefined
+  /** Default `Authorization`. With another header no redirect is followed (`redirect: 'manual'`): fetch strips only `Authorization` across origins. */
+  header?: string | undefined
+  /** Word before the token. Default `Bearer`; an empty string sends the bare token. */
+  scheme?: string | undefined
+  /**
+   * Says whether a response refuses the token. It must not read the body. Default: status 401. A response whose `WWW-Authenticate` says that no
+   * other token would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing all the same.
+   */
+  refuses?: ((response: Response) => boolean) | undefined
+  /** Send tokens over plain http to hosts that are not loopback. Default false. */
+  allowInsecureHttp?: boolean | undefined
+}
+
+/**
+ * Gives every request to an allowed origin a fresh token, and replays a request once, with the same bytes, if the API refuses its token. If a token
+ * is at hand, `fetch` is called synchronously. If no token can be had, the request is not sent and rejects with a `TokenError`; an abort by the
+ * caller's own `signal` rejects with its reason. Keeps all members of `init`. Requests that carry the header, or have the mode `no-cors` or
+ * `navigate`, are left alone. Streams and `keepalive` requests are not replayed.
+ *
+ * @example
+ * ```ts
+ * import { withBearer } from 'axios-evergreen/fetch'
+ *
+ * const api = withBearer(fetch, tokens, { origins: ['https://payments.example.com'] })
+ * await api('https://payments.example.com/wallet') // carries a fresh token
+ * ```
+ * @returns A fetch. It never throws synchronously.
+ * @throws {TypeError} naming the option; when no origin is known.
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every fetch has its own types of input and init
+export function withBearer<Fetch extends (input: any, init?: any) => Promise<Response>>(
+  fetch: Fetch,
+  tokens: TokenManager,
+  options: BearerOptions = {},
+): Fetch {
+  checkFunction('fetch', fetch)
+  checkManager(tokens)
+  const settings: BearerSettings<Response> = bearerSettings('withBearer', options)
+  const { header, text, refuses } = settings
+  const access = accessTo(tokens)
+  const origins = new Set(grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins'))
+  const grantee: Grantee<Response> = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
+  const reported = new Set<string>()
+
+  function reportBare(origin: string): void {
+    if (reported.has(origin) || reported.size > 99) return
+    const message = `A request to ${origin} went out without a token: only ${[...origins].join(', ')} may have it`
+    if (access.anomaly('origin-not-allowed', message)) reported.add(origin)
+  }
+
+  /** @returns The origin, if the request may have the token. */
+  function grantedOrigin(input: Input, init: Init | undefined): string | undefined {
+    const url = urlOf(input)
+    // Without a URL, or with a user in it, fetch refuses the request and says why.
+    if (!url || url.username || url.password) return undefined
+    const isOwn = headersWith(input, init, header, '') === undefined
+    if (isOwn || !takesHeaders(input, init)) return undefined
+    if (origins.has(url.origin)) return url.origin
+    reportBare(url.origin === 'null' ? 'an address without an origin' : url.origin)
+    return undefined
+  }
+
+  const wrapped = (input: Input, init?: Init): Promise<Response> => {
+    try {
+      const origin = grantedOrigin(input, init)
+      if (origin === undefined) return Promise.resolve(fetch(input, init))
+      const signal = memberOfCall(input, init, 'signal') ?? undefined
+      return sendWithToken({ fetch, grantee, origin, begun: access.login?.(), input, init, signal, spentMs: 0 })
+    } catch (error) {
+      return promised(() => {
+        throw error
+      })
+    }
+  }
+  return Object.assign(wrapped, fetch)
+}

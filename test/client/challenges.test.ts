@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals'
+import { challengesIn, cureOf } from '../../src/client/challenges.ts'
+
+const shown = (header: unknown) =>
+  challengesIn(header).map(({ scheme, token68, params }) => [scheme, token68 ?? Object.fromEntries(params)])
+
+describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', () => {
+  it.each<[string, unknown]>([
+    ['Bearer', [['bearer', {}]]],
+    ['Bearer realm="a"', [['bearer', { realm: 'a' }]]],
+    ['bearer REALM=a', [['bearer', { realm: 'a' }]]],
+    ['Bearer error = "x" , scope= "a b"', [['bearer', { error: 'x', scope: 'a b' }]]],
+    ['Bearer error="a, Basic realm=\\"b\\""', [['bearer', { error: 'a, Basic realm="b"' }]]],
+    [
+      'Basic realm="x", Bearer error="y"',
+      [
+        ['basic', { realm: 'x' }],
+        ['bearer', { error: 'y' }],
+      ],
+    ],
+    [
+      'Basic, Bearer, DPoP algs="ES256"',
+      [
+        ['basic', {}],
+        ['bearer', {}],
+        ['dpop', { algs: 'ES256' }],
+      ],
+    ],
+    [
+      'Negotiate YWJj=, Bearer error="y"',
+      [
+        ['negotiate', 'YWJj='],
+        ['bearer', { error: 'y' }],
+      ],
+    ],
+    ['Negotiate abc', [['negotiate', 'abc']]],
+    [
+      'Newauth realm="apps", type=1, title="Login to \\"apps\\"", Basic realm="simple"',
+      [
+        ['newauth', { realm: 'apps', type: '1', title: 'Login to "apps"' }],
+        ['basic', { realm: 'simple' }],
+      ],
+    ],
+    [', ,Bearer ,error="y",', [['bearer', { error: 'y' }]]],
+    ['Bearer realm=""', [['bearer', { realm: '' }]]],
+    ['\tBearer  realm="a" ', [['bearer', { realm: 'a' }]]],
+  ])('when it is %j, then its challenges are read', (header, expected) => {
+    expect(shown(header)).toEqual(expected)
+  })
+
+  it.each<unknown>([
+    undefined,
+    null,
+    7,
+    [],
+    '',
+    'Bearer error="x',
+    'Bearer error="x" scope="y"',
+    'Bearer error="x"; scope="y"',
+    'Bearer, error="x"',
+    'error="x"',
+    'Negotiate abc, error="x"',
+    'Bearer error="x", error="y"',
+    'Bearer "x"',
+    'Bearer abc def',
+    'Bearer error="\u0000"',
+    'Bearer error="ж"',
+    `Bearer error="${'x'.repeat(20_000)}"`,
+  ])('when it is %j, which is not of the grammar, then it counts as none (F223)', (header) => {
+    expect(challengesIn(header)).toEqual([])
+    expect(cureOf(header)).toBe('another-token')
+  })
+
+  it.each([
+    ['Bearer', 'another-token'],
+    ['Bearer error="invalid_token"', 'another-token'],
+    ['Bearer error="something_else"', 'another-token'],
+    ['Bearer error="insufficient_scope", scope="a b"', 'none'],
+    ['Bearer error=insufficient_scope', 'none'],
+    ['Bearer error="insufficient_user_authentication", acr_values="x", max_age=5', 'none'],
+    ['Basic realm="x", Bearer error="insufficient_scope"', 'none'],
+    ['Bearer realm="x", DPoP error="insufficient_scope"', 'none'],
+    ['Bearer error="insufficient_scope", DPoP error="invalid_token"', 'another-token'],
+    ['DPoP error="use_dpop_nonce", algs="ES256"', 'new-proof'],
+    ['Bearer realm="insufficient_scope"', 'another-token'],
+    ['Bearer error_description="insufficient_scope"', 'another-token'],
+  ])('when it is %j, then what helps is: %s (F223)', (header, cure) => {
+    expect(cureOf(header)).toBe(cure)
+  })
+
+  it('when it is long and hostile, then it is read in a time that grows with its length', () => {
+    // A limit of time would depend on the machine: a reader that goes back over its text would not end at all.
+    for (const one of ['a', ' ', ',', '"', '\\"', '=', 'a=', 'a="', 'a ', 'a= ,'])
+      expect(Array.isArray(challengesIn(one.repeat(16_000 / one.length)))).toBe(true)
+  })
+})
