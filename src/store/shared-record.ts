@@ -61,6 +61,7 @@ export class SharedRecord implements TokenRecord {
   readonly #key: Promise<string>
   /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
   #known: Known | undefined
+  #isEpochUnknown = false
   /** The last adoption, whether or not it was executed, and the fence up to which it clears: that stays in the record until the next one. */
   #adopted: { readonly accessToken: string; readonly clearedFence: number | undefined } | undefined
 
@@ -164,14 +165,25 @@ export class SharedRecord implements TokenRecord {
     const { register, keyRing, unanswered } = this.#settings
     const key = await this.#key
     const { value, now, epoch } = await this.#limited(unanswered.read, () => register.read(key), patience)
-    const reading = { now, epoch }
+    // To the rules, an epoch that nobody may know is none.
+    const reading = { now, epoch: epoch ?? undefined }
+    if (epoch === null) this.#reportUnknownEpoch()
     const at = this.#clock.monotonicNow()
     if (value === undefined) return { text: value, state: undefined, reading, at }
     const { state, flaw } = await storedIn(value, key, keyRing)
     if (flaw !== undefined)
       this.#reports.anomaly('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
-    this.#reportRestored(state, epoch)
+    this.#reportRestored(state, reading.epoch)
     return { text: value, state, reading, at }
+  }
+
+  /** Once: it does not change from one minute to the next. */
+  #reportUnknownEpoch(): void {
+    const message =
+      'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
+      'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
+    if (!this.#isEpochUnknown) this.#reports.anomaly('store-epoch-unknown', message)
+    this.#isEpochUnknown = true
   }
 
   #reportRestored(state: RecordState | undefined, epoch: string | undefined): void {
@@ -188,7 +200,7 @@ export class SharedRecord implements TokenRecord {
     const { state, reading, text = '' } = after
     const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
     const key = await this.#key
-    const replace = () => register.replace(key, before.text, text, keepMs)
+    const replace = () => register.replace(key, before.text, text, keepMs, reading.epoch)
     return this.#limited(unanswered.replace, replace, patience, (replaced) => {
       if (replaced) onLate()
     })
