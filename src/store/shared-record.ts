@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, isOvertaken, keptMs, overlap, release } from '../core/record-state.ts'
@@ -19,16 +18,15 @@ import type {
 import { NoAnswer } from './reason.ts'
 import { storedIn, textOf } from './record-text.ts'
 import type { KeyRing } from './sealed-box.ts'
+import type { Steps } from './steps.ts'
 import type { TokenRegister } from './token-register.ts'
-import type { Unanswered } from './unanswered.ts'
 
 export interface SharedSettings {
   readonly register: TokenRegister
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
-  /** For each kind of step: reads may be answered while a lock holds all writes. */
-  readonly unanswered: { readonly read: Unanswered; readonly replace: Unanswered }
+  readonly steps: { readonly read: Steps; readonly replace: Steps }
 }
 
 /** What the register held when it was last read or written. */
@@ -162,9 +160,9 @@ export class SharedRecord implements TokenRecord {
   }
 
   async #read(patience: number): Promise<Known> {
-    const { register, keyRing, unanswered } = this.#settings
+    const { register, keyRing, steps } = this.#settings
     const key = await this.#key
-    const { value, now, epoch } = await this.#limited(unanswered.read, () => register.read(key), patience)
+    const { value, now, epoch } = await steps.read.run(() => register.read(key), this.#limit(patience))
     // To the rules, an epoch that nobody may know is none.
     const reading = { now, epoch: epoch ?? undefined }
     if (epoch === null) this.#reportUnknownEpoch()
@@ -196,31 +194,16 @@ export class SharedRecord implements TokenRecord {
   }
 
   async #replace(before: Known, after: Known, patience: number, onLate: () => void): Promise<boolean> {
-    const { register, unanswered } = this.#settings
+    const { register, steps } = this.#settings
     const { state, reading, text = '' } = after
     const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
     const key = await this.#key
     const replace = () => register.replace(key, before.text, text, keepMs, reading.epoch)
-    return this.#limited(unanswered.replace, replace, patience, (replaced) => {
-      if (replaced) onLate()
-    })
+    return steps.replace.run(replace, { ...this.#limit(patience), onLate: (replaced) => replaced && onLate() })
   }
 
-  async #limited<Value>(
-    unanswered: Unanswered,
-    step: () => Promise<Value>,
-    patience: number,
-    onLate: (value: Value) => void = () => undefined,
-  ) {
-    const ms = this.#settings.commandTimeoutMs * patience
-    unanswered.admit(this.#clock.monotonicNow())
-    const pending = step().finally(() => unanswered.end())
-    const atLimit = () => {
-      unanswered.add(this.#clock.monotonicNow())
-      pending.then(onLate, () => undefined)
-      return new NoAnswer(`no answer within ${ms} ms`)
-    }
-    return withinLimit(pending, { clock: this.#clock, ms, atLimit })
+  #limit(patience: number) {
+    return { clock: this.#clock, ms: this.#settings.commandTimeoutMs * patience }
   }
 
   /** @returns `known`, with the clock of the register carried forward to now. */

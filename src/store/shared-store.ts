@@ -24,8 +24,8 @@ import { ForeignRecord } from './record-text.ts'
 import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
 import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { Steps } from './steps.ts'
 import type { TokenRegister } from './token-register.ts'
-import { Unanswered } from './unanswered.ts'
 import { Untold } from './untold.ts'
 
 export interface SharedStoreOptions {
@@ -95,7 +95,7 @@ export function storeOn(
     prefix,
     keyRing: new KeyRing(encryptionKeys),
     commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs, 1),
-    unanswered: { read: new Unanswered(), replace: new Unanswered() },
+    steps: { read: new Steps(), replace: new Steps() },
     onUnavailable,
     reasonOf,
   }
