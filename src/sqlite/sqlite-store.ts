@@ -53,17 +53,16 @@ export function sqliteStore(options: SqliteStoreOptions): TokenStore {
   }
   if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
   const busyMs = Math.floor(Math.min(shared.commandTimeoutMs ?? 250, 2_000) / 2)
-  const given = file === undefined ? checkedDatabase(database) : undefined
-  const open = given ? () => given : opening(file!, busyMs)
+  const open = file === undefined ? onGiven(database) : opening(file, busyMs)
   return storeOn(sqliteRegister(open, busyMs, table), shared, reasonOf)
 }
 
-function checkedDatabase(database: unknown): SqliteDatabase {
+function onGiven(database: unknown): () => SqliteDatabase {
   checkObject('database', database)
   for (const method of ['exec', 'prepare'])
     if (typeof Reflect.get(database as object, method) !== 'function')
       throw new TypeError(
         `database must have a method ${method}, as a database of node:sqlite, better-sqlite3 or bun:sqlite has`,
       )
-  return database as SqliteDatabase
+  return () => database as SqliteDatabase
 }

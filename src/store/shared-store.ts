@@ -167,7 +167,9 @@ class SharedOrPrivateRecord implements TokenRecord {
     } catch (thrown) {
       const error = this.#unavailable(thrown)
       this.#isForeign = thrown instanceof ForeignRecord
-      if (this.#settings.onUnavailable === 'fail' && !this.#isForeign) throw error
+      // A rolling deploy leaves foreign records. It stops nobody who can obtain. A person's login is in the record alone.
+      const canObtain = this.#isForeign && terms?.needsLogin !== true
+      if (this.#settings.onUnavailable === 'fail' && !canObtain) throw error
     }
     this.#seenVersion = seenVersion
     const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)

@@ -40,7 +40,12 @@ describeSqlite('given a database of better-sqlite3', () => {
   tokenStoreContract('sqlite', (clock) => {
     const database = open(newFile())
     return storeOn(
-      sqliteRegister(() => database, 100, undefined, wallNow),
+      sqliteRegister(
+        () => database,
+        100,
+        undefined,
+        () => clock.wallNow(),
+      ),
       {},
       reasonOf,
     )
