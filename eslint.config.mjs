@@ -59,6 +59,11 @@ export default tseslint.config(
     'postgres imports core and store, and no client: the user brings one.',
   ),
   room(
+    'sqlite',
+    '^(?!\\./|\\.\\./(core|store)/|node:)',
+    'sqlite imports core, store and the types of Node: it loads the modules of Node when it needs them.',
+  ),
+  room(
     'inspector',
     '^(?!\\./|\\.\\./core/|axios$)',
     'inspector imports core and the types of axios, and no framework.',

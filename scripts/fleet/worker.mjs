@@ -69,7 +69,7 @@ const tokens = createTokenManager({
     ...(place ? watchedPool(await connect(place)) : { client }),
     prefix,
     commandTimeoutMs,
-    encryptionKeys: [{ id: 'soak', key: new Uint8Array(32).fill(7) }],
+    encryptionKeys: [{ id: 'soak', key: Uint8Array.from({ length: 32 }, (_, index) => index) }],
   }),
   exchangeTimeoutMs,
 })

@@ -1,3 +1,4 @@
+import { member } from '../core/thrown.ts'
 import { ForeignAnswer } from '../store/reason.ts'
 import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
 import { DEFAULT_TABLE, quoted } from './table.ts'
@@ -19,7 +20,8 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
       'pool must have a method query(text, values), as a Pool of pg has; for a client of postgres pass ' +
         '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
     )
-  const { read, insert, update } = statementsFor(quoted(table))
+  const { read, readWithoutEpoch, replacing } = statementsFor(quoted(table))
+  let isEpochRefused = false
 
   async function rowsOf(text: string, values: unknown[]): Promise<readonly unknown[]> {
     const answer = (await pool.query(text, values)) as { rows?: unknown } | undefined
@@ -27,53 +29,76 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
     return answer.rows as unknown[]
   }
 
+  async function rowOf(key: string): Promise<unknown> {
+    if (!isEpochRefused)
+      try {
+        return (await rowsOf(read, [key]))[0]
+      } catch (thrown) {
+        if (!REFUSALS.includes(codeOf(thrown))) throw thrown
+      }
+    const [row] = await rowsOf(readWithoutEpoch, [key])
+    // What is refused was the epoch, and not the table.
+    isEpochRefused = true
+    return row
+  }
+
   return {
     kind: 'postgres',
 
     async read(key): Promise<RegisterReading> {
-      const [row] = await rowsOf(read, [key])
-      const { now: found, value } = (row ?? {}) as { now?: unknown; value?: unknown }
-      const now = Number(found)
+      const row = ((await rowOf(key)) ?? {}) as Partial<Record<'now' | 'value' | 'epoch' | 'replica', unknown>>
+      const { value, epoch, replica } = row
+      const now = Number(row.now)
       if (Number.isNaN(now)) throw new ForeignAnswer('query(text, values) must answer rows that are objects')
       if (typeof (value ?? '') !== 'string') throw new ForeignAnswer('query(text, values) must answer texts as strings')
-      return { now, ...(typeof value === 'string' && { value }) }
+      if (replica === true) throw Object.assign(new Error('replica'), { code: '25006' })
+      return { now, epoch: typeof epoch === 'string' ? epoch : null, ...(typeof value === 'string' && { value }) }
     },
 
-    async replace(key, expected, value, keepMs) {
-      const values = [key, value, keepMs]
+    async replace(key, expected, value, keepMs, epoch) {
+      const values = [key, value, keepMs, ...[expected, epoch].filter((given) => given !== undefined)]
       try {
-        const put = expected === undefined ? rowsOf(insert, values) : rowsOf(update, [...values, expected])
-        return (await put).length > 0
+        return (await rowsOf(replacing(expected !== undefined, epoch !== undefined), values)).length > 0
       } catch (thrown) {
-        if (isSerializationFailure(thrown)) return false
+        if (codeOf(thrown) === SERIALIZATION_FAILURE) return false
         throw thrown
       }
     },
   }
 }
 
-/** `insert` and `update` return a row if they stored the value. */
+/**
+ * The timeline of the server: a promotion and a recovery to a point in time begin a new one. Any role may ask for it. A replica refuses to answer
+ * (55000).
+ */
+const EPOCH = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
+/** Not permitted; no such function; not supported by this service. */
+const REFUSALS = ['42501', '42883', '0A000']
+/**
+ * At isolation levels above READ COMMITTED the slower of two concurrent statements fails with this code, and has stored nothing. At SERIALIZABLE the
+ * faster statement may have changed another key of a small table.
+ */
+const SERIALIZATION_FAILURE = '40001'
+
 function statementsFor(table: string) {
+  // float8, because clients read bigint and numeric as text.
+  const now = 'round(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now'
+  const value = `(SELECT value FROM ${table} WHERE key = $1 AND keep_until > clock_timestamp()) AS value`
   const end = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
   return {
-    // float8, because clients read bigint and numeric as text.
-    read:
-      `SELECT round(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, ` +
-      `(SELECT value FROM ${table} WHERE key = $1 AND keep_until > clock_timestamp()) AS value`,
-    insert:
-      `INSERT INTO ${table} AS stored (key, value, keep_until) VALUES ($1, $2, ${end}) ` +
-      `ON CONFLICT (key) DO UPDATE SET value = excluded.value, keep_until = excluded.keep_until ` +
-      `WHERE stored.keep_until <= clock_timestamp() RETURNING key`,
-    update:
-      `UPDATE ${table} SET value = $2, keep_until = ${end} ` +
-      `WHERE key = $1 AND value = $4 AND keep_until > clock_timestamp() RETURNING key`,
+    read: `SELECT ${now}, ${EPOCH} AS epoch, ${value}`,
+    readWithoutEpoch: `SELECT ${now}, pg_is_in_recovery() AS replica, ${value}`,
+    /** The statement returns a row if it stored the value. */
+    replacing: (expects: boolean, hasEpoch: boolean): string => {
+      const inEpoch = hasEpoch ? `${EPOCH} = $${expects ? 5 : 4}::text` : 'true'
+      return expects
+        ? `UPDATE ${table} SET value = $2, keep_until = ${end} ` +
+            `WHERE key = $1 AND value = $4 AND keep_until > clock_timestamp() AND ${inEpoch} RETURNING key`
+        : `INSERT INTO ${table} AS stored (key, value, keep_until) SELECT $1::text, $2::text, ${end} WHERE ${inEpoch} ` +
+            `ON CONFLICT (key) DO UPDATE SET value = excluded.value, keep_until = excluded.keep_until ` +
+            `WHERE stored.keep_until <= clock_timestamp() RETURNING key`
+    },
   }
 }
 
-/**
- * At isolation levels above READ COMMITTED the slower of two concurrent statements fails with 40001, and has stored nothing. At
- * SERIALIZABLE the faster statement may have changed another key of a small table.
- */
-function isSerializationFailure(thrown: unknown): boolean {
-  return (thrown as { code?: unknown } | undefined)?.code === '40001'
-}
+const codeOf = (thrown: unknown) => String(member(thrown, 'code'))

@@ -4,6 +4,7 @@ import { reasonIn } from '../store/reason.ts'
 const ADVICE = {
   '25006': 'the server is read-only, connect to the primary',
   '28P01': 'the server refused the password',
+  '55000': 'the server is a replica, connect to the primary',
   '42501': 'not permitted, grant SELECT, INSERT and UPDATE on the table, and USAGE on its schema',
   '42703': 'the table has other columns than createTableStatement() makes',
   '42P01': 'the table does not exist, run the statement that createTableStatement() returns',

@@ -38,23 +38,56 @@ export function commandOf(client: RedisClient): Command {
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>
 const isMethod = (value: unknown): value is Method => typeof value === 'function'
 
-/** A Lua script. Redis runs it by its digest; the text is sent only if Redis does not know the digest. */
+/** How long steps wait for the first step of a client, which loads the script. Its connection may be dead. */
+const LOADING_MS = 1_000
+
+interface Load {
+  readonly ended: Promise<unknown>
+  readonly at: number
+  isOver: boolean
+}
+
+/**
+ * A Lua script. Redis runs it by its digest. One step of each client sends the text if Redis does not know the digest, and the others wait for that
+ * step: otherwise each owner of a process that starts would send the text.
+ */
 export class Script {
   readonly #text: string
+  readonly #loads = new WeakMap<object, Load>()
   #digest: Promise<string> | undefined
 
   constructor(text: string) {
     this.#text = text
   }
 
-  async run(command: Command, key: string, args: readonly string[]): Promise<unknown> {
+  async run(client: object, command: Command, key: string, args: readonly string[]): Promise<unknown> {
     this.#digest ??= digestOf('SHA-1', this.#text)
-    try {
-      return await command(['EVALSHA', await this.#digest, '1', key, ...args])
-    } catch (thrown) {
-      // GLIDE names it so, within a longer message.
-      if (!/^NOSCRIPT|- NoScriptError: /.test(messageOf(thrown))) throw thrown
-      return command(['EVAL', this.#text, '1', key, ...args])
-    }
+    const evalsha: Parameters<Command>[0] = ['EVALSHA', await this.#digest, '1', key, ...args]
+    const load = () => command(['EVAL', this.#text, '1', key, ...args])
+    const byDigest = (otherwise: () => Promise<unknown>) =>
+      command(evalsha).catch((thrown: unknown) => {
+        // GLIDE names it so, within a longer message.
+        if (!/^NOSCRIPT|- NoScriptError: /.test(messageOf(thrown))) throw thrown
+        return otherwise()
+      })
+    const known = this.#loads.get(client)
+    if (!known) return this.#loading(client, byDigest(load))
+    if (isPending(known)) await known.ended
+    return byDigest(async () => {
+      const latest = this.#loads.get(client)
+      // Redis has restarted, or this is another node of a cluster.
+      if (!latest || latest.isOver) return this.#loading(client, load())
+      if (isPending(latest)) await latest.ended
+      return byDigest(load)
+    })
+  }
+
+  #loading(client: object, step: Promise<unknown>): Promise<unknown> {
+    const over = () => void (load.isOver = true)
+    const load: Load = { ended: step.then(over, over), at: Date.now(), isOver: false }
+    this.#loads.set(client, load)
+    return step
   }
 }
+
+const isPending = ({ isOver, at }: Load) => !isOver && Date.now() - at < LOADING_MS

@@ -2,33 +2,37 @@ import { ForeignAnswer } from '../store/reason.ts'
 import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
-/** No record is longer. Of a longer value, READ returns only enough to tell that it is no record. */
+/** No record is longer. Of a longer value, the script reads only enough to tell that it is no record. */
 const MAX_BYTES = 262_144
+/** The register remembers the epochs of so many keys at most. */
+const MOST_EPOCHS = 10_000
 
 /**
- * KEYS: the record. Answers: the value, or false if there is none; the time of this server, epoch ms; its run_id, which a restart changes,
- * or '' where INFO is not permitted. For a value that is no string the script answers '', which counts as no record.
+ * Reads or replaces the record KEYS[1]. The epoch is `run_id:master_replid`, or '' where INFO is not permitted. A restart changes the first,
+ * a failover both, and a failback the second. INFO is expensive, so a read asks for it only if it must.
+ *
+ * To read: ARGV[1] is present if the epoch is known. Answers: the value, or false if there is none; the two numbers of TIME; the epoch, unless it
+ * is known. A value that is no string is answered as '', which counts as no record.
+ *
+ * To replace: ARGV: the new value; ms to keep it; the epoch, or '' if it is not known; the expected value, absent if none is expected. Answers 1 if
+ * the script stored the new value, -1 if the epoch is another one, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
  */
-const READ = new Script(`
+const SCRIPT = new Script(`
 local key = KEYS[1]
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local kind = redis.call('TYPE', key).ok
-local value = false
-if kind == 'string' then value = redis.call('GETRANGE', key, 0, ${MAX_BYTES}) elseif kind ~= 'none' then value = '' end
-local info = redis.pcall('INFO', 'server')
-local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
-return { value, string.format('%.0f', now), run }
-`)
-
-/**
- * KEYS: the record. ARGV: the new value; ms to keep it; the expected value, absent if none is expected. Answers 1 if the script stored the new
- * value, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
- */
-const REPLACE = new Script(`
-local key, expected = KEYS[1], ARGV[3]
-local kind = redis.call('TYPE', key).ok
-local stands = kind == 'string' and redis.call('GETRANGE', key, 0, ${MAX_BYTES}) or kind ~= 'none' and ''
+local stands = redis.pcall('GETRANGE', key, 0, ${MAX_BYTES})
+if type(stands) == 'table' then
+  if not string.find(stands.err, 'WRONGTYPE', 1, true) then return stands end
+  stands = ''
+elseif stands == '' and redis.call('TYPE', key).ok == 'none' then stands = false end
+local time = #ARGV < 2 and redis.call('TIME')
+if #ARGV == 1 then return { stands, time[1], time[2] } end
+local server, replication = redis.pcall('INFO', 'server'), redis.pcall('INFO', 'replication')
+local run = type(server) == 'string' and string.match(server, 'run_id:(%w+)')
+local replid = type(replication) == 'string' and string.match(replication, 'master_replid:(%w+)')
+local epoch = run and replid and run .. ':' .. replid or ''
+if #ARGV == 0 then return { stands, time[1], time[2], epoch } end
+if ARGV[3] ~= '' and ARGV[3] ~= epoch then return -1 end
+local expected = ARGV[4]
 local isOdd = expected == '' and stands and string.find(stands, '[\\128-\\255]')
 if stands ~= (expected or false) and not isOdd then return 0 end
 redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
@@ -38,26 +42,29 @@ return 1
 /** A register in Redis or Valkey: one string per key. One script compares and sets; the rules of the store are not in it. */
 export function redisRegister(client: RedisClient): TokenRegister {
   const command = commandOf(client)
+  /** By key: each node of a cluster has its own. An outdated epoch does no harm, because the script compares it before it stores. */
+  const epochs = new Map<string, string>()
   return {
     kind: 'redis',
     async read(key): Promise<RegisterReading> {
-      const reply = await READ.run(command, key, [])
+      const known = epochs.get(key)
+      const reply = await SCRIPT.run(client, command, key, known === undefined ? [] : ['known'])
       if (!Array.isArray(reply)) throw foreign()
-      const [value, time, run] = reply as unknown[]
-      const now = Number(text(time))
+      const [value, seconds, micros, asked] = reply as unknown[]
+      const now = Number(text(seconds)) * 1_000 + Math.floor(Number(text(micros)) / 1_000)
       if (Number.isNaN(now)) throw foreign()
-      return {
-        now,
-        // Some clients answer undefined for null.
-        ...((value ?? undefined) !== undefined && { value: readable(text(value)) }),
-        ...(text(run) !== '' && { epoch: text(run) }),
-      }
+      const epoch = known ?? text(asked)
+      if (epochs.size >= MOST_EPOCHS) epochs.clear()
+      if (epoch !== '') epochs.set(key, epoch)
+      // Some clients answer undefined for null.
+      const isAbsent = (value ?? undefined) === undefined
+      return { now, epoch: epoch === '' ? null : epoch, ...(!isAbsent && { value: readable(text(value)) }) }
     },
-    async replace(key, expected, value, keepMs) {
-      const kept = String(Math.ceil(keepMs))
-      const args = expected === undefined ? [value, kept] : [value, kept, expected]
-      const stored = text(await REPLACE.run(command, key, args))
-      if (stored !== '1' && stored !== '0') throw foreign()
+    async replace(key, expected, value, keepMs, epoch = '') {
+      const args = [value, String(Math.ceil(keepMs)), epoch]
+      const stored = text(await SCRIPT.run(client, command, key, expected === undefined ? args : [...args, expected]))
+      if (!['1', '0', '-1'].includes(stored)) throw foreign()
+      if (stored === '-1') epochs.delete(key)
       return stored === '1'
     },
   }

@@ -37,7 +37,7 @@ function readingIn(given: unknown): RegisterReading {
   // NaN, a Date or a bigint would make every instant in the record wrong.
   if (typeof now !== 'number' || !Number.isFinite(now))
     throw new ForeignAnswer(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
-  return { value: textOrNone('value', value), now, epoch: textOrNone('epoch', epoch) }
+  return { value: textOrNone('value', value), now, epoch: epoch === null ? null : textOrNone('epoch', epoch) }
 }
 
 function textOrNone(name: string, given: unknown): string | undefined {

@@ -75,6 +75,7 @@ export class KeyRing {
 function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
   if (key instanceof Uint8Array) {
     if (key.byteLength !== 32) throw new RangeError(`${name} must have 32 bytes, got ${key.byteLength}`)
+    if (key.every((byte) => byte === key[0])) throw new TypeError(`${name} must be random, got 32 times the same byte`)
     return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
   }
   // By its tag: a key of another realm is no instance of this realm's CryptoKey.

@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, isOvertaken, keptMs, overlap, release } from '../core/record-state.ts'
@@ -19,16 +18,15 @@ import type {
 import { NoAnswer } from './reason.ts'
 import { storedIn, textOf } from './record-text.ts'
 import type { KeyRing } from './sealed-box.ts'
+import type { Steps } from './steps.ts'
 import type { TokenRegister } from './token-register.ts'
-import type { Unanswered } from './unanswered.ts'
 
 export interface SharedSettings {
   readonly register: TokenRegister
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
-  /** For each kind of step: reads may be answered while a lock holds all writes. */
-  readonly unanswered: { readonly read: Unanswered; readonly replace: Unanswered }
+  readonly steps: { readonly read: Steps; readonly replace: Steps }
 }
 
 /** What the register held when it was last read or written. */
@@ -61,6 +59,7 @@ export class SharedRecord implements TokenRecord {
   readonly #key: Promise<string>
   /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
   #known: Known | undefined
+  #isEpochUnknown = false
   /** The last adoption, whether or not it was executed, and the fence up to which it clears: that stays in the record until the next one. */
   #adopted: { readonly accessToken: string; readonly clearedFence: number | undefined } | undefined
 
@@ -161,17 +160,28 @@ export class SharedRecord implements TokenRecord {
   }
 
   async #read(patience: number): Promise<Known> {
-    const { register, keyRing, unanswered } = this.#settings
+    const { register, keyRing, steps } = this.#settings
     const key = await this.#key
-    const { value, now, epoch } = await this.#limited(unanswered.read, () => register.read(key), patience)
-    const reading = { now, epoch }
+    const { value, now, epoch } = await steps.read.run(() => register.read(key), this.#limit(patience))
+    // To the rules, an epoch that nobody may know is none.
+    const reading = { now, epoch: epoch ?? undefined }
+    if (epoch === null) this.#reportUnknownEpoch()
     const at = this.#clock.monotonicNow()
     if (value === undefined) return { text: value, state: undefined, reading, at }
     const { state, flaw } = await storedIn(value, key, keyRing)
     if (flaw !== undefined)
       this.#reports.anomaly('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
-    this.#reportRestored(state, epoch)
+    this.#reportRestored(state, reading.epoch)
     return { text: value, state, reading, at }
+  }
+
+  /** Once: it does not change from one minute to the next. */
+  #reportUnknownEpoch(): void {
+    const message =
+      'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
+      'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
+    if (!this.#isEpochUnknown) this.#reports.anomaly('store-epoch-unknown', message)
+    this.#isEpochUnknown = true
   }
 
   #reportRestored(state: RecordState | undefined, epoch: string | undefined): void {
@@ -184,31 +194,16 @@ export class SharedRecord implements TokenRecord {
   }
 
   async #replace(before: Known, after: Known, patience: number, onLate: () => void): Promise<boolean> {
-    const { register, unanswered } = this.#settings
+    const { register, steps } = this.#settings
     const { state, reading, text = '' } = after
     const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
     const key = await this.#key
-    const replace = () => register.replace(key, before.text, text, keepMs)
-    return this.#limited(unanswered.replace, replace, patience, (replaced) => {
-      if (replaced) onLate()
-    })
+    const replace = () => register.replace(key, before.text, text, keepMs, reading.epoch)
+    return steps.replace.run(replace, { ...this.#limit(patience), onLate: (replaced) => replaced && onLate() })
   }
 
-  async #limited<Value>(
-    unanswered: Unanswered,
-    step: () => Promise<Value>,
-    patience: number,
-    onLate: (value: Value) => void = () => undefined,
-  ) {
-    const ms = this.#settings.commandTimeoutMs * patience
-    unanswered.admit(this.#clock.monotonicNow())
-    const pending = step().finally(() => unanswered.end())
-    const atLimit = () => {
-      unanswered.add(this.#clock.monotonicNow())
-      pending.then(onLate, () => undefined)
-      return new NoAnswer(`no answer within ${ms} ms`)
-    }
-    return withinLimit(pending, { clock: this.#clock, ms, atLimit })
+  #limit(patience: number) {
+    return { clock: this.#clock, ms: this.#settings.commandTimeoutMs * patience }
   }
 
   /** @returns `known`, with the clock of the register carried forward to now. */

@@ -24,8 +24,8 @@ import { ForeignRecord } from './record-text.ts'
 import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
 import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { Steps } from './steps.ts'
 import type { TokenRegister } from './token-register.ts'
-import { Unanswered } from './unanswered.ts'
 import { Untold } from './untold.ts'
 
 export interface SharedStoreOptions {
@@ -95,7 +95,7 @@ export function storeOn(
     prefix,
     keyRing: new KeyRing(encryptionKeys),
     commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs, 1),
-    unanswered: { read: new Unanswered(), replace: new Unanswered() },
+    steps: { read: new Steps(), replace: new Steps() },
     onUnavailable,
     reasonOf,
   }
@@ -167,7 +167,9 @@ class SharedOrPrivateRecord implements TokenRecord {
     } catch (thrown) {
       const error = this.#unavailable(thrown)
       this.#isForeign = thrown instanceof ForeignRecord
-      if (this.#settings.onUnavailable === 'fail' && !this.#isForeign) throw error
+      // A rolling deploy leaves foreign records. It stops nobody who can obtain. A person's login is in the record alone.
+      const canObtain = this.#isForeign && terms?.needsLogin !== true
+      if (this.#settings.onUnavailable === 'fail' && !canObtain) throw error
     }
     this.#seenVersion = seenVersion
     const answer = await this.#private.claim(owner, this.#privateVersion, ttlMs, terms)

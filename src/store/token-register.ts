@@ -10,9 +10,10 @@ export interface TokenRegister {
    * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs`, a hundred years
    * at most.
    *
+   * @param epoch The epoch of the reading that `value` was computed from. In another epoch the register stores nothing. Undefined: the reading had none.
    * @returns Whether `value` was stored. Rejects if that is not known.
    */
-  replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>
+  replace(key: string, expected: string | undefined, value: string, keepMs: number, epoch?: string): Promise<boolean>
   /** Calls back when any value may have changed. Not async. Absent: waiting owners read about once a second. @returns A function that stops this. */
   watch?(onChange: () => void): () => void
 }
@@ -24,7 +25,7 @@ export interface RegisterReading {
   readonly now: number
   /**
    * Changes whenever acknowledged writes may have been lost (a restart from a snapshot, a failover). Absent: the register never
-   * loses acknowledged writes.
+   * loses acknowledged writes. Null: the register is not allowed to know.
    */
-  readonly epoch?: string | undefined
+  readonly epoch?: string | null | undefined
 }

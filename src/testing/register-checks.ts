@@ -6,8 +6,8 @@ export interface CheckedRegister {
   readonly kind: string
   read(
     key: string,
-  ): Promise<{ readonly value?: string | undefined; readonly now: number; readonly epoch?: string | undefined }>
-  replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean>
+  ): Promise<{ readonly value?: string | undefined; readonly now: number; readonly epoch?: string | null | undefined }>
+  replace(key: string, expected: string | undefined, value: string, keepMs: number, epoch?: string): Promise<boolean>
 }
 
 interface Opened {

@@ -13,7 +13,7 @@ describeSharedPostgres('given a real PostgreSQL server', () => {
     postgresStore({
       pool: onClock(world.pool(), clock),
       prefix: randomUUID(),
-      encryptionKeys: [{ id: 'k1', key: new Uint8Array(32).fill(7) }],
+      encryptionKeys: [{ id: 'k1', key: Uint8Array.from({ length: 32 }, (_, index) => index) }],
     }),
   )
 })

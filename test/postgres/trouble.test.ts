@@ -174,6 +174,6 @@ describe('given a client that fails in its own way', () => {
 
   it('when it reads numbers as text, then now is a number all the same', async () => {
     const register = postgresRegister({ query: async () => ({ rows: [{ now: '1700000000000', value: null }] }) })
-    expect(await register.read(KEY)).toEqual({ now: 1_700_000_000_000 })
+    expect(await register.read(KEY)).toEqual({ now: 1_700_000_000_000, epoch: null })
   })
 })

@@ -165,7 +165,7 @@ describeRedis('given a client of any kind', () => {
 
 it('given a client that answers with bytes, when a byte order mark stands before the text, then that is read, too', async () => {
   const bytes = (text: string) => new TextEncoder().encode(text)
-  const command = () => Promise.resolve([bytes('\ufeffa'), bytes('1767225600000'), bytes('run')])
+  const command = () => Promise.resolve([bytes('\ufeffa'), bytes('1767225600'), bytes('0'), bytes('run')])
   const { value } = await redisRegister({ command }).read('key')
   expect(value).toBe('\ufeffa')
 })

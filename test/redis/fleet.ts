@@ -115,7 +115,7 @@ class Process {
   }
 
   /** Reads a state that this process has stored: the exchange is granted to it, with the refresh token in that state. */
-  #learn([, , , , text, , before]: string[], reply: unknown): void {
+  #learn([, , , , text, , , before]: string[], reply: unknown): void {
     if (text === undefined || Number(reply) !== 1) return
     const { claim, pair } = stateIn(text)
     // The claim before may belong to another process.

@@ -4,7 +4,8 @@ import { describeRedis } from '../support/redis-server.ts'
 import { settle } from '../support/watched-clock.ts'
 import { changedState, World } from './world.ts'
 
-const keysOf = (...ids: string[]) => ids.map((id) => ({ id, key: new Uint8Array(32).fill(id.charCodeAt(1)) }))
+const keysOf = (...ids: string[]) =>
+  ids.map((id) => ({ id, key: Uint8Array.from({ length: 32 }, (_, index) => index + id.charCodeAt(1)) }))
 
 describeRedis('given something else in the place of the record', () => {
   const world = new World()

@@ -88,7 +88,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     const [late, other] = [await world.start({ url: proxy.url }), await world.start()]
     await late.tokens.getAccessToken()
     await other.tokens.getAccessToken()
-    proxy.replies('hold', /'SET'/)
+    proxy.replies('hold', /schema/)
     const asked = late.tokens.renew()
     while ((await world.record()).claim === undefined) await settle()
     await world.clock.advance(250)

@@ -13,7 +13,7 @@ describeSharedRedis('given a real Redis server', () => {
     redisStore({
       client: onClock(command, clock),
       prefix: prefix(),
-      encryptionKeys: [{ id: 'k1', key: new Uint8Array(32).fill(7) }],
+      encryptionKeys: [{ id: 'k1', key: Uint8Array.from({ length: 32 }, (_, index) => index) }],
     }),
   )
 })

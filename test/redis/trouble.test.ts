@@ -69,7 +69,7 @@ describe('given something that is no client as it is given', () => {
     expect(create).not.toThrow(SECRET)
   })
 
-  const reading = (value: unknown) => [value, '1767225600000', '']
+  const reading = (value: unknown) => [value, '1767225600', '0', '']
 
   it.each<[string, (args: string[]) => unknown]>([
     ['nothing, as one with callbacks', () => undefined],
@@ -197,7 +197,7 @@ describeRedis('given a user of Redis with few rights', () => {
     expect(await other.tokens.getAccessToken()).toBe('access-2')
     expect(world.source.kinds).toBe('obtain refresh')
     expect(told.storeUnavailable).toEqual([])
-    expect(await world.record()).toMatchObject({ epoch: expect.stringMatching(/^\w{40}$/) as unknown })
+    expect(await world.record()).toMatchObject({ epoch: expect.stringMatching(/^\w{40}:\w{40}$/) as unknown })
     client.destroy()
   })
 

@@ -50,7 +50,6 @@ describe('given a register of the user, with an answer that is wrong', () => {
     ['now is a Date', `${NOW} object`, reading({ now: new Date() })],
     ['now is a text', `${NOW} string`, reading({ now: '1767225600000' })],
     ['epoch is a number', `${EPOCH} number`, reading({ epoch: 7 })],
-    ['epoch is null', `${EPOCH} null`, reading({ epoch: null })],
     ['replace gives nothing', `${REPLACED} undefined`, () => ({ replace: async () => undefined })],
     ['replace gives a count', `${REPLACED} number`, () => ({ replace: async () => 0 })],
     ['replace gives a result', `${REPLACED} object`, () => ({ replace: async () => ({ rowCount: 0 }) })],

@@ -6,7 +6,7 @@ export class MemoryRegister implements TokenRegister {
   readonly kind = 'memory-register'
   readonly values = new Map<string, { value: string; until: number }>()
   readonly #clock: Pick<Clock, 'wallNow'>
-  epoch: string | undefined
+  epoch: string | null | undefined
 
   constructor(clock: Pick<Clock, 'wallNow'> = { wallNow: () => Date.now() }) {
     this.#clock = clock
@@ -21,8 +21,8 @@ export class MemoryRegister implements TokenRegister {
     }
   }
 
-  async replace(key: string, expected: string | undefined, value: string, keepMs: number): Promise<boolean> {
-    if (this.#at(key) !== expected) return false
+  async replace(...[key, expected, value, keepMs, epoch]: Parameters<TokenRegister['replace']>): Promise<boolean> {
+    if (this.#at(key) !== expected || (epoch !== undefined && epoch !== this.epoch)) return false
     this.values.set(key, { value, until: this.#clock.wallNow() + keepMs })
     return true
   }

@@ -22,24 +22,36 @@ export interface PostgresServer {
   /** URL with the superuser, who needs no password. */
   readonly url: string
   readonly process: ChildProcess
+  /** Makes a replica the primary. Resolves when it takes writes. */
+  promote(): Promise<void>
   stop(): Promise<void>
 }
 
 /** The role `guarded` and its members need a password; nobody else does. */
 const ACCESS = `host all +guarded 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
+host replication all 127.0.0.1/32 trust
 `
 
 /** The data need not survive a crash, and there is little of it. */
 const SETTINGS = { fsync: 'off', shared_buffers: '16MB', autovacuum: 'off', unix_socket_directories: '' }
 
-/** A private server on a random port of loopback, with data of its own. It starts in about two seconds. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * A private server on a random port of loopback, with data of its own. It starts in about two seconds.
+ *
+ * @param how `replicaOf`: the server is an asynchronous replica of that one.
+ */
+export async function startPostgres({ replicaOf }: { replicaOf?: PostgresServer } = {}): Promise<PostgresServer> {
   const data = await mkdtemp(join(dataOfRun(), 'server-'))
   const user = await userOfRun()
   if (user) await chown(data, user.uid, user.gid)
-  const how = ['--no-sync', '--auth=trust', '--username=evergreen', '--locale=C', '--encoding=UTF8']
-  await ended(run('initdb', ['--pgdata', data, ...how], user))
+  if (replicaOf) {
+    const how = ['--no-sync', '--write-recovery-conf', '--checkpoint=fast', '--wal-method=stream']
+    await ended(run('pg_basebackup', ['--pgdata', data, ...how, '--dbname', replicaOf.url], user))
+  } else {
+    const how = ['--no-sync', '--auth=trust', '--username=evergreen', '--locale=C', '--encoding=UTF8']
+    await ended(run('initdb', ['--pgdata', data, ...how], user))
+  }
   await writeFile(join(data, 'pg_hba.conf'), ACCESS)
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -59,7 +71,8 @@ async function started(data: string, port: number, user?: Ids): Promise<Postgres
     let printed = ''
     child.stderr.on('data', (chunk: Buffer) => {
       printed = (printed + chunk.toString()).slice(-2_000)
-      if (printed.includes('ready to accept connections')) resolve()
+      // A replica is ready to accept read-only connections.
+      if (/ready to accept (read-only )?connections/.test(printed)) resolve()
     })
     exited.then(() => reject(new Error(`postgres ended: ${printed}`)), reject)
   })
@@ -67,6 +80,7 @@ async function started(data: string, port: number, user?: Ids): Promise<Postgres
     port,
     url: `postgres://evergreen@127.0.0.1:${port}/postgres`,
     process: child,
+    promote: () => ended(run('pg_ctl', ['promote', '--wait', '--pgdata', data], user)),
     async stop() {
       // SIGQUIT ends all processes of the server at once.
       child.kill('SIGQUIT')
@@ -98,7 +112,7 @@ async function ended(child: ReturnType<typeof run>): Promise<void> {
   let printed = ''
   child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`initdb ended with ${code}: ${printed}`)
+  if (code !== 0) throw new Error(`${child.spawnfile} ended with ${code}: ${printed}`)
 }
 
 const dataOfRun = () => process.env.TEST_POSTGRES_DATA!

@@ -1,9 +1,9 @@
 // Finds a PostgreSQL for the suites that need one, once for the whole run: on PATH or where Debian puts it, else Debian's
 // package where this process may install it, else the server at POSTGRES_URL (for the suites that can share one).
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { aptInstall } from './apt-install.mjs'
 
 export default function setup() {
@@ -29,7 +29,10 @@ function binaries() {
     ...(process.env.PATH ?? '').split(delimiter),
     ...versions.map((version) => join(debian, version, 'bin')),
   ]
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && versionOf(join(folder, 'postgres')) >= 12)
+  const isNewEnough = (folder) => existsSync(join(folder, 'initdb')) && versionOf(join(folder, 'postgres')) >= 12
+  const found = folders.find(isNewEnough)
+  // The other programs lie beside initdb, but perhaps not beside a link to it.
+  return found && dirname(realpathSync(join(found, 'initdb')))
 }
 
 function versionOf(postgres) {

@@ -1,0 +1,8 @@
+/**
+ * A store that all processes of one machine share through an SQLite file.
+ *
+ * @module axios-evergreen/sqlite
+ */
+export { sqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
+export type { SqliteDatabase } from './sqlite-register.ts'
+export type { EncryptionKey } from '../store/sealed-box.ts'

@@ -1,0 +1,67 @@
+import type * as Fs from 'node:fs'
+import type * as Path from 'node:path'
+import type * as Url from 'node:url'
+import { builtinModule } from '../core/runtime.ts'
+import { ForeignAnswer } from '../store/reason.ts'
+import type { SqliteDatabase } from './sqlite-register.ts'
+
+/** In the header of each file that this store has made: `EVGR`. */
+const APPLICATION_ID = 0x45564752
+
+/** Types of network file systems (Linux, `statfs`): NFS, SMB, CIFS, AFS, Ceph. Their locks and shared memory do not reach other machines. */
+const NETWORK = [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x5346414f, 0x00c36400]
+
+/** Node loads nothing of this for those who pass `database`. */
+const builtin = builtinModule as (id: string) => unknown
+
+/** @returns A function that opens the file. @throws {TypeError} naming the option, or the Node version. */
+export function opening(file: string | URL, busyMs: number): () => SqliteDatabase {
+  const sqlite = builtin('node:sqlite') as { DatabaseSync: new (path: string) => SqliteDatabase } | undefined
+  if (!sqlite)
+    throw new TypeError(
+      'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass database of better-sqlite3',
+    )
+  const fs = builtin('node:fs') as typeof Fs
+  const path = pathOf(file)
+  return () => {
+    makePlace(fs, path)
+    const database = new sqlite.DatabaseSync(path)
+    // Other processes may be making the same file.
+    database.exec(`PRAGMA busy_timeout = ${busyMs}`)
+    own(database)
+    // Not before: the file of another application keeps its rights.
+    if ((fs.statSync(path).mode & 0o077) !== 0) fs.chmodSync(path, 0o600)
+    return database
+  }
+}
+
+function pathOf(file: string | URL): string {
+  const urls = builtin('node:url') as typeof Url
+  const path = file instanceof URL ? urls.fileURLToPath(file) : file
+  if (typeof path !== 'string' || path === '' || path === ':memory:')
+    throw new TypeError('file must be a path or a file: URL, in a folder that all processes share')
+  return path
+}
+
+/** SQLite gives its other files the rights of this one. */
+function makePlace(fs: typeof Fs, path: string): void {
+  const paths = builtin('node:path') as typeof Path
+  const folder = paths.dirname(path)
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (NETWORK.includes(fs.statfsSync(folder).type))
+    throw new ForeignAnswer('file is on a network file system, where processes cannot share it: name a local one')
+  fs.closeSync(fs.openSync(path, 'a', 0o600))
+}
+
+/** Marks a new file as one of this store. */
+function own(database: SqliteDatabase): void {
+  const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: unknown }
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: unknown }
+  if (Number(id) !== APPLICATION_ID) {
+    if (Number(id) !== 0 || Number(tables) > 0)
+      throw new ForeignAnswer('file is the database of another application: name another file, or pass it as database')
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  }
+  // Readers do not wait for writers.
+  database.exec('PRAGMA journal_mode = WAL')
+}

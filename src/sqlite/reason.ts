@@ -1,0 +1,57 @@
+import { member } from '../core/thrown.ts'
+import { reasonIn } from '../store/reason.ts'
+
+const RIGHTS = 'the file and its folder must belong to the user of this process, and be writable'
+
+/** Advice by the result code of SQLite, or by the code of the system. */
+const ADVICE = {
+  BUSY: 'another process writes to the file for too long, or was stopped while it did',
+  CANTOPEN: RIGHTS,
+  CORRUPT: 'the file is damaged: delete it, and log in or obtain again',
+  EACCES: RIGHTS,
+  EISDIR: 'file is a folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path of file is no folder',
+  EPERM: RIGHTS,
+  EROFS: RIGHTS,
+  FULL: 'the disk is full',
+  IOERR: 'the disk or its file system failed: a network file system cannot be used',
+  NOTADB: 'the file is no SQLite database: name another file',
+  READONLY: RIGHTS,
+}
+
+/** The primary result codes that node:sqlite gives as numbers (SQLite, "Result and Error Codes"). */
+const CODES = new Map<number, string>([
+  ...([
+    [5, 'BUSY'],
+    [6, 'LOCKED'],
+    [8, 'READONLY'],
+    [10, 'IOERR'],
+    [11, 'CORRUPT'],
+  ] as const),
+  ...([
+    [13, 'FULL'],
+    [14, 'CANTOPEN'],
+    [26, 'NOTADB'],
+  ] as const),
+])
+
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [
+    /within a transaction/,
+    'the database has an open transaction, which could be rolled back: pass a connection of its own',
+  ],
+  [/no such column|has no column|NOT NULL constraint/, 'the table has other columns than this store makes'],
+  [/not open|closed database/, 'the database is closed: close the manager first'],
+]
+
+/** @returns Why a step failed, without secrets: messages of SQLite quote values. */
+export function reasonOf(thrown: unknown): string {
+  const [number, given, message] = ['errcode', 'code', 'message'].map((name) => member(thrown, name))
+  const words = WORDS.find(([pattern]) => typeof message === 'string' && pattern.test(message))?.[1]
+  if (words !== undefined) return words
+  const primary = typeof number === 'number' ? CODES.get(number & 0xff) : undefined
+  // better-sqlite3 and bun:sqlite name the extended code: SQLITE_READONLY_DIRECTORY.
+  const code = primary ?? (typeof given === 'string' ? given.replace(/^SQLITE_([A-Z]+)(_.*)?$/, '$1') : given)
+  return primary === undefined && code === given ? reasonIn(thrown, ADVICE) : reasonIn({ code }, ADVICE)
+}

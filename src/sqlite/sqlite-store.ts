@@ -1,0 +1,68 @@
+import { checkObject, ownOptions } from '../core/option-checks.ts'
+import type { TokenStore } from '../core/token-store.ts'
+import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { opening } from './open-file.ts'
+import { reasonOf } from './reason.ts'
+import { type SqliteDatabase, sqliteRegister } from './sqlite-register.ts'
+
+export type SqliteStoreOptions = SharedStoreOptions & {
+  /** Name of the table, which the store makes. Default `evergreen_tokens`. */
+  table?: string | undefined
+} & (
+    | {
+        /**
+         * The file, on a local disk. Needs node:sqlite (Node 22.13 or newer). The store makes the folders (for their owner alone) and the file (readable
+         * by its owner alone; one that exists is made so).
+         */
+        file: string | URL
+      }
+    | {
+        /** An open database of node:sqlite, better-sqlite3 or bun:sqlite. While its owner has a transaction open, the store cannot use it. */
+        database: SqliteDatabase
+      }
+  )
+
+/**
+ * Shares the tokens of each account among all processes of one machine that use the same file and the same `prefix`: command-line tools, desktop
+ * programs, workers. One process renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that
+ * renews dies.
+ *
+ * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { sqliteStore } from 'axios-evergreen/sqlite'
+ * import { homedir } from 'node:os'
+ * import { join } from 'node:path'
+ *
+ * const store = sqliteStore({ file: join(homedir(), '.config', 'my-tool', 'tokens.db') })
+ * const tokens = createTokenManager({ source, store })
+ * ```
+ * @throws {TypeError | RangeError} naming the option, or the Node version.
+ */
+export function sqliteStore(options: SqliteStoreOptions): TokenStore {
+  const own = ownOptions('The options of sqliteStore', options, [
+    'file',
+    'database',
+    'table',
+    ...SHARED_OPTIONS,
+  ] as never)
+  const { file, database, table, ...shared } = own as SharedStoreOptions & {
+    file?: string | URL
+    database?: SqliteDatabase
+    table?: string
+  }
+  if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
+  const busyMs = Math.floor(Math.min(shared.commandTimeoutMs ?? 250, 2_000) / 2)
+  const open = file === undefined ? onGiven(database) : opening(file, busyMs)
+  return storeOn(sqliteRegister(open, busyMs, table), shared, reasonOf)
+}
+
+function onGiven(database: unknown): () => SqliteDatabase {
+  checkObject('database', database)
+  for (const method of ['exec', 'prepare'])
+    if (typeof Reflect.get(database as object, method) !== 'function')
+      throw new TypeError(
+        `database must have a method ${method}, as a database of node:sqlite, better-sqlite3 or bun:sqlite has`,
+      )
+  return () => database as SqliteDatabase
+}

@@ -1,0 +1,113 @@
+import { expect, it } from '@jest/globals'
+import { startRedis, type RedisServer } from '../../scripts/lib/redis-server.mjs'
+import { redisStore } from '../../src/redis/index.ts'
+import { redisRegister } from '../../src/redis/redis-register.ts'
+import { manage, type Managed } from '../support/managed.ts'
+import { describeRedis } from '../support/redis-server.ts'
+import { settle } from '../support/watched-clock.ts'
+import { World } from './world.ts'
+
+const kindsOf = ({ told }: Managed) => told.anomaly.map(({ kind }) => kind)
+
+describeRedis('given a Redis that loses writes', () => {
+  const world = new World()
+  const presented = () => world.source.calls.flatMap(({ refreshToken }) => refreshToken ?? [])
+
+  /** Makes `replica` a replica of `master`, with all that stands there. */
+  async function follow(replica: RedisServer, master: RedisServer): Promise<void> {
+    await replica.command('REPLICAOF', '127.0.0.1', String(master.port))
+    for (
+      const isInSync = async () => String(await replica.command('INFO', 'replication')).includes('link_status:up');
+      ;
+    ) {
+      if (await isInSync()) return
+      await settle()
+    }
+  }
+
+  it('when a failover loses the last write, and a failback leads to the same process, then its refresh token is in doubt (F233)', async () => {
+    const [master, replica] = [await startRedis(), await startRedis()]
+    // The first replica of a master changes its replication id.
+    await follow(replica, master)
+    const first = await world.start({ url: master.url })
+    await first.tokens.getAccessToken()
+    await master.command('WAIT', '1', '0')
+    // The replica is cut off. What the master stores now is lost.
+    await replica.command('REPLICAOF', 'NO', 'ONE')
+    await first.tokens.renew()
+    await follow(master, replica)
+    await master.command('REPLICAOF', 'NO', 'ONE')
+
+    const second = await world.start({ url: master.url })
+    expect(await second.tokens.getAccessToken()).toBe('access-1')
+    await second.tokens.renew()
+    await settle()
+    expect(presented()).toEqual(['refresh-1'])
+    expect(world.source.kinds).toBe('obtain refresh obtain')
+    expect(kindsOf(second)).toContain('store-restored')
+    expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
+    await master.stop()
+    await replica.stop()
+  })
+
+  it('when an owner that has seen the epoch before meets the new one, then its claim is not stored, and its refresh token is in doubt (F236)', async () => {
+    const server = await startRedis()
+    const [first, second] = [await world.start({ url: server.url }), await world.start({ url: server.url })]
+    await first.tokens.getAccessToken()
+    await second.tokens.getAccessToken()
+    await server.command('SAVE')
+    await first.tokens.renew()
+    await server.kill()
+    await server.restart()
+    while (String(await server.command('CLIENT', 'LIST')).split('\n').length < 4) await settle()
+    await second.tokens.renew()
+    await settle()
+    expect(presented()).toEqual(['refresh-1'])
+    expect(kindsOf(second)).toContain('store-restored')
+    expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
+    await server.stop()
+  })
+
+  it('when a replace was computed from what an earlier epoch held, then it stores nothing (F236)', async () => {
+    const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+    const register = redisRegister(await world.connect(server.url))
+    await register.replace('{key}', undefined, 'a', 3_600_000)
+    const { epoch } = await register.read('{key}')
+    await server.kill()
+    await server.restart()
+    while (String(await server.command('CLIENT', 'LIST')).split('\n').length < 3) await settle()
+    expect(await register.replace('{key}', 'a', 'b', 3_600_000, epoch!)).toBe(false)
+    const after = await register.read('{key}')
+    expect(after.value).toBe('a')
+    expect(after.epoch).not.toBe(epoch)
+    expect(await register.replace('{key}', 'a', 'b', 3_600_000, after.epoch!)).toBe(true)
+    await server.stop()
+  })
+
+  it('when the epoch is known, then a read does not ask for it again', async () => {
+    const register = redisRegister(await world.connect())
+    const infos = async () =>
+      Number(/cmdstat_info:calls=(\d+)/.exec(String(await world.server.command('INFO', 'commandstats')))![1])
+    const first = await register.read('{key}')
+    const before = await infos()
+    for (let n = 0; n < 10; n += 1) expect((await register.read('{key}')).epoch).toBe(first.epoch)
+    // The question itself.
+    expect((await infos()) - before).toBe(1)
+  })
+
+  it('when the user may not ask for INFO, then one anomaly says so, and tokens are shared all the same (F235)', async () => {
+    const rights = ['+evalsha', '+eval', '+time', '+type', '+getrange', '+set', '~{evergreen:*']
+    await world.server.command('ACL', 'SETUSER', 'blind', 'reset', 'on', '>pass', ...rights)
+    const client = await world.connect(world.server.url.replace('//', '//blind:pass@'))
+    const { tokens, told } = manage(world.source, { store: redisStore({ client }) }, world.clock)
+    await tokens.getAccessToken()
+    await tokens.renew()
+    const unknown = told.anomaly.filter(({ kind }) => kind === 'store-epoch-unknown')
+    expect(unknown).toEqual([
+      { kind: 'store-epoch-unknown', message: expect.stringContaining('For Redis, grant the user +info') as unknown },
+    ])
+    expect(told.storeUnavailable).toEqual([])
+    expect(await world.stored()).toHaveLength(1)
+    await tokens.close()
+  })
+})

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundleSource } from '../support/bundle.ts'
+import { nodeWithSqlite } from '../support/node-sqlite.ts'
+
+const node = nodeWithSqlite()
+const folder = mkdtempSync(join(tmpdir(), 'evergreen-file-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Each line that a process prints is one JSON value. */
+function start(bundle: string, program: string): { child: ChildProcess; lines: unknown[]; ended: Promise<unknown> } {
+  const text = `import { createTokenManager, sqliteStore, startTokenService, clientCredentials, tokenRegisterChecks } from ${JSON.stringify(bundle)}
+    const tell = (value) => console.log(JSON.stringify(value))
+    ${program}`
+  // Below the project, where the bundle finds its dependencies.
+  const child = spawn(node!, ['--no-warnings', '--input-type=module', '-e', text], { stdio: ['pipe', 'pipe', 'pipe'] })
+  let printed = ''
+  let failed = ''
+  const lines: unknown[] = []
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk.toString()
+    const whole = printed.split('\n')
+    printed = whole.pop()!
+    lines.push(...whole.map((line) => JSON.parse(line) as unknown))
+  })
+  child.stderr.on('data', (chunk: Buffer) => (failed += chunk.toString()))
+  const ended = once(child, 'close').then(([code]) => {
+    if (code !== 0 && code !== null) throw new Error(failed)
+  })
+  return { child, lines, ended }
+}
+
+const manager = (file: string, rest = '') => `
+  let calls = 0
+  const source = { id: 'a', async obtain() { calls += 1; await new Promise((go) => setTimeout(go, 50)); return { accessToken: 'access-' + process.pid, accessLifetimeMs: 600000 } } }
+  const tokens = createTokenManager({ source, store: sqliteStore({ file: ${JSON.stringify(file)}${rest} }) })
+  const reports = []
+  tokens.on('storeUnavailable', ({ message }) => reports.push(message))
+  tokens.on('anomaly', () => {})
+`
+
+;(node ? describe : describe.skip)('given processes of one machine, and a file of node:sqlite', () => {
+  let bundle: string
+  beforeAll(async () => {
+    bundle = await bundleSource()
+  })
+  const run = async (program: string) => {
+    const { lines, ended } = start(bundle, program)
+    await ended
+    return lines
+  }
+  const asked = (file: string) => `${manager(file)}
+    await tokens.getAccessToken()
+    await tokens.close()
+    tell({ calls, reports })`
+
+  it('when five start at once, then one of them obtains, and the file is for its owner alone', async () => {
+    const file = join(folder, 'new', 'deep', 'tokens.db')
+    const program = `${manager(file, ', commandTimeoutMs: 5000')}
+      const token = await tokens.getAccessToken()
+      await tokens.close()
+      tell({ calls, token, reports })`
+    const told = (await Promise.all([1, 2, 3, 4, 5].map(() => run(program)))).flat() as {
+      calls: number
+      token: string
+      reports: string[]
+    }[]
+    expect(told.map(({ reports }) => reports)).toEqual([[], [], [], [], []])
+    expect(new Set(told.map(({ token }) => token)).size).toBe(1)
+    expect(told.reduce((sum, { calls }) => sum + calls, 0)).toBe(1)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'new', 'deep')).mode & 0o777).toBe(0o700)
+  })
+
+  it('when a database of node:sqlite is passed, then two stores on it share', async () => {
+    const told = await run(`
+      const { DatabaseSync } = await import('node:sqlite')
+      let calls = 0
+      const source = { id: 'a', async obtain() { calls += 1; return { accessToken: 'access-' + calls, accessLifetimeMs: 600000 } } }
+      const both = [1, 2].map(() => createTokenManager({ source, store: sqliteStore({ database: new DatabaseSync(${JSON.stringify(join(folder, 'own.db'))}) }) }))
+      for (const tokens of both) { tokens.on('anomaly', () => {}); tell(await tokens.getAccessToken()); await tokens.close() }`)
+    expect(told).toEqual(['access-1', 'access-1'])
+  })
+
+  it('when others may read a file that exists, then that is taken away', async () => {
+    const file = join(folder, 'open.db')
+    await run(asked(file))
+    chmodSync(file, 0o644)
+    expect(await run(asked(file))).toEqual([{ calls: 0, reports: [] }])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it.each<[string, (file: string) => unknown, string]>([
+    [
+      'no database',
+      (file) => writeFileSync(file, 'text, '.repeat(1_000), { mode: 0o644 }),
+      'NOTADB: the file is no SQLite database: name another file',
+    ],
+    ['a folder', (file) => mkdirSync(file), 'EISDIR: file is a folder'],
+  ])('when it is %s, then the reason says so, and it is left as it was (F141)', async (name, make, reason) => {
+    const file = join(folder, name)
+    make(file)
+    const before = statSync(file).mode
+    expect(await run(asked(file))).toEqual([
+      { calls: 1, reports: [`The shared token store is unavailable (${reason})`] },
+    ])
+    expect(statSync(file).mode).toBe(before)
+  })
+
+  it('when it belongs to another application, then the reason says so, and it is left as it was', async () => {
+    const file = join(folder, 'theirs.db')
+    await run(`
+      const { DatabaseSync } = await import('node:sqlite')
+      new DatabaseSync(${JSON.stringify(file)}).exec('CREATE TABLE notes (n)')`)
+    chmodSync(file, 0o644)
+    const reason = 'file is the database of another application: name another file, or pass it as database'
+    expect(await run(asked(file))).toEqual([
+      { calls: 1, reports: [`The shared token store is unavailable (${reason})`] },
+    ])
+    expect(statSync(file).mode & 0o777).toBe(0o644)
+  })
+
+  it('when a process is stopped again and again in the middle of its steps, then it goes on without harm (F240)', async () => {
+    const file = join(folder, 'stopped.db')
+    const { child, lines, ended } = start(
+      bundle,
+      `${manager(file)}
+      for (let n = 0; n < 300; n += 1) { await tokens.reset().catch(() => {}); if (n % 30 === 29) tell(n) }
+      await tokens.getAccessToken()
+      await tokens.close()
+      tell('done')`,
+    )
+    for (let seen = 0; seen < 9; seen += 1) {
+      while (lines.length <= seen) await new Promise(setImmediate)
+      child.kill('SIGSTOP')
+      // Meanwhile another process uses the file, or is told that it cannot.
+      await run(asked(file))
+      child.kill('SIGCONT')
+    }
+    await ended
+    expect(lines.at(-1)).toBe('done')
+    expect(await run(asked(file))).toEqual([{ calls: 0, reports: [] }])
+  })
+})

@@ -1,0 +1,170 @@
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts'
+import { reasonOf } from '../../src/sqlite/reason.ts'
+import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
+import { storeOn } from '../../src/store/shared-store.ts'
+import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
+import { tokenStoreContract } from '../support/token-store-contract.ts'
+
+const HOUR = 3_600_000
+const KEY = '{evergreen:0123}'
+const folder = mkdtempSync(join(tmpdir(), 'evergreen-sqlite-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let files = 0
+const newFile = () => join(folder, `${(files += 1)}.db`)
+const opened: { close(): void }[] = []
+const open = (file: string, readonly = false) => {
+  const database = new BetterSqlite!(file, { readonly })
+  opened.push(database)
+  return database
+}
+afterEach(() => {
+  for (const database of opened.splice(0)) database.close()
+})
+const registerOn = (file: string, busyMs = 100) => {
+  const database = open(file)
+  return sqliteRegister(() => database, busyMs)
+}
+
+describeSqlite('given a database of better-sqlite3', () => {
+  const shared = newFile()
+  for (const { name, run } of tokenRegisterChecks(async () => ({ register: registerOn(shared) })))
+    it(`when its register is checked, then ${name}`, run)
+
+  tokenStoreContract('sqlite', (clock) => {
+    const database = open(newFile())
+    return storeOn(
+      sqliteRegister(
+        () => database,
+        100,
+        undefined,
+        () => clock.wallNow(),
+      ),
+      {},
+      reasonOf,
+    )
+  })
+
+  it('when two processes share it, then one of them obtains', async () => {
+    const file = newFile()
+    const source = new ScriptedSource({ pairs: true })
+    const [first, second] = [1, 2].map(() => manage(source, { store: sqliteStore({ database: open(file) }) }).tokens)
+    expect([await first!.getAccessToken(), await second!.getAccessToken()]).toEqual(['access-1', 'access-1'])
+    await first!.renew()
+    expect(source.kinds).toBe('obtain refresh')
+  })
+
+  it('when another connection writes, then a step waits within its limit, rejects, and the next one succeeds', async () => {
+    const file = newFile()
+    const [mine, other] = [registerOn(file, 20), open(file)]
+    await mine.replace(KEY, undefined, 'a', HOUR)
+    other.exec('BEGIN IMMEDIATE')
+    expect(reasonOf(await outcome(mine.replace(KEY, 'a', 'b', HOUR)))).toMatch(/^BUSY: another process writes/)
+    other.exec('ROLLBACK')
+    expect(await mine.replace(KEY, 'a', 'b', HOUR)).toBe(true)
+  })
+
+  it('when its owner has a transaction open, then both steps reject, and the transaction is untouched', async () => {
+    const database = open(newFile())
+    const register = sqliteRegister(() => database, 20)
+    await register.replace(KEY, undefined, 'a', HOUR)
+    database.exec('CREATE TABLE theirs (n); BEGIN; INSERT INTO theirs VALUES (1)')
+    const reason = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
+    expect(reasonOf(await outcome(register.replace(KEY, 'a', 'b', HOUR)))).toBe(reason)
+    expect(reasonOf(await outcome(register.read(KEY)))).toBe(reason)
+    database.exec('COMMIT')
+    expect(database.prepare('SELECT count(*) AS n FROM theirs').get()).toEqual({ n: 1 })
+    expect(await register.replace(KEY, 'a', 'b', HOUR)).toBe(true)
+  })
+
+  it('when a step has ended, then the busy timeout of its owner is back', async () => {
+    const database = open(newFile())
+    database.exec('PRAGMA busy_timeout = 1234')
+    await sqliteRegister(() => database, 20).read(KEY)
+    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 1_234 })
+  })
+
+  it('when the file is made anew between a read and its replace, then nothing is stored (F236)', async () => {
+    const [before, after] = [registerOn(newFile()), registerOn(newFile())]
+    const { epoch } = await before.read(KEY)
+    expect(await after.replace(KEY, undefined, 'a', HOUR, epoch!)).toBe(false)
+    const reading = await after.read(KEY)
+    expect(reading.epoch).not.toBe(epoch)
+    expect(await after.replace(KEY, undefined, 'a', HOUR, reading.epoch!)).toBe(true)
+  })
+
+  it.each<[string, (file: string) => void, RegExp]>([
+    [
+      'is no database',
+      (file) => writeFileSync(file, 'no database, '.repeat(1_000)),
+      /^NOTADB: the file is no SQLite database/,
+    ],
+    [
+      'has a table of another shape',
+      (file) => open(file).exec('CREATE TABLE evergreen_tokens (key TEXT PRIMARY KEY, other TEXT)'),
+      /^the table has other columns than this store makes$/,
+    ],
+  ])('when the file %s, then the reason says so (F141)', async (_, make, reason) => {
+    const file = newFile()
+    make(file)
+    const database = open(file)
+    expect(reasonOf(await outcome(sqliteRegister(() => database, 20).read(KEY)))).toMatch(reason)
+  })
+
+  it('when the database may only be read, or is closed, then the reason says so (F151)', async () => {
+    const file = newFile()
+    await registerOn(file).replace(KEY, undefined, 'a', HOUR)
+    const database = open(file, true)
+    const register = sqliteRegister(() => database, 20)
+    expect(reasonOf(await outcome(register.replace(KEY, 'a', 'b', HOUR)))).toMatch(/^READONLY: the file and its folder/)
+    const closed = open(file)
+    closed.close()
+    expect(reasonOf(await outcome(sqliteRegister(() => closed, 20).read(KEY)))).toBe(
+      'the database is closed: close the manager first',
+    )
+  })
+
+  it('when the disk is full, then the reason says so, and what stood there stands', async () => {
+    const database = open(newFile())
+    const register = sqliteRegister(() => database, 20)
+    await register.replace(KEY, undefined, 'a', HOUR)
+    const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number }
+    database.exec(`PRAGMA max_page_count = ${pages}`)
+    expect(reasonOf(await outcome(register.replace(KEY, 'a', 'x'.repeat(100_000), HOUR)))).toBe(
+      'FULL: the disk is full',
+    )
+    expect((await register.read(KEY)).value).toBe('a')
+  })
+})
+
+describe('given options of sqliteStore that are wrong', () => {
+  it.each<[string, object, string]>([
+    ['neither file nor database', {}, 'Pass either file or database'],
+    ['both', { file: 'a.db', database: { exec() {}, prepare() {} } }, 'Pass either file or database'],
+    ['a database of another kind', { database: { query: () => 1 } }, 'database must have a method exec'],
+    ['a table with a quote', { database: { exec() {}, prepare() {} }, table: 'a"b' }, 'table must be a name'],
+    ['an unknown option', { database: { exec() {}, prepare() {} }, path: 'a' }, 'path'],
+  ])('when there is %s, then it is refused by name (F181)', (_, options, words) => {
+    const create = () => sqliteStore(options as SqliteStoreOptions)
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(words)
+  })
+
+  const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
+  it(`when this Node ${hasSqlite ? 'has' : 'has no'} node:sqlite, then file is ${hasSqlite ? 'taken' : 'refused, and the version is named'}`, () => {
+    const create = () => sqliteStore({ file: join(folder, 'version.db') })
+    if (hasSqlite) expect(create().kind).toBe('sqlite')
+    else
+      expect(create).toThrow(
+        new TypeError(
+          'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass database of better-sqlite3',
+        ),
+      )
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager } from '../../src/index.ts'
+import { type RegisterReading, sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { settle } from '../support/watched-clock.ts'
+
+/** A register that answers each step after `latencyMs`, or not at all. */
+class Slow extends MemoryRegister {
+  latencyMs = 10
+  isSilent = false
+  sent = 0
+  inFlight = 0
+  mostInFlight = 0
+  readonly #own: ManualClock
+
+  constructor(clock: ManualClock) {
+    super(clock)
+    this.#own = clock
+  }
+
+  override async read(key: string): Promise<RegisterReading> {
+    await this.#pass()
+    return super.read(key)
+  }
+
+  override async replace(...given: Parameters<MemoryRegister['replace']>): Promise<boolean> {
+    await this.#pass()
+    return super.replace(...given)
+  }
+
+  async #pass(): Promise<void> {
+    this.sent += 1
+    this.inFlight += 1
+    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight)
+    if (this.isSilent) await new Promise<never>(() => undefined)
+    await new Promise<void>((resolve) => this.#own.setTimer(resolve, this.latencyMs))
+    this.inFlight -= 1
+  }
+}
+
+function start(accounts: number, options: SharedStoreOptions = {}) {
+  const clock = manualClock()
+  const register = new Slow(clock)
+  const store = sharedStore(register, options)
+  const fleet = Array.from({ length: accounts }, (_, n) =>
+    manage(new ScriptedSource({ pairs: true }), { store, storeKey: `account ${n}` }, clock),
+  )
+  return { clock, register, fleet, reports: () => fleet.flatMap(({ told }) => told.storeUnavailable) }
+}
+
+describe('given a thousand accounts in one process, that start at once', () => {
+  it('when the store is healthy, then some fifty steps are in flight at most, no outage is told, and all records are stored (F238)', async () => {
+    const { clock, register, fleet, reports } = start(1_000)
+    const served = Promise.all(fleet.map(({ tokens }) => tokens.getAccessToken()))
+    // 3 000 steps of 10 ms, up to 50 at once: longer than the limit of any step.
+    while (register.values.size < 1_000 || register.inFlight > 0) await clock.advance(10)
+    await served
+    expect(register.mostInFlight).toBeLessThanOrEqual(50)
+    expect(reports()).toEqual([])
+    expect(fleet.map(({ source }) => source.kinds)).toEqual(fleet.map(() => 'obtain'))
+  })
+
+  it('when the store does not answer, then all are told at the limit of the first steps', async () => {
+    const { clock, register, fleet, reports } = start(1_000, { onUnavailable: 'fail' })
+    register.isSilent = true
+    const told = Promise.all(fleet.map(({ tokens }) => outcome(tokens.getAccessToken())))
+    await clock.advance(1_000)
+    for (const error of await told) expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(reports()).toHaveLength(1_000)
+    expect(register.sent).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('given a store that has fallen silent', () => {
+  it('when an account goes on, then four steps wait at once, and each is forgotten a second after its limit (F237)', async () => {
+    const { clock, register, fleet } = start(20, { onUnavailable: 'fail' })
+    register.isSilent = true
+    const ask = () => Promise.all(fleet.map(({ tokens }) => outcome(tokens.reset())))
+    const asked = ask()
+    await clock.advance(250)
+    await asked
+    expect(register.sent).toBe(20)
+    expect(await ask()).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('the last 20 steps have no answer yet') as unknown }),
+    )
+    expect(register.sent).toBe(20)
+    for (let second = 1; second <= 8; second += 1) {
+      const again = ask()
+      await clock.advance(1_250)
+      await again
+      expect(register.sent).toBeLessThanOrEqual(20 + 4 * second)
+    }
+    expect(register.sent).toBeGreaterThanOrEqual(20 + 4 * 7)
+  })
+
+  it('when it answers again, then it is in use again at once', async () => {
+    const { clock, register, fleet } = start(1, { onUnavailable: 'fail' })
+    const [{ tokens }] = fleet as [(typeof fleet)[0]]
+    register.isSilent = true
+    const first = outcome(tokens.reset())
+    await clock.advance(250)
+    expect(await first).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    register.isSilent = false
+    const second = outcome(tokens.reset())
+    await clock.advance(50)
+    expect(await second).toBeUndefined()
+  })
+})
+
+describe('given a process that is too busy to read its answers', () => {
+  /** Answers one step for each turn of the loop, and keeps the loop busy. Each answer is there in time. */
+  class Queue extends MemoryRegister {
+    readonly #next: (() => void)[] = []
+
+    override async read(key: string): Promise<RegisterReading> {
+      await this.#turn()
+      return super.read(key)
+    }
+
+    override async replace(...given: Parameters<MemoryRegister['replace']>): Promise<boolean> {
+      await this.#turn()
+      return super.replace(...given)
+    }
+
+    #turn(): Promise<void> {
+      return new Promise((resolve) => {
+        this.#next.push(resolve)
+        if (this.#next.length === 1) setImmediate(() => this.#work())
+      })
+    }
+
+    #work(): void {
+      for (const until = performance.now() + 15; performance.now() < until;);
+      this.#next.shift()?.()
+      if (this.#next.length > 0) setImmediate(() => this.#work())
+    }
+  }
+
+  it('when forty owners of one account read their answers late, then no outage is told, and there is one token call (F238)', async () => {
+    const register = new Queue()
+    const source = new ScriptedSource({ pairs: true })
+    const told: string[] = []
+    const fleet = Array.from({ length: 40 }, () => {
+      const tokens = createTokenManager({ source, store: sharedStore(register, { commandTimeoutMs: 50 }) })
+      tokens.on('storeUnavailable', ({ message }) => told.push(message))
+      return tokens
+    })
+    const got = await Promise.all(fleet.map((tokens) => tokens.getAccessToken()))
+    expect([told, new Set(got).size, source.kinds]).toEqual([[], 1, 'obtain'])
+    for (const tokens of fleet) await tokens.close()
+    await settle()
+  })
+})

