@@ -5,6 +5,8 @@ const processes = [
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom. */
 const guests = [
+  'sqlite/file',
+  'sqlite/sqlite-store',
   'faults/jsdom',
   'inspector/inspect',
   'oauth2/servers',

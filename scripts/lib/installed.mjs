@@ -15,8 +15,9 @@ const CODE = [
   'test/oauth2/support',
   'test/opentelemetry',
 ]
-const TESTS = [...CODE, 'test/support/jsdom']
+const TESTS = [...CODE, 'test/support/jsdom', 'test/sqlite']
 const GATE = [...TESTS, 'scripts/package', 'scripts/site']
+const COMPILED = ['test/sqlite']
 const GROUPS = { '--code': CODE, '--tests': TESTS, '--gate': GATE }
 
 for (const folder of process.argv.slice(2).flatMap((name) => GROUPS[name] ?? [name])) install(folder)
@@ -34,6 +35,12 @@ function install(folder) {
     Object.entries(process.env).filter(([name]) => !/^npm_(?!config_registry)/i.test(name)),
   )
   const options = { cwd, env, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' }
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], options)
+  try {
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], options)
+  } catch (error) {
+    // It is compiled here, and this machine may have no compiler: then its tests say that they are skipped.
+    if (!COMPILED.includes(folder) || process.env.CI) throw error
+    return
+  }
   writeFileSync(stamp, lock)
 }
