@@ -4,6 +4,7 @@ import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/share
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
 import { indexedDatabases } from './indexed-db.ts'
+import { livingStore } from './living-store.ts'
 import { StorageAccess } from './storage-access.ts'
 import { tabStore } from './tab-store.ts'
 import { webRegister } from './web-register.ts'
@@ -40,7 +41,7 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const access = new StorageAccess()
   const register = access.watched(webRegister(databases))
   const store = storeOn(register, { ...own, commandTimeoutMs }, (thrown) => access.failed(thrown))
-  return Object.freeze({ ...deniableStore(store as OpenableStore, access), onePerson: true })
+  return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), onePerson: true })
 }
 
 const INSECURE = 'the page is no secure context: serve it over https'
