@@ -1,13 +1,12 @@
 import axios from 'axios'
 import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
-import { followPage, webStore } from 'axios-evergreen/web'
+import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { inspect } from 'axios-evergreen/web/inspector'
-import { browserKey } from './browser-key.js'
 
 const tokens = createTokenManager({
   source: oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'spa', grant: 'login' }),
-  store: webStore({ encryptionKeys: [{ id: 'browser', key: await browserKey('evergreen') }] }),
+  store: webStore({ encryptionKeys: [await browserKey()] }),
 })
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
@@ -16,7 +15,7 @@ followPage(tokens)
 const login = new BroadcastChannel('login')
 login.onmessage = () => location.reload()
 
-const [form, inside, events] = ['login', 'inside', 'events'].map((id) => document.getElementById(id))
+const [form, inside, events, wrong] = ['login', 'inside', 'events', 'wrong'].map((id) => document.getElementById(id))
 // For development: shows what the manager does, and how requests end.
 inspect(tokens, events, { api })
 const show = (isInside) => {
@@ -38,7 +37,9 @@ async function ask() {
 form.onsubmit = async (event) => {
   event.preventDefault()
   const response = await fetch('/login', { method: 'POST', body: new URLSearchParams(new FormData(form)) })
-  if (!response.ok) return alert('Wrong password')
+  form.password.value = ''
+  wrong.textContent = response.ok ? '' : 'Wrong user or password. Try again.'
+  if (!response.ok) return form.password.focus()
   const { access_token, expires_in, refresh_token, refresh_expires_in } = await response.json()
   await tokens.adopt({
     ...{ accessToken: access_token, accessLifetimeMs: expires_in * 1_000 },

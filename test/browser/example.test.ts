@@ -5,6 +5,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
+import { findingsIn } from './support/axe.ts'
 import { describeBrowser, FLAGS } from './support/browser.ts'
 
 describeBrowser('given the example of a single-page application', () => {
@@ -35,9 +36,16 @@ describeBrowser('given the example of a single-page application', () => {
     const complaints: string[] = []
     for (const page of [first, second]) page.on('pageerror', ({ message }) => complaints.push(message))
     await first.goto(address)
+    await first.waitForSelector('#login:not([hidden])')
+    expect(await findingsIn(first)).toEqual([])
+    await first.fill('[name=password]', 'wrong')
+    await first.click('#login button')
+    await first.waitForSelector('#wrong:not(:empty)')
+    expect(await first.inputValue('[name=password]')).toBe('')
     await first.fill('[name=password]', 'lovelace')
     await first.click('#login button')
     await first.waitForSelector('#inside:not([hidden])')
+    expect(await findingsIn(first)).toEqual([])
     await second.goto(address)
     await second.waitForSelector('#inside:not([hidden])')
     expect(await second.textContent('#user')).toBe('ada')
