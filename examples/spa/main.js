@@ -11,10 +11,6 @@ const tokens = createTokenManager({
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 followPage(tokens)
-// After a login or logout in one tab, the other tabs load again, and forget what they showed.
-const login = new BroadcastChannel('login')
-login.onmessage = () => location.reload()
-
 const [form, inside, events, wrong] = ['login', 'inside', 'events', 'wrong'].map((id) => document.getElementById(id))
 // For development: shows what the manager does, and how requests end.
 inspect(tokens, events, { api })
@@ -45,8 +41,6 @@ form.onsubmit = async (event) => {
     ...{ accessToken: access_token, accessLifetimeMs: expires_in * 1_000 },
     ...{ refreshToken: refresh_token, refreshLifetimeMs: refresh_expires_in * 1_000 },
   })
-  login.postMessage('in')
-  await ask()
 }
 document.getElementById('logout').onclick = async () => {
   // Ends the session at the service, so that no copy of its tokens is of use.
@@ -55,9 +49,7 @@ document.getElementById('logout').onclick = async () => {
   } catch {
     // Offline, or the session is over already. This browser forgets its tokens all the same.
   }
-  await tokens.reset()
-  login.postMessage('out')
-  show(false)
+  await tokens.logout()
 }
 // Each button makes trouble at the service. The renewal meets that trouble at once.
 for (const button of document.querySelectorAll('#trouble button'))
@@ -67,8 +59,12 @@ for (const button of document.querySelectorAll('#trouble button'))
     if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events show the failure
   }
 
-tokens.onAny((name, event) => {
-  if (name === 'renewalFailed' && isTokenError(event.error, 'ERR_LOGIN_REQUIRED')) show(false)
+// Here and in other tabs: a login, a logout, the end of a login, and another person.
+tokens.on('loginChanged', ({ login, account }) => {
+  if (login === 'required') show(false)
+  // What this tab shows may belong to somebody else.
+  else if (account !== 'same') ask()
 })
+if (tokens.status().login === 'required') show(false)
 await ask()
 setInterval(() => inside.hidden || ask(), 1_000)
