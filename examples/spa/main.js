@@ -11,6 +11,9 @@ const tokens = createTokenManager({
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 followPage(tokens)
+// After a login or logout in one tab, the other tabs load again, and forget what they showed.
+const login = new BroadcastChannel('login')
+login.onmessage = () => location.reload()
 const [form, inside, events, wrong] = ['login', 'inside', 'events', 'wrong'].map((id) => document.getElementById(id))
 // For development: shows what the manager does, and how requests end.
 inspect(tokens, events, { api })
@@ -41,6 +44,8 @@ form.onsubmit = async (event) => {
     ...{ accessToken: access_token, accessLifetimeMs: expires_in * 1_000 },
     ...{ refreshToken: refresh_token, refreshLifetimeMs: refresh_expires_in * 1_000 },
   })
+  login.postMessage('in')
+  await ask()
 }
 document.getElementById('logout').onclick = async () => {
   // Ends the session at the service, so that no copy of its tokens is of use.
@@ -50,6 +55,7 @@ document.getElementById('logout').onclick = async () => {
     // Offline, or the session is over already. This browser forgets its tokens all the same.
   }
   await tokens.logout()
+  login.postMessage('out')
 }
 // Each button makes trouble at the service. The renewal meets that trouble at once.
 for (const button of document.querySelectorAll('#trouble button'))
@@ -60,10 +66,10 @@ for (const button of document.querySelectorAll('#trouble button'))
   }
 
 // Here and in other tabs: a login, a logout, the end of a login, and another person.
-tokens.on('loginChanged', ({ login, account }) => {
-  if (login === 'required') show(false)
-  // What this tab shows may belong to somebody else.
-  else if (account !== 'same') ask()
+tokens.on('loginChanged', (event) => {
+  if (event.login === 'required') show(false)
+  // What this tab shows may belong to somebody else: it asks again.
+  else ask()
 })
 if (tokens.status().login === 'required') show(false)
 await ask()

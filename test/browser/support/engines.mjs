@@ -67,6 +67,7 @@ async function startWebKit() {
   const { sessionId, capabilities } = await call('POST', '/session', { capabilities: { alwaysMatch: wanted } })
   const at = `/session/${sessionId}`
   await call('POST', `${at}/timeouts`, { script: LIMIT_MS, pageLoad: LIMIT_MS })
+  const base = await call('GET', `${at}/window`)
   // WebDriver has one current window: commands for several tabs must not mix.
   let last = Promise.resolve()
   const inTurn = (step) => {
@@ -85,7 +86,8 @@ async function startWebKit() {
     name: 'webkit',
     version: `${capabilities.browserName} ${capabilities.browserVersion}`,
     async open(address) {
-      const { handle } = await inTurn(() => call('POST', `${at}/window/new`, { type: 'tab' }))
+      // From the first window, because the current one may be closed.
+      const { handle } = await inTab(base, () => call('POST', `${at}/window/new`, { type: 'tab' }))
       await inTab(handle, () => call('POST', `${at}/url`, { url: address }))
       return {
         async evaluate(expression) {
