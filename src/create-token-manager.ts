@@ -1,4 +1,5 @@
 import type { TokenManagerOptions } from './core/manager-options.ts'
+import { checkRuntime } from './core/runtime.ts'
 import { Manager, type TokenManager } from './core/token-manager.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 
@@ -18,8 +19,9 @@ import { toTokenError } from './wire/to-token-error.ts'
  * })
  * const token = await tokens.getAccessToken()
  * ```
- * @throws {TypeError | RangeError} naming the option, and its value unless that may be a secret.
+ * @throws {TypeError | RangeError} naming the option, and its value unless that may be a secret; or naming what the runtime lacks.
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
+  checkRuntime()
   return new Manager(options, toTokenError)
 }

@@ -1,13 +1,12 @@
 import axios from 'axios'
 import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
-import { followPage, webStore } from 'axios-evergreen/web'
+import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { inspect } from 'axios-evergreen/web/inspector'
-import { browserKey } from './browser-key.js'
 
 const tokens = createTokenManager({
   source: oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'spa', grant: 'login' }),
-  store: webStore({ encryptionKeys: [{ id: 'browser', key: await browserKey('evergreen') }] }),
+  store: webStore({ encryptionKeys: [await browserKey()] }),
 })
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
@@ -15,8 +14,7 @@ followPage(tokens)
 // After a login or logout in one tab, the other tabs load again, and forget what they showed.
 const login = new BroadcastChannel('login')
 login.onmessage = () => location.reload()
-
-const [form, inside, events] = ['login', 'inside', 'events'].map((id) => document.getElementById(id))
+const [form, inside, events, wrong] = ['login', 'inside', 'events', 'wrong'].map((id) => document.getElementById(id))
 // For development: shows what the manager does, and how requests end.
 inspect(tokens, events, { api })
 const show = (isInside) => {
@@ -38,7 +36,9 @@ async function ask() {
 form.onsubmit = async (event) => {
   event.preventDefault()
   const response = await fetch('/login', { method: 'POST', body: new URLSearchParams(new FormData(form)) })
-  if (!response.ok) return alert('Wrong password')
+  form.password.value = ''
+  wrong.textContent = response.ok ? '' : 'Wrong user or password. Try again.'
+  if (!response.ok) return form.password.focus()
   const { access_token, expires_in, refresh_token, refresh_expires_in } = await response.json()
   await tokens.adopt({
     ...{ accessToken: access_token, accessLifetimeMs: expires_in * 1_000 },
@@ -54,9 +54,8 @@ document.getElementById('logout').onclick = async () => {
   } catch {
     // Offline, or the session is over already. This browser forgets its tokens all the same.
   }
-  await tokens.reset()
+  await tokens.logout()
   login.postMessage('out')
-  show(false)
 }
 // Each button makes trouble at the service. The renewal meets that trouble at once.
 for (const button of document.querySelectorAll('#trouble button'))
@@ -66,8 +65,12 @@ for (const button of document.querySelectorAll('#trouble button'))
     if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events show the failure
   }
 
-tokens.onAny((name, event) => {
-  if (name === 'renewalFailed' && isTokenError(event.error, 'ERR_LOGIN_REQUIRED')) show(false)
+// Here and in other tabs: a login, a logout, the end of a login, and another person.
+tokens.on('loginChanged', (event) => {
+  if (event.login === 'required') show(false)
+  // What this tab shows may belong to somebody else: it asks again.
+  else ask()
 })
+if (tokens.status().login === 'required') show(false)
 await ask()
 setInterval(() => inside.hidden || ask(), 1_000)

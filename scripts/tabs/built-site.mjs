@@ -17,6 +17,7 @@ export async function builtSite() {
   const dist = (name) => join(project, 'dist', `${name}.js`)
   const entries = {
     'axios-evergreen': 'index',
+    'axios-evergreen/oauth2': 'oauth2',
     'axios-evergreen/web': 'web',
     'axios-evergreen/web/inspector': 'inspector',
   }

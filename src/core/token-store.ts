@@ -94,6 +94,10 @@ export interface ClaimTerms {
   readonly needsLogin?: boolean
   /** The owner logs out: no rest and no newer pair keeps it from the claim, only the exchange of another owner. */
   readonly endsLogin?: boolean
+  /** Whether an answer that another owner makes an exchange names that owner. */
+  readonly namesOwner?: boolean
+  /** An owner that has died in its exchange: its claim blocks nobody, and leaves its refresh token in doubt. */
+  readonly dead?: string
 }
 
 export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>
@@ -102,7 +106,8 @@ export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
   /** What is left of the cool-down. */
   | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
-  | { readonly kind: 'busy'; readonly remainingMs: number }
+  /** `by`: the owner that makes an exchange, if the terms ask for it. Undefined, too, while that owner makes a pause before its next exchange. */
+  | { readonly kind: 'busy'; readonly remainingMs: number; readonly by?: string | undefined }
   | GrantedClaim
 
 export interface GrantedClaim {

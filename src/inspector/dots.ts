@@ -6,7 +6,7 @@ export const AXIS_MS = 60_000
 const MOST = 300
 
 export const GREEN = '#2f9e44'
-export const ORANGE = '#e8890c'
+export const ORANGE = '#d9480f'
 export const RED = '#e03131'
 export const BLUE = '#3b82f6'
 
@@ -22,6 +22,15 @@ export const COLORS: Readonly<Record<Kind, string>> = {
   answered: GREEN,
   'refused, then answered': ORANGE,
   failed: RED,
+}
+
+/** Colours alone do not tell kinds apart: what was tried or sent again is half full, what failed is hollow, what was adopted has a corner cut. */
+export function lookOf(kind: Kind): Readonly<Record<string, string>> {
+  const color = COLORS[kind]
+  const edge = { border: `0.12em solid ${color}`, boxSizing: 'border-box' }
+  if (color === RED) return { ...edge, background: 'transparent' }
+  if (color === ORANGE) return { ...edge, background: `linear-gradient(to top, ${color} 50%, transparent 50%)` }
+  return { background: color, ...(color === BLUE && { clipPath: 'polygon(0 0, 50% 0, 100% 50%, 100% 100%, 0 100%)' }) }
 }
 
 export const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(COLORS, kind)

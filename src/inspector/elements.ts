@@ -9,7 +9,15 @@ export interface Element extends Parent {
   textContent: string
   title: string
   prepend(node: Element): void
+  setAttribute(name: string, value: string): void
   remove(): void
+}
+
+/** Says what an element is to people who do not see it. */
+export function described<Described extends Element>(element: Described, role: string, name: string): Described {
+  element.setAttribute('role', role)
+  element.setAttribute('aria-label', name)
+  return element
 }
 
 export type Make = (

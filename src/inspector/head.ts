@@ -23,30 +23,50 @@ export function lifeOf(before: Life | undefined, expiresAt: number | undefined, 
   return before && Math.abs(before.expiresAt - expiresAt) <= 1_000 ? before : { expiresAt, at: now }
 }
 
+/** Told by a manager whose source needs a person. */
+interface Login {
+  readonly login?: 'present' | 'required'
+  readonly loginReason?: string
+}
+
 export function headOf(status: TokenStatus, life: Life | undefined, now: number): Head {
   const { phase, renewing, accessExpiresAt = now, nextAttemptAt, lastError, counts } = status
-  const leftMs = Math.max(0, accessExpiresAt - now)
+  const { login, loginReason } = status as Login
+  const mustLogIn = login === 'required'
+  const leftMs = mustLogIn ? 0 : Math.max(0, accessExpiresAt - now)
   const parts = [
-    phase,
+    mustLogIn ? 'login required' : phase,
+    mustLogIn && loginReason,
     leftMs > 0 && `${inSeconds(leftMs)} left`,
     renewing && 'renewing',
-    nextAttemptAt !== undefined && `next attempt in ${inSeconds(nextAttemptAt - now)}`,
-    lastError,
+    nextAttemptAt !== undefined && !mustLogIn && `next attempt in ${inSeconds(nextAttemptAt - now)}`,
+    !mustLogIn && lastError,
   ]
   return {
     share: life ? Math.min(1, leftMs / Math.max(1, life.expiresAt - life.at)) : 0,
-    color: phase === 'fresh' ? GREEN : phase === 'due' ? ORANGE : RED,
+    color: mustLogIn ? RED : phase === 'fresh' ? GREEN : phase === 'due' ? ORANGE : RED,
     title: parts.filter(Boolean).join(' · '),
     counts: Object.entries(counts)
-      .map(([name, count]) => `${count} ${name}`)
+      .map(([name, count]) => `${count} ${count === 1 ? name.replace(/(?<=sh)es$|s$/, '') : name}`)
       .join(' · '),
   }
 }
 
+/** @returns An event in words, such as `renewed: by refresh, because due, duration 120 ms`. */
 export function lineOf(name: keyof TokenEvents, event: object): string {
   const { error, ...rest } = event as { error?: { code?: string; message?: string } }
-  const told = { ...rest, ...(error && { error: `${error.code}: ${error.message}` }) }
-  return `${name} ${JSON.stringify(told, (_, value: unknown) => (typeof value === 'number' ? Math.round(value) : value))}`
+  const told = Object.entries(rest).map(([member, value]) => `${wordsOf(member)} ${shownOf(member, value)}`.trim())
+  const parts = [...told, ...(error ? [`${error.code}: ${error.message}`] : [])]
+  return `${wordsOf(name)}: ${parts.join(', ')}`
+}
+
+/** `accessExpiresAt`: `access expires at`; `durationMs`: `duration`. */
+const wordsOf = (name: string) => name.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+function shownOf(member: string, value: unknown): string {
+  if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value)
+  if (member.endsWith('At')) return Number.isFinite(value) ? new Date(value).toLocaleTimeString() : 'no time'
+  return `${Math.round(value)}${member.endsWith('Ms') ? ' ms' : ''}`
 }
 
 const inSeconds = (ms: number) => `${Math.max(0, ms / 1_000).toFixed(1)} s`

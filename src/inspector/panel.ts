@@ -1,5 +1,5 @@
-import { BLUE, GREEN, ORANGE, RED } from './dots.ts'
-import type { Element, Make } from './elements.ts'
+import { isRequest, type Kind, lookOf } from './dots.ts'
+import { described, type Element, type Make } from './elements.ts'
 import type { Head } from './head.ts'
 import { REQUEST, TOKEN_CALL } from './row.ts'
 
@@ -15,21 +15,30 @@ export interface Panel {
 }
 
 export function panel(make: Make): Panel {
-  const life = make('div', { height: '100%' })
+  const life = make('div', { height: '100%', forcedColorAdjust: 'none' })
   const track = make('div', { background: '#8884', height: '0.6em', borderRadius: '0.3em', overflow: 'hidden' }, life)
   const title = make('div', { fontWeight: 'bold' })
-  const counts = make('div', { opacity: '0.7' })
+  const meter = described(track, 'meter', 'What is left of the life of the token, in per cent')
+  const counts = make('div', { opacity: '0.75' })
   const rows = make('div', {})
-  const lines = make('div', { overflowWrap: 'anywhere', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })
-  const element = make(
+  const list = make('div', { overflowWrap: 'anywhere', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })
+  const lines = described(list, 'log', 'Events')
+  // It scrolls: people without a mouse must be able to reach it.
+  lines.setAttribute('tabindex', '0')
+  const section = make(
     'section',
     { font: '12px/1.5 ui-monospace, monospace', padding: '0.8em', border: '1px solid #8888', borderRadius: '0.5em' },
-    ...[title, track, counts, rows, legend(make), lines],
+    ...[title, meter, counts, rows, legend(make), lines],
   )
+  const element = described(section, 'region', 'axios-evergreen')
+  // Time goes from left to right, and the panel is in English, whatever the page is.
+  element.setAttribute('dir', 'ltr')
+  element.setAttribute('lang', 'en')
   return {
     element,
     rows,
     show(head) {
+      meter.setAttribute('aria-valuenow', String(Math.round(head.share * 100)))
       life.style.width = `${head.share * 100}%`
       life.style.background = head.color
       title.textContent = head.title
@@ -43,20 +52,28 @@ export function panel(make: Make): Panel {
 }
 
 function legend(make: Make): Element {
-  const sign = (shape: Readonly<Record<string, string>>, background: string) =>
-    make('b', { ...shape, display: 'inline-block', margin: '0 0.4em 0 1em', background })
-  const signs = [
-    ...['the last minute', sign(TOKEN_CALL, '#888'), 'token calls', sign(TOKEN_CALL, BLUE), 'adopted'],
-    ...[
-      sign(REQUEST, '#888'),
-      'requests',
-      sign(REQUEST, GREEN),
-      'done',
-      sign(REQUEST, ORANGE),
-      'done again',
-      sign(REQUEST, RED),
-      'failed',
-    ],
+  const sign = (kind: Kind, name: string) => {
+    const shape = isRequest(kind) ? REQUEST : TOKEN_CALL
+    const look = { display: 'inline-block', margin: '0 0.4em 0 1em', forcedColorAdjust: 'none' }
+    const mark = make('b', { ...shape, ...lookOf(kind), ...look })
+    mark.setAttribute('aria-hidden', 'true')
+    // One sign and its name stay together when the line breaks.
+    return make('span', { display: 'inline-block' }, mark, name)
+  }
+  const calls = [sign('renewed', 'renewed'), sign('adopted', 'adopted'), sign('retry', 'tried again')]
+  const requests = [
+    sign('answered', 'answered'),
+    sign('refused, then answered', 'sent again'),
+    sign('failed', 'failed'),
   ]
-  return make('div', {}, ...signs)
+  return make(
+    'div',
+    {},
+    'token calls:',
+    ...calls,
+    sign('renewalFailed', 'failed'),
+    make('br', {}),
+    'requests:',
+    ...requests,
+  )
 }

@@ -1,5 +1,5 @@
-import { AXIS_MS, COLORS, type Course, type Dot, isRequest } from './dots.ts'
-import type { Element, Make } from './elements.ts'
+import { AXIS_MS, type Course, type Dot, isRequest, lookOf } from './dots.ts'
+import { described, type Element, type Make } from './elements.ts'
 
 /** The axis of one tab: token calls above, requests below. */
 export interface Row {
@@ -10,12 +10,13 @@ export interface Row {
 export function row(make: Make, name: string, bornAt: number): Row {
   // The dots keep their places on a strip, and the strip moves: one change of style for any number of dots.
   const strip = make('div', { position: 'absolute', inset: '0' })
-  const label = make('span', { opacity: '0.5' }, name)
-  const element = make(
+  const label = make('span', { opacity: '0.75' }, name)
+  const axis = make(
     'div',
     { position: 'relative', height: '1.8em', overflow: 'hidden', borderBottom: '1px solid #8888' },
     ...[label, strip],
   )
+  const element = described(axis, 'group', `${name}: token calls and requests of the last minute`)
   const axes = (ms: number) => `${(ms / AXIS_MS) * 100}%`
   const shown: Element[] = []
   let from = 0
@@ -23,10 +24,12 @@ export function row(make: Make, name: string, bornAt: number): Row {
   function add([at, kind]: Dot): void {
     const dot = make('i', {
       ...(isRequest(kind) ? REQUEST : TOKEN_CALL),
-      ...{ position: 'absolute', left: `calc(100% - 0.6em + ${axes(at - bornAt)})`, background: COLORS[kind] },
+      ...{ position: 'absolute', left: `calc(100% - 0.7em + ${axes(at - bornAt)})` },
+      ...lookOf(kind),
+      forcedColorAdjust: 'none',
     })
     dot.title = kind
-    strip.append(dot)
+    strip.append(described(dot, 'img', kind))
     shown.push(dot)
   }
 

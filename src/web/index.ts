@@ -3,6 +3,7 @@
  *
  * @module axios-evergreen/web
  */
+export { browserKey } from './browser-key.ts'
 export { followPage } from './follow-page.ts'
 export { webStore } from './web-store.ts'
 export type { SharedStoreOptions } from '../store/shared-store.ts'

@@ -1,5 +1,10 @@
+import { NoAnswer } from '../store/reason.ts'
+
+export const NO_ANSWER = 'IndexedDB gives no answer: load the page again, or start the browser again'
+
 const CURES: Readonly<Record<string, string>> = {
   QuotaExceededError: 'the storage of this site is full: free some of it',
+  UnknownError: 'the browser cannot open the storage of this site: allow cookies and site data, and free some space',
   SecurityError: 'the browser denies this site its storage: allow cookies and site data',
   VersionError: 'another script has a newer database of the name axios-evergreen: delete it',
   NotFoundError: 'another script has a database of the name axios-evergreen: delete it',
@@ -7,6 +12,7 @@ const CURES: Readonly<Record<string, string>> = {
 
 /** @returns Why a step in IndexedDB failed. The names of its errors are standardised, their messages are not. */
 export function reasonOf(thrown: unknown): string {
+  if (thrown instanceof NoAnswer) return NO_ANSWER
   const { name } = (thrown ?? {}) as { name?: unknown }
   if (typeof name !== 'string' || !/^\w{1,40}$/.test(name)) return 'IndexedDB failed'
   return Object.hasOwn(CURES, name) ? `${name}: ${CURES[name]}` : `IndexedDB failed with ${name}`

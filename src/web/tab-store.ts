@@ -3,8 +3,16 @@ import { memoryStore } from '../core/memory-store.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { SharedStoreOptions } from '../store/shared-store.ts'
 
-/** Keeps tokens in this tab only, and reports `lack` as the reason. */
-export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnavailable']): TokenStore {
+/**
+ * Keeps tokens in this tab only, and reports `lack` as the reason.
+ *
+ * @param isDenied Whether the browser has the storage, and denies it.
+ */
+export function tabStore(
+  lack: string,
+  onUnavailable: SharedStoreOptions['onUnavailable'],
+  isDenied?: 'denied',
+): TokenStore {
   const memory = memoryStore() as OpenableStore
   const store: OpenableStore = {
     kind: 'web',
@@ -15,6 +23,7 @@ export function tabStore(lack: string, onUnavailable: SharedStoreOptions['onUnav
       const tell = () => {
         const message = `This tab does not share its tokens: ${lack}`
         reports.storeUnavailable(message)
+        if (isDenied) reports.anomaly('storage-denied', message)
         if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
       }
       return {

@@ -1,8 +1,11 @@
 import { ownOptions } from '../core/option-checks.ts'
-import type { TokenStore } from '../core/token-store.ts'
+import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { isPageKey } from './browser-key.ts'
+import { deniableStore } from './deniable-store.ts'
 import { indexedDatabases } from './indexed-db.ts'
-import { reasonOf } from './reason.ts'
+import { livingStore } from './living-store.ts'
+import { StorageAccess } from './storage-access.ts'
 import { tabStore } from './tab-store.ts'
 import { webRegister } from './web-register.ts'
 
@@ -12,14 +15,16 @@ const COMMAND_TIMEOUT_MS = 5_000
 /**
  * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and
  * the others adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. Without IndexedDB, or
- * outside a secure context, each tab keeps its tokens to itself, and `storeUnavailable` says why.
+ * outside a secure context, each tab keeps its tokens to itself, and `storeUnavailable` says why. Where the browser denies its storage, the anomaly
+ * `storage-denied` says so, too.
  *
  * @example
  * ```ts
  * import { createTokenManager } from 'axios-evergreen'
- * import { webStore } from 'axios-evergreen/web'
+ * import { browserKey, webStore } from 'axios-evergreen/web'
  *
- * const tokens = createTokenManager({ source, store: webStore() })
+ * const store = webStore({ encryptionKeys: [await browserKey()] })
+ * const tokens = createTokenManager({ source, store })
  * ```
  * @param options `commandTimeoutMs` is 5 000 here by default.
  * @throws {TypeError | RangeError} naming the option.
@@ -30,9 +35,15 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)
     return tabStore(INSECURE, own.onUnavailable)
   if (!databases) return tabStore(NO_DATABASES, own.onUnavailable)
+  if (Array.isArray(own.encryptionKeys) && own.encryptionKeys.some(isPageKey))
+    return tabStore(NO_KEY, own.onUnavailable, 'denied')
   const commandTimeoutMs = own.commandTimeoutMs ?? COMMAND_TIMEOUT_MS
-  return Object.freeze({ ...storeOn(webRegister(databases), { ...own, commandTimeoutMs }, reasonOf), onePerson: true })
+  const access = new StorageAccess()
+  const register = access.watched(webRegister(databases))
+  const store = storeOn(register, { ...own, commandTimeoutMs }, (thrown) => access.failed(thrown))
+  return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), onePerson: true })
 }
 
 const INSECURE = 'the page is no secure context: serve it over https'
 const NO_DATABASES = 'there is no IndexedDB here: use a browser that has it, or memoryStore()'
+const NO_KEY = 'the browser denies the storage in which browserKey() would keep the key: allow cookies and site data'

@@ -130,7 +130,9 @@ export class TokenCalls {
       // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual' },
-      // In pages: XMLHttpRequest knows no streams, and some browsers cannot read the streams of fetch in a loop.
+      // Without cookies: a token service needs none, and a browser asks the person for a password when it may send them and the answer is a challenge.
+      withCredentials: false,
+      // In pages: XMLHttpRequest knows no streams.
       responseType: 'XMLHttpRequest' in globalThis ? 'text' : 'stream',
       // axios looks for streams when it is loaded, and workerd does not allow them then. A `Response` of our own makes axios look again.
       env: { Response: globalThis.Response } as never,

@@ -5,6 +5,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
+import { findingsIn } from './support/axe.ts'
 import { describeBrowser, FLAGS } from './support/browser.ts'
 
 describeBrowser('given the example of a single-page application', () => {
@@ -35,13 +36,20 @@ describeBrowser('given the example of a single-page application', () => {
     const complaints: string[] = []
     for (const page of [first, second]) page.on('pageerror', ({ message }) => complaints.push(message))
     await first.goto(address)
+    await first.waitForSelector('#login:not([hidden])')
+    expect(await findingsIn(first)).toEqual([])
+    await first.fill('[name=password]', 'wrong')
+    await first.click('#login button')
+    await first.waitForSelector('#wrong:not(:empty)')
+    expect(await first.inputValue('[name=password]')).toBe('')
     await first.fill('[name=password]', 'lovelace')
     await first.click('#login button')
     await first.waitForSelector('#inside:not([hidden])')
+    expect(await findingsIn(first)).toEqual([])
     await second.goto(address)
     await second.waitForSelector('#inside:not([hidden])')
     expect(await second.textContent('#user')).toBe('ada')
-    expect(await second.textContent('#events')).toContain('"by":"adopted"')
+    expect(await second.textContent('#events')).toContain('renewed: by adopted')
     await second.click('#logout')
     await second.waitForSelector('#login:not([hidden])')
     await first.waitForSelector('#login:not([hidden])')
@@ -51,10 +59,10 @@ describeBrowser('given the example of a single-page application', () => {
 
   // The service throttles or fails for 10 s, so these two come last.
   it.each([
-    ['revoke', '#events [title="refused, then answered"]', /renewed .*"because":"refused"/],
-    ['steal', '#login:not([hidden])', /suspicious .*"evidence":"unexplained"/],
-    ['throttle', '#events [title="retry"]', /retry .*answered 429/],
-    ['fail', '#events [title="retry"]', /retry .*answered 503/],
+    ['revoke', '#events [title="refused, then answered"]', /renewed: .*because refused/],
+    ['steal', '#login:not([hidden])', /suspicious: .*evidence (unexplained|revoked-or-used)/],
+    ['throttle', '#events [title="retry"]', /retry: .*answered 429/],
+    ['fail', '#events [title="retry"]', /retry: .*answered 503/],
   ])('when a person lets the service %s, then the panel shows what the page says', async (name, shown, said) => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)

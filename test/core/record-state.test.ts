@@ -457,3 +457,22 @@ describe('given a state, when it is asked how long it is of use', () => {
     expect(keptMs(world.state!, NOW)).toBe(0)
   })
 })
+
+describe('given an owner that has died in its exchange (F245)', () => {
+  const claimOf = (world: World, terms: object) =>
+    claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, ...terms }, world).answer
+
+  it('when another owner knows that, then it is granted the claim, and the refresh token is in doubt', () => {
+    const world = World.withPair()
+    world.granted('a')
+    expect(claimOf(world, { namesOwner: true })).toEqual({ kind: 'busy', remainingMs: TTL_MS, by: 'a' })
+    expect(claimOf(world, { dead: 'c' })).toEqual({ kind: 'busy', remainingMs: TTL_MS })
+    expect(claimOf(world, { dead: 'a' })).toMatchObject({ kind: 'granted', isDoubted: true, presentable: false })
+  })
+
+  it('when that owner had settled, and waited before its next exchange, then its pause holds', () => {
+    const world = World.withPair()
+    world.release(world.granted('a'), 'keep', { kind: 'retry', ms: 60_000 })
+    expect(claimOf(world, { namesOwner: true, dead: 'a' })).toEqual({ kind: 'busy', remainingMs: 61_000 })
+  })
+})

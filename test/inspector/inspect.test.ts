@@ -32,8 +32,10 @@ describe('given a panel that shows a manager', () => {
     expect(panel.textContent).toMatch(
       /^fresh · (60\.0|59\.\d) s left · next attempt in .*ERR_CREDENTIALS_REJECTED2 obtains/,
     )
-    expect(panel.textContent).toMatch(/renewed \{"by":"obtain"/)
-    expect(panel.textContent).toMatch(/renewalFailed .*ERR_CREDENTIALS_REJECTED: /)
+    expect(panel.textContent).toMatch(
+      /renewed: by obtain, because cold, attempts 1, duration \d+ ms, access expires at \d+:\d\d:\d\d/,
+    )
+    expect(panel.textContent).toMatch(/renewal failed: next attempt at [^,]+, ERR_CREDENTIALS_REJECTED: /)
     expect(panel.textContent).not.toContain('secret')
     const dots = Array.from(panel.querySelectorAll('i'), ({ title }) => title)
     expect(dots).toEqual(['renewed', 'renewalFailed'])

@@ -84,7 +84,8 @@ describe('given an error of IndexedDB', () => {
   it.each([
     [new DOMException('x', 'QuotaExceededError'), /^QuotaExceededError: the storage of this site is full/],
     [new DOMException('x', 'SecurityError'), /allow cookies and site data/],
-    [new DOMException('secret', 'UnknownError'), /^IndexedDB failed with UnknownError$/],
+    [new DOMException('secret', 'UnknownError'), /^UnknownError: [^:]*: allow cookies and site data, and free/],
+    [new DOMException('secret', 'DataError'), /^IndexedDB failed with DataError$/],
     [{ name: 'a secret' }, /^IndexedDB failed$/],
     [undefined, /^IndexedDB failed$/],
   ])('when it is %p, then its cause and cure are told', (thrown, expected) => {

@@ -1,7 +1,7 @@
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
-import { followPage, webStore } from 'axios-evergreen/web'
+import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { inspect } from 'axios-evergreen/web/inspector'
 
 /** The session cookie stands for the login; refresh tokens rotate. */
@@ -31,7 +31,7 @@ const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSet
 /** Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared. */
 globalThis.start = async (given = {}) => {
   const { adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, byLogin, ...options } = given
-  const encryptionKeys = seals ? [{ id: 'page', key: await pageKey() }] : undefined
+  const encryptionKeys = seals ? [await browserKey('page')] : undefined
   const store = web && webStore({ ...web, ...(encryptionKeys && { encryptionKeys }) })
   const tokens = createTokenManager({ source: byLogin ? login() : source, ...(store && { store }), ...options })
   const events = []
@@ -66,28 +66,12 @@ globalThis.axes = () =>
     dots: Array.from(label.parentElement.querySelectorAll('i'), ({ title }) => title),
   }))
 
-/** A key of this browser that no script can read. It is made once, and then kept. */
-async function pageKey() {
-  const database = await new Promise((resolve, reject) => {
-    const request = indexedDB.open('keys', 1)
-    request.onupgradeneeded = () => request.result.createObjectStore('keys')
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
-  const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
-  return new Promise((resolve, reject) => {
-    const keys = database.transaction('keys', 'readwrite').objectStore('keys')
-    const request = keys.get('tokens')
-    request.onsuccess = () => {
-      if (!request.result) keys.put(made, 'tokens')
-      resolve(request.result ?? made)
-    }
-    request.onerror = () => reject(request.error)
-  })
-}
-
 if (globalThis.WorkerGlobalScope)
-  globalThis.onmessage = async ({ data }) => {
-    await globalThis.start(data)
-    globalThis.postMessage([await globalThis.app.send({ url: '/wallet' }), globalThis.app.tokens.status().counts])
+  globalThis.onmessage = async ({ data: { renews, ...options }, source }) => {
+    await globalThis.start(options)
+    const { send, tokens } = globalThis.app
+    const outcome = renews ? await tokens.renew().then(() => 'renewed', String) : await send({ url: '/wallet' })
+    // A service worker answers the page that asked.
+    const page = source ?? globalThis
+    page.postMessage([outcome, tokens.status().counts])
   }

@@ -67,7 +67,7 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
     return send(
       response,
       200,
-      JSON.stringify({ ...pair, expires_in: site.lifetimeMs / 1_000, refresh_expires_in: 3_600 }),
+      JSON.stringify({ ...pair, token_type: 'Bearer', expires_in: site.lifetimeMs / 1_000, refresh_expires_in: 3_600 }),
     )
   }
 

@@ -1,0 +1,95 @@
+import type { Clock } from '../core/clock.ts'
+import { randomHex } from '../core/hex.ts'
+import type { GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
+
+/** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
+interface Locks {
+  request<Value>(
+    name: string,
+    options: { readonly mode: 'shared' | 'exclusive'; readonly ifAvailable: true },
+    held: (lock: unknown) => Value | Promise<Value>,
+  ): Promise<Value>
+}
+
+/** The names of owners that hold a lock of that name during each exchange. */
+const LOCKED = 'axios-evergreen:'
+
+/**
+ * A store in a browser, where tabs die: the user reloads, navigates or closes them in the middle of an exchange. Each owner holds a Web Lock during
+ * its exchange, and the browser releases the lock of a tab that dies. So the other tabs, and the next page, know that a claim is dead, and do not
+ * wait until it expires. Without Web Locks they wait.
+ */
+export function livingStore(store: OpenableStore): OpenableStore {
+  const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
+  if (typeof locks?.request !== 'function') return store
+  const open: OpenableStore['open'] = (key, clock, reports) =>
+    livingRecord(store.open(key, clock, reports), locks, clock)
+  return Object.freeze({ ...store, open })
+}
+
+function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRecord {
+  const life = `${LOCKED}${randomHex()}`
+  /** What releases the lock of a claim, by its fence. */
+  const held = new Map<number, () => void>()
+
+  /** Takes the lock before the claim is written: nobody may find the claim of a living owner without its lock. @returns release; undefined if the browser denies the lock */
+  function taken(): Promise<(() => void) | undefined> {
+    return new Promise((resolve) => {
+      // Shared, because an outdated exchange of this owner may be in flight still.
+      const options = { mode: 'shared', ifAvailable: true } as const
+      const hold = (lock: unknown) =>
+        lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(release))
+      locks.request(life, options, hold).catch(() => resolve(undefined))
+    })
+  }
+
+  /** Whether nobody holds the lock of an owner that held it when it claimed. */
+  async function isDead(owner: string | undefined): Promise<boolean> {
+    if (!owner?.startsWith(LOCKED)) return false
+    const look = locks.request(owner, { mode: 'exclusive', ifAvailable: true }, (lock) => lock !== null)
+    return look.catch(() => false)
+  }
+
+  function keep(fence: number, ttlMs: number, release: () => void): void {
+    // A claim that has expired blocks nobody, with or without a lock.
+    const cancel = clock.setTimer(release, ttlMs)
+    held.get(fence)?.()
+    held.set(fence, () => {
+      cancel()
+      held.delete(fence)
+      release()
+    })
+  }
+
+  async function claimed(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>) {
+    const asked = { ...terms, namesOwner: true }
+    const answer = await record.claim(owner, seenVersion, ttlMs, asked)
+    if (answer.kind !== 'busy' || answer.by === undefined || !(await isDead(answer.by))) return answer
+    return record.claim(owner, seenVersion, ttlMs, { ...asked, dead: answer.by })
+  }
+
+  /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for everybody. */
+  const settled = <Value>({ fence }: GrantedClaim, step: Promise<Value>): Promise<Value> =>
+    step.finally(() => held.get(fence)?.())
+
+  return {
+    async claim(owner, seenVersion, ttlMs, terms) {
+      const release = await taken()
+      let isKept = false
+      try {
+        const answer = await claimed(release ? life : owner, seenVersion, ttlMs, terms)
+        isKept = answer.kind === 'granted'
+        if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
+        return answer
+      } finally {
+        if (!isKept) release?.()
+      }
+    },
+    accept: (claim, ...given) => settled(claim, record.accept(claim, ...given)),
+    release: (claim, ...given) => settled(claim, record.release(claim, ...given)),
+    adopt: (...given) => record.adopt(...given),
+    clear: (...given) => record.clear(...given),
+    close: () => record.close?.(),
+    watch: (onChange) => record.watch?.(onChange) ?? (() => undefined),
+  }
+}

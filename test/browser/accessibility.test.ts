@@ -1,0 +1,42 @@
+import { expect, it } from '@jest/globals'
+import { findingsIn } from './support/axe.ts'
+import { describeBrowser, stageOfSuite } from './support/browser.ts'
+
+describeBrowser('given a panel in a page (F247)', () => {
+  const stage = stageOfSuite()
+
+  it.each([
+    ['light', {}, ''],
+    [
+      'dark',
+      { colorScheme: 'dark' },
+      `document.documentElement.style = 'color-scheme: dark; background: #121212; color: #eee'`,
+    ],
+    ['forced colours', { forcedColors: 'active' }, ''],
+    ['right to left', {}, `document.documentElement.dir = 'rtl'`],
+    ['320 px wide', {}, ''],
+  ] as const)('when the page is %s, then all of it has a name and can be told apart', async (look, media, change) => {
+    const { site, open } = stage()
+    const { page, send, until } = await open()
+    await page.emulateMedia(media)
+    if (look === '320 px wide') await page.setViewportSize({ width: 320, height: 800 })
+    await page.evaluate(`void (${change || 0})`)
+    await page.evaluate('look()')
+    await send('/wallet')
+    site.revokeAccess()
+    await send('/wallet')
+    await send('/refused')
+    await until('axes()[0].dots.length >= 5')
+    expect(await findingsIn(page, `document.getElementById('panel')`)).toEqual([])
+    // Nothing is scrolled sideways, and no dot is without a colour of its own.
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const seen = await page.evaluate<string[][]>(`Array.from(document.querySelectorAll('#panel i'), (dot) => {
+      const { backgroundColor, borderTopColor, borderTopWidth, backgroundImage } = getComputedStyle(dot)
+      return [dot.title, backgroundColor + borderTopColor + borderTopWidth + backgroundImage.slice(0, 15), dot.getAttribute('role'), dot.ariaLabel]
+    })`)
+    const looks = new Map(seen.map(([kind, shown]) => [kind, shown]))
+    expect(new Set([looks.get('answered'), looks.get('refused, then answered'), looks.get('failed')]).size).toBe(3)
+    for (const [kind, , role, name] of seen) expect([role, name]).toEqual(['img', kind])
+    if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${look}.png` })
+  })
+})

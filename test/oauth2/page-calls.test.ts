@@ -1,0 +1,59 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import axios, { type AxiosAdapter } from 'axios'
+import { oauth2 } from '../../src/oauth2/index.ts'
+import { failureOf, serve } from '../service/world.ts'
+import { client, exchanged, GRANT } from './world.ts'
+
+const byFetch = axios.getAdapter('fetch')
+
+/** fetch as WebKit has it: its streams have a reader, and no asynchronous iteration. */
+const ofWebKit: AxiosAdapter = async (config) => {
+  const response = await byFetch(config)
+  const stream = response.data as ReadableStream
+  return { ...response, data: { getReader: () => stream.getReader() } }
+}
+
+describe('given a browser whose streams cannot be read in a loop (F241)', () => {
+  it('when a token call is answered, then its tokens are used', async () => {
+    const server = await serve((_, reply) => reply.end(JSON.stringify({ ...GRANT, refresh_token: 'next' })))
+    const tokenEndpoint = `${server.origin}/token`
+    const source = oauth2({ tokenEndpoint, clientId: 'app', grant: 'login', transport: { adapter: ofWebKit } })
+    const { grant } = await exchanged(source, 'refresh-1')
+    expect(grant).toEqual({ accessToken: 'issued-token', accessLifetimeMs: 3_600_000, refreshToken: 'next' })
+  })
+
+  it('when the answer is larger than 64 KiB, then its download is ended', async () => {
+    let sent = 0
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    const server = await serve((_, reply) => {
+      // Sends as long as somebody reads, so the answer has no end of its own.
+      const more = () => {
+        sent += 1
+        if (!reply.destroyed) reply.write('x'.repeat(65_536), more)
+      }
+      reply.on('close', end)
+      more()
+    })
+    const source = oauth2({ tokenEndpoint: `${server.origin}/token`, ...client, transport: { adapter: ofWebKit } })
+    const error = await failureOf(exchanged(source))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
+    expect(error.message).toContain('larger than 65536 bytes')
+    await ended
+    expect(sent).toBeGreaterThan(1)
+  })
+})
+
+describe('given a token endpoint that answers 401 with a Basic challenge (F242)', () => {
+  it('when fetch calls it, then no cookies go along, so no browser asks for a password, and the client is refused', async () => {
+    const server = await serve((_, reply) =>
+      reply.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end('{"error":"invalid_client"}'),
+    )
+    const fetched = jest.spyOn(globalThis, 'fetch')
+    const tokenEndpoint = `${server.origin}/token`
+    const source = oauth2({ tokenEndpoint, clientId: 'app', grant: 'login', transport: { adapter: 'fetch' } })
+    const error = await failureOf(exchanged(source, 'refresh-1'))
+    expect(error).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', refreshToken: 'kept' })
+    expect(fetched.mock.calls.map(([request]) => (request as Request).credentials)).toEqual(['omit'])
+  })
+})

@@ -1,0 +1,78 @@
+/** The parts of IndexedDB that the package uses, in memory. A test says what happens to its steps. */
+export interface FakeDatabases {
+  readonly open: (name: string) => object
+  /** All entries, by database. */
+  readonly databases: ReadonlyMap<string, Map<string, unknown>>
+  /** Called in `open` and before each write. What it throws is the error of that step; `never`: the step has no answer. */
+  trouble: (step: 'open' | 'put') => 'never' | undefined
+}
+
+/** Puts a fake in the place of `indexedDB`. @returns It, and a function that takes it away. */
+export function fakeIndexedDb(): FakeDatabases & { remove(): void } {
+  const databases = new Map<string, Map<string, unknown>>()
+  const fake: FakeDatabases = {
+    databases,
+    trouble: () => undefined,
+    open(name) {
+      const request: Record<string, unknown> = {}
+      later(() => {
+        const failure = failureOf(() => fake.trouble('open'))
+        if (failure === 'never') return
+        if (failure) {
+          request.error = failure
+          call(request.onerror)
+          return
+        }
+        const isNew = !databases.has(name)
+        const entries = databases.get(name) ?? new Map<string, unknown>()
+        databases.set(name, entries)
+        request.result = { createObjectStore() {}, close() {}, transaction: () => transaction(fake, entries) }
+        if (isNew) call(request.onupgradeneeded)
+        call(request.onsuccess)
+      })
+      return request
+    },
+  }
+  Object.defineProperty(globalThis, 'indexedDB', { value: fake, configurable: true })
+  return Object.assign(fake, { remove: () => void Reflect.deleteProperty(globalThis, 'indexedDB') })
+}
+
+function transaction(fake: FakeDatabases, entries: Map<string, unknown>) {
+  const self: Record<string, unknown> = {}
+  let failure: unknown
+  let open = 0
+  const answered = (result: unknown) => {
+    const request: Record<string, unknown> = {}
+    open += 1
+    later(() => {
+      call(request.onsuccess, { target: { result } })
+      open -= 1
+      if (open > 0 || failure === 'never') return
+      if (failure) self.error = failure
+      call(failure ? self.onabort : self.oncomplete)
+    })
+    return request
+  }
+  self.objectStore = () => ({
+    get: (key: string) => answered(entries.get(key)),
+    put: (value: unknown, key: string) => {
+      failure = failureOf(() => fake.trouble('put'))
+      if (!failure) entries.set(key, value)
+    },
+    openCursor: () => answered(null),
+  })
+  return self
+}
+
+const later = (step: () => void) => void Promise.resolve().then(step)
+const call = (listener: unknown, event?: unknown) => {
+  if (typeof listener === 'function') Reflect.apply(listener, undefined, [event])
+}
+
+function failureOf(trouble: () => unknown): unknown {
+  try {
+    return trouble()
+  } catch (thrown) {
+    return thrown
+  }
+}

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { createTokenManager, type TokenError } from '../../src/index.ts'
+import { oauth2 } from '../../src/oauth2/index.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { browserKey, webStore } from '../../src/web/index.ts'
+import { failureOf } from '../axios/support/turns.ts'
+import { answering } from '../service/world.ts'
+import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { settle } from '../support/watched-clock.ts'
+
+let storage: FakeDatabases & { remove(): void }
+beforeEach(() => void (storage = fakeIndexedDb()))
+afterEach(() => storage.remove())
+
+const LOGIN = { accessToken: 'access-0', accessLifetimeMs: 60_000, refreshToken: 'refresh-0' }
+const denied = (name: string) => () => {
+  throw new DOMException('denied', name)
+}
+
+/** A page of an application in which a person logs in. Its service accepts each refresh token once. */
+function page(options: Parameters<typeof webStore>[0] = {}) {
+  const presented: string[] = []
+  const adapter = (config: { data?: unknown }) => {
+    presented.push(new URLSearchParams(String(config.data)).get('refresh_token')!)
+    const n = presented.length
+    const pair = { access_token: `access-${n}`, refresh_token: `refresh-${n}`, expires_in: 60, token_type: 'Bearer' }
+    return answering(JSON.stringify(pair))(config as never)
+  }
+  const clock = manualClock()
+  const source = oauth2({
+    tokenEndpoint: 'https://login.example/token',
+    clientId: 'page',
+    grant: 'login',
+    transport: { adapter },
+  })
+  const tokens = createTokenManager({ source, store: webStore(options), clock, renewal: { keepWarm: 'never' } })
+  const anomalies: string[] = []
+  tokens.on('anomaly', ({ kind }) => void anomalies.push(kind))
+  tokens.on('storeUnavailable', () => undefined)
+  /** Lets time pass until the work is done: a storage that never answers is waited for. */
+  const ended = async <Value>(work: Promise<Value>): Promise<Value> => {
+    const done = work.then(
+      () => true,
+      () => true,
+    )
+    while (!(await Promise.race([done, settle()]))) await clock.advance(500)
+    return work
+  }
+  const ask = () => ended(tokens.getAccessToken().catch((error: unknown) => (error as TokenError).code))
+  const told = () => anomalies.filter((kind) => kind === 'storage-denied').length
+  return { tokens, clock, ended, ask, told, presented }
+}
+
+describe('given a browser that denies storage before any login (F243)', () => {
+  it.each([
+    ['by its settings', 'open', denied('UnknownError')],
+    ['to a sandboxed frame', 'open', denied('SecurityError')],
+    ['because it is full', 'put', denied('QuotaExceededError')],
+    ['and never answers', 'open', () => 'never' as const],
+  ])(
+    'when it denies it %s, then a login is required, this tab has its tokens in memory, and is told once',
+    async (_, at, fail) => {
+      storage.trouble = (step) => (step === at ? fail() : undefined)
+      const { tokens, ended, ask, told, presented } = page()
+      expect([await ask(), tokens.status().lastError]).toEqual(['ERR_LOGIN_REQUIRED', 'ERR_LOGIN_REQUIRED'])
+      await ended(tokens.adopt(LOGIN))
+      expect(await ask()).toBe('access-0')
+      await ended(tokens.renew())
+      expect([await ask(), presented]).toEqual(['access-1', ['refresh-0']])
+      expect(told()).toBe(1)
+      await ended(tokens.reset())
+      expect(await ask()).toBe('ERR_LOGIN_REQUIRED')
+      await tokens.close()
+    },
+  )
+
+  it('when the store is to fail without storage, then it does, and the page is told why', async () => {
+    storage.trouble = denied('SecurityError')
+    const { tokens, ask, told } = page({ onUnavailable: 'fail' })
+    expect([await ask(), told()]).toEqual(['ERR_STORE_UNAVAILABLE', 1])
+    await tokens.close()
+  })
+})
+
+describe('given a browser that denies storage after a login (F243)', () => {
+  it('when the access token has ended, then the page waits some seconds for the storage, and then a login is required', async () => {
+    const { tokens, clock, ask, told, presented } = page()
+    await tokens.adopt(LOGIN)
+    expect(await ask()).toBe('access-0')
+    storage.trouble = denied('UnknownError')
+    await clock.advance(61_000)
+    expect([await ask(), told()]).toEqual(['ERR_STORE_UNAVAILABLE', 0])
+    await clock.advance(6_000)
+    expect([await ask(), told()]).toEqual(['ERR_LOGIN_REQUIRED', 1])
+    await tokens.adopt({ ...LOGIN, accessToken: 'access-new', refreshToken: 'refresh-new' })
+    expect(await ask()).toBe('access-new')
+    await tokens.renew()
+    // Another tab may present the refresh token that is in the storage.
+    expect([await ask(), presented, told()]).toEqual(['access-1', ['refresh-new'], 1])
+    await tokens.close()
+  })
+
+  it('when the storage fails for a moment only, then the login goes on', async () => {
+    const { tokens, clock, ask, told, presented } = page()
+    await tokens.adopt(LOGIN)
+    storage.trouble = denied('UnknownError')
+    await clock.advance(61_000)
+    expect(await ask()).toBe('ERR_STORE_UNAVAILABLE')
+    storage.trouble = () => undefined
+    await clock.advance(6_000)
+    expect([await ask(), presented, told()]).toEqual(['access-1', ['refresh-0'], 0])
+    await tokens.close()
+  })
+
+  it('when a person logs out, then the tokens may stay in the storage, and that is told', async () => {
+    const { tokens } = page()
+    await tokens.adopt(LOGIN)
+    storage.trouble = denied('UnknownError')
+    expect(await failureOf(tokens.reset())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    await tokens.close()
+  })
+})
+
+describe('given a key of the browser', () => {
+  it('when it is asked for again, also at once, then all have the same one, and nobody can read it', async () => {
+    const keys = await Promise.all([browserKey(), browserKey(), browserKey('browser')])
+    keys.push(await browserKey())
+    expect(new Set(keys.map(({ id }) => id))).toEqual(new Set(['browser']))
+    expect(new Set(keys.map(({ key }) => key)).size).toBe(1)
+    expect([keys[0].key.extractable, keys[0].key.usages]).toEqual([false, ['encrypt', 'decrypt']])
+    expect((await browserKey('other')).key).not.toBe(keys[0].key)
+  })
+
+  it('when another script has put something there, then a new key takes its place', async () => {
+    await browserKey()
+    storage.databases.get('axios-evergreen.keys')!.set('browser', { type: 'secret' })
+    const [one, other] = [await browserKey(), await browserKey()]
+    expect([one.key.extractable, other.key === one.key]).toEqual([false, true])
+  })
+
+  it('when the browser denies storage, then the page has a key, and its tokens in memory (F243)', async () => {
+    storage.trouble = denied('SecurityError')
+    const key = await browserKey()
+    storage.trouble = () => undefined
+    const { tokens, ask, told } = page({ encryptionKeys: [key] })
+    expect([await ask(), told()]).toEqual(['ERR_LOGIN_REQUIRED', 1])
+    await tokens.adopt(LOGIN)
+    expect(await ask()).toBe('access-0')
+    // No other tab could open what this key has sealed.
+    expect([...(storage.databases.get('axios-evergreen') ?? [])]).toEqual([])
+    await tokens.close()
+  })
+
+  it.each([[''], [5]])('when its name is %j, then that is refused', async (name) => {
+    expect((await failureOf(browserKey(name as string))).message).toMatch(/^name must/)
+  })
+})

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { webStore } from '../../src/web/index.ts'
+import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { fakeLocks } from '../support/web-locks.ts'
+
+const TTL_MS = 15_000
+const PAIR = { accessToken: 'access-1', accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshToken: 'refresh-1' }
+const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
+
+let storage: FakeDatabases & { remove(): void }
+let locks: ReturnType<typeof fakeLocks>
+beforeEach(() => {
+  storage = fakeIndexedDb()
+  locks = fakeLocks()
+})
+afterEach(() => {
+  storage.remove()
+  locks.remove()
+})
+
+/** The record of an account in a page of its own. */
+function pageRecord(clock = manualClock()): TokenRecord {
+  return (webStore() as OpenableStore).open('account', clock, reports)
+}
+
+describe('given a tab that dies in the middle of a refresh (F245)', () => {
+  it('when the next page claims, then it need not wait, and the refresh token is in doubt', async () => {
+    const [one, next] = [pageRecord(), pageRecord()]
+    const { version } = await one.adopt(0, PAIR)
+    expect(await one.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
+    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    locks.die()
+    expect(await next.claim('next', version, TTL_MS)).toMatchObject({
+      kind: 'granted',
+      isDoubted: true,
+      presentable: false,
+    })
+  })
+
+  it('when two pages claim, then one of them waits for the other', async () => {
+    const [one, ...others] = [pageRecord(), pageRecord(), pageRecord()]
+    const { version } = await one.adopt(0, PAIR)
+    await one.claim('one', version, TTL_MS)
+    locks.die()
+    const answers = await Promise.all(others.map((record, n) => record.claim(`other ${n}`, version, TTL_MS)))
+    expect(answers.map(({ kind }) => kind).sort()).toEqual(['busy', 'granted'])
+  })
+
+  it('when it had been refused a lock, then nobody takes it for dead', async () => {
+    const [one, next] = [pageRecord(), pageRecord()]
+    const { version } = await one.adopt(0, PAIR)
+    locks.deny(true)
+    await one.claim('one', version, TTL_MS)
+    locks.deny(false)
+    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+  })
+
+  it('when it had settled, and was to try again after a pause, then the pause holds', async () => {
+    const [one, next] = [pageRecord(), pageRecord()]
+    const { version } = await one.adopt(0, PAIR)
+    const claim = await one.claim('one', version, TTL_MS)
+    if (claim.kind === 'granted') await one.release(claim, 'keep', { kind: 'retry', ms: 60_000 })
+    locks.die()
+    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+  })
+})
+
+describe('given a tab that lives', () => {
+  it.each(['accept', 'release'] as const)('when its exchange has ended with %s, then it holds no lock', async (end) => {
+    const clock = manualClock()
+    const one = pageRecord(clock)
+    const { version } = await one.adopt(0, PAIR)
+    const claim = await one.claim('one', version, TTL_MS)
+    expect(locks.held).toBe(1)
+    if (claim.kind !== 'granted') throw new Error(claim.kind)
+    await (end === 'accept' ? one.accept(claim, { ...PAIR, accessToken: 'access-2' }) : one.release(claim, 'keep'))
+    expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
+  })
+
+  it('when its exchange lasts longer than its claim, then it holds the lock no longer than that', async () => {
+    const clock = manualClock()
+    const one = pageRecord(clock)
+    await one.claim('one', 0, TTL_MS)
+    await clock.advance(TTL_MS)
+    expect(locks.held).toBe(0)
+  })
+
+  it('when it logs in during an exchange, then it can claim at once, although it holds the lock', async () => {
+    const one = pageRecord()
+    await one.claim('one', 0, TTL_MS)
+    const { version } = await one.adopt(0, PAIR)
+    expect(await one.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
+  })
+
+  it('when another makes the exchange, or the storage fails, then it holds no lock', async () => {
+    const [one, other] = [pageRecord(), pageRecord()]
+    await one.claim('one', 0, TTL_MS)
+    await other.claim('other', 0, TTL_MS)
+    expect(locks.held).toBe(1)
+  })
+})
