@@ -19,7 +19,11 @@ const guests = [
 export const slowTests = [...processes, ...guests].map((name) => `<rootDir>/test/${name}.test.ts`)
 
 /** What only slow tests cover. They hold it to the same threshold. */
-export const coveredSlowly = ['src/opentelemetry/**/*.ts', 'src/inspector/{elements,head,inspect,panel,row}.ts']
+export const coveredSlowly = [
+  'src/opentelemetry/**/*.ts',
+  'src/sqlite/**/*.ts',
+  'src/inspector/{elements,head,inspect,panel,row}.ts',
+]
 
 /** In a browser: `npm run test:browser`. */
 export const browserTests = ['<rootDir>/test/browser/']
