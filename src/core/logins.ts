@@ -3,7 +3,7 @@ import { newTokens, subjectOf } from './exchange.ts'
 import type { HeldToken } from './held-token.ts'
 import { endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { loginRequired } from './rests.ts'
+import { coolingError, loginRequired } from './rests.ts'
 import { type AdoptedGrant, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 
@@ -19,6 +19,8 @@ export interface LoginHost {
   turnAway(error: TokenError): void
   /** Puts tokens to use. */
   adopted(tokens: StoredTokens): void
+  /** Whether nothing is in progress that would learn the same from the record. */
+  isIdle(): boolean
   /** @throws {TokenError} if the manager is closed. */
   checkOpen(): void
   /** Runs `work` when no exchange is in flight. */
@@ -112,6 +114,27 @@ export class Logins {
     if (this.#host.current?.living !== undefined) return this.#host.current.remainingMs
     login.required(loginReason, by)
     return undefined
+  }
+
+  /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
+  async look(): Promise<void> {
+    const host = this.#host
+    const { record, needsLogin } = this.#settings
+    if (!needsLogin || !host.isIdle()) return
+    const { seenVersion } = host
+    const found = await record.look?.(seenVersion).catch(() => undefined)
+    if (!found || !host.isIdle() || host.seenVersion !== seenVersion) return
+    if (found.kind === 'newer') {
+      this.meet(found.tokens)
+      host.adopted(found.tokens)
+    } else
+      this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
+  }
+
+  /** Looks now, and whenever the record may have changed. @returns stop */
+  follow(): () => void {
+    void this.look()
+    return this.#settings.record.watch?.(() => void this.look()) ?? (() => undefined)
   }
 
   /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */

@@ -73,6 +73,7 @@ export class Machine {
       forget: () => this.#forget(),
       turnAway: (error) => this.#room.turnAway(error),
       adopted: (tokens) => this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.#now),
+      isIdle: () => this.#phase.is === 'idle' || this.#phase.is === 'resting',
       checkOpen: () => {
         if (this.#phase.is === 'closed') throw this.#refusal('closed')
       },
@@ -143,6 +144,11 @@ export class Machine {
     } finally {
       await cleared
     }
+  }
+
+  /** Learns at once of a login or a logout elsewhere, if the store can watch. @returns stop */
+  followLogin(): () => void {
+    return this.#logins.follow()
   }
 
   logout(): Promise<{ revoked: boolean }> {

@@ -1,11 +1,12 @@
 import type { Clock } from './clock.ts'
 import type { Change, RecordState } from './record-shape.ts'
-import { accept, adopt, claim, clear, release } from './record-state.ts'
+import { accept, adopt, claim, clear, look, release } from './record-state.ts'
 import { TokenClock } from './token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
   GrantedClaim,
+  Looked,
   NewTokens,
   OpenableStore,
   RefreshTokenFate,
@@ -70,6 +71,10 @@ export class MemoryRecord implements TokenRecord {
 
   clear(seenVersion: number): Promise<void> {
     return this.#after(clear(this.#state, seenVersion, this.#reading))
+  }
+
+  look(seenVersion: number): Promise<Looked | undefined> {
+    return this.#after(look(this.#state, seenVersion, this.#reading))
   }
 
   get #reading(): { readonly now: number } {

@@ -4,6 +4,7 @@ import {
   type ClaimTerms,
   type CoolDown,
   type GrantedClaim,
+  type Looked,
   type Missing,
   type NewTokens,
   type RefreshTokenFate,
@@ -260,6 +261,20 @@ export function adopt(
 export function isOvertaken(stored: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
   const { clearedFence } = stored ?? EMPTY
   return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
+}
+
+/** What has become of a login, for an owner that makes no claim. */
+export function look(
+  stored: RecordState | undefined,
+  seenVersion: number,
+  { now, epoch }: Reading,
+): Change<Looked | undefined> {
+  const state = inEpoch(stored ?? EMPTY, epoch)
+  const { pair, rest, version } = state
+  if (pair && version > seenVersion) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  if (rest?.code === 'ERR_LOGIN_REQUIRED')
+    return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftOf(rest, now)) } }
+  return { answer: pair ? undefined : { kind: 'missing', missing: whyMissing(state, seenVersion) } }
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */

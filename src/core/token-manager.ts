@@ -88,6 +88,8 @@ export interface ManagerInternals {
    * a request that began under this mark must not get a token. Without `needsLogin` it still must not be replayed.
    */
   readonly login?: () => number
+  /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
+  readonly followLogin?: () => () => void
   /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
 }
@@ -184,6 +186,7 @@ export class Manager implements TokenManager {
     return {
       needsLogin,
       login: () => this.#machine.loginMark,
+      followLogin: () => this.#machine.followLogin(),
       origin: member(source, 'origin') as string | undefined,
       clock,
       maxWaitMs: renewal.maxWaitMs,

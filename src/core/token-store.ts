@@ -59,6 +59,12 @@ export interface TokenRecord {
    * @param seenVersion The highest version this owner has seen.
    */
   clear(seenVersion: number): Promise<void>
+  /**
+   * Tells an owner of a login, without a claim, what has become of it. Changes nothing.
+   *
+   * @returns undefined if there is nothing that this owner has not seen.
+   */
+  look?(seenVersion: number): Promise<Looked | undefined>
   /** The manager no longer uses the record. */
   close?(): void
   /** Calls `onChange` when the record may have changed: a waiting owner then asks before its next poll. @returns stop */
@@ -101,6 +107,12 @@ export interface ClaimTerms {
 }
 
 export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>
+
+/** What an owner sees of its login without a claim. */
+export type Looked =
+  | { readonly kind: 'newer'; readonly tokens: StoredTokens }
+  | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
+  | { readonly kind: 'missing'; readonly missing: Missing }
 
 export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }

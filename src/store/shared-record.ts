@@ -1,12 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
-import { accept, adopt, claim, clear, isOvertaken, keptMs, overlap, release } from '../core/record-state.ts'
+import { accept, adopt, claim, clear, isOvertaken, keptMs, look, overlap, release } from '../core/record-state.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
   GrantedClaim,
+  Looked,
   NewTokens,
   RefreshTokenFate,
   ReleaseAnswer,
@@ -122,6 +123,10 @@ export class SharedRecord implements TokenRecord {
 
   clear(seenVersion: number): Promise<void> {
     return this.#change((state, reading) => clear(state, seenVersion, reading))
+  }
+
+  look(seenVersion: number): Promise<Looked | undefined> {
+    return this.#change((state, reading) => look(state, seenVersion, reading))
   }
 
   /** Notes in the record that this owner makes an exchange without it. */

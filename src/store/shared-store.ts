@@ -9,6 +9,7 @@ import type {
   ClaimAnswer,
   ClaimTerms,
   GrantedClaim,
+  Looked,
   NewTokens,
   OpenableStore,
   RefreshTokenFate,
@@ -275,6 +276,10 @@ class SharedOrPrivateRecord implements TokenRecord {
 
   close(): void {
     this.#untold.close()
+  }
+
+  look(seenVersion: number): Promise<Looked | undefined> {
+    return this.#shared.look(seenVersion)
   }
 
   watch(onChange: () => void): () => void {

@@ -65,6 +65,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, { clock, rep
       }
     },
     close: () => record.close?.(),
+    look: (seenVersion) => record.look?.(seenVersion) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange) ?? (() => undefined),
   }
 }

@@ -1,5 +1,5 @@
 import { checkFunction, checkObject } from '../core/option-checks.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ManagerInternals, TokenManager } from '../core/token-manager.ts'
 
 interface Target {
   addEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void
@@ -12,7 +12,8 @@ interface Page extends Target {
 /**
  * Renews at once when the page comes back: when the browser is online again, when the page becomes visible, or when the browser restores it from
  * the back/forward cache. Makes no token call while the token is fresh, after a stop, or before a `Retry-After` has passed. If a login is required,
- * looks whether another tab has tokens. A hidden page waits until it is visible. Does nothing outside browsers.
+ * looks whether another tab has tokens. A hidden page waits until it is visible. With a source that `needsLogin`, a login or a logout in another tab is
+ * noticed at once (`loginChanged`). Does nothing outside browsers.
  *
  * @example
  * ```ts
@@ -29,19 +30,43 @@ export function followPage(tokens: TokenManager): () => void {
     checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
   const page = globalThis as Page
   const { document } = page
+  // A page with an open channel may be denied the back/forward cache: it listens only while it is shown.
+  let stopFollowing: (() => void) | undefined
+  const listen = () => {
+    stopFollowing?.()
+    stopFollowing = internalsOf(tokens)?.followLogin?.()
+  }
+  const leave = () => {
+    stopFollowing?.()
+    stopFollowing = undefined
+  }
   const look = () => {
     // All tabs hear at the same time that the browser is online: only visible ones act.
     if (document?.visibilityState !== 'hidden') comeBack(tokens)
   }
+  const restored = () => {
+    listen()
+    look()
+  }
   const heard: [Target | undefined, string, (event: { readonly persisted?: boolean }) => void][] = [
     [page, 'online', look],
     [document, 'visibilitychange', look],
-    [page, 'pageshow', ({ persisted }) => persisted && look()],
+    [page, 'pageshow', ({ persisted }) => persisted && restored()],
+    [page, 'pagehide', leave],
   ]
+  if (page.addEventListener) listen()
   for (const [target, type, listener] of heard) target?.addEventListener?.(type, listener)
   return () => {
+    leave()
     for (const [target, type, listener] of heard) target?.removeEventListener?.(type, listener)
   }
+}
+
+type Internals = Pick<ManagerInternals, 'followLogin'>
+
+/** A hand-made manager has none. */
+function internalsOf(tokens: TokenManager): Internals | undefined {
+  return Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as Internals | undefined
 }
 
 function comeBack(tokens: TokenManager): void {

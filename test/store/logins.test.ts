@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals'
+import type { TokenManager } from '../../src/index.ts'
+import type { ManagerInternals } from '../../src/core/token-manager.ts'
+import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
+
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  constructor() {
+    super({ pairs: true })
+  }
+}
+
+const ALICE = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'a', subject: 'alice' }
+const BOB = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b', subject: 'bob' }
+
+/** A register that tells its watchers of each change, as the tabs of a browser do. */
+class WatchedRegister extends MemoryRegister {
+  readonly #watchers = new Set<() => void>()
+
+  override async replace(...given: Parameters<TokenRegister['replace']>): Promise<boolean> {
+    const replaced = await super.replace(...given)
+    if (replaced) for (const onChange of this.#watchers) onChange()
+    return replaced
+  }
+
+  watch(onChange: () => void): () => void {
+    this.#watchers.add(onChange)
+    return () => void this.#watchers.delete(onChange)
+  }
+}
+
+const internals = (tokens: TokenManager) =>
+  Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals
+
+describe('given a manager that follows its login in a store, and asks for nothing', () => {
+  const start = async () => {
+    const clock = manualClock()
+    const store = sharedStore(new WatchedRegister(clock), { encryptionKeys: [{ id: 'k', key: randomKey() }] })
+    const one = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, clock)
+    const other = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, clock)
+    await one.tokens.adopt(ALICE)
+    const stop = internals(other.tokens).followLogin!()
+    await settle()
+    return { clock, one, other, stop }
+  }
+  const randomKey = () => crypto.getRandomValues(new Uint8Array(32))
+
+  it('when it begins to, then it learns who has logged in', async () => {
+    const { other } = await start()
+    expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['present', 'alice'])
+    expect(other.source.calls).toEqual([])
+  })
+
+  it('when the person logs out elsewhere, then it hears that at once, and has no token any more (F211)', async () => {
+    const { one, other } = await start()
+    await one.tokens.logout()
+    await settle()
+    expect(other.told.loginChanged.at(-1)).toEqual({
+      login: 'required',
+      by: 'elsewhere',
+      account: 'unknown',
+      reason: 'logged-out',
+    })
+    expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['required', undefined])
+  })
+
+  it('when somebody else logs in elsewhere, then it hears that before any request (F211)', async () => {
+    const { one, other } = await start()
+    await one.tokens.adopt(BOB)
+    await settle()
+    expect(other.told.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
+    expect(other.tokens.peekAccessToken()).toBe('bob')
+  })
+
+  it('when it has stopped following, then it hears nothing', async () => {
+    const { one, other, stop } = await start()
+    stop()
+    await one.tokens.logout()
+    await settle()
+    expect(other.tokens.peekAccessToken()).toBe('alice')
+  })
+})
+
+describe('given a login in a store that may have lost writes', () => {
+  const start = async () => {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    register.epoch = 'first'
+    const store = sharedStore(register, { commandTimeoutMs: 1_000 })
+    const world = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, clock)
+    await world.tokens.adopt(ALICE)
+    register.epoch = 'second'
+    return world
+  }
+
+  it('when it has lost nothing, then the login lives on (F198)', async () => {
+    const { clock, source, tokens, told } = await start()
+    await clock.advance(61_000)
+    expect(await tokens.getAccessToken()).toBe('access-1')
+    expect([source.calls.map(({ refreshToken }) => refreshToken), told.suspicious]).toEqual([['a'], []])
+  })
+
+  it('when the refresh token was used in what it has lost, then the login ends in doubt, low (F198)', async () => {
+    const { clock, source, tokens, told } = await start()
+    source.script.push(failing(401))
+    await clock.advance(61_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'in-doubt',
+    })
+    expect(told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
+  })
+})
