@@ -335,8 +335,10 @@ export class Machine {
   /** Listeners learn of a login elsewhere before any caller gets its token. */
   #meet(tokens: StoredTokens): void {
     const { login } = this.#settings
-    if (this.#current && login.isOther(tokens)) this.#endLogin('logged-out')
-    login.seen(tokens)
+    // The store may have our own login only now, because it was unreachable.
+    const isOther = !this.#current?.isOf(tokens) && login.isOther(tokens)
+    if (this.#current && isOther) this.#endLogin('logged-out')
+    login.seen(tokens, isOther)
   }
 
   /** Puts the tokens to use: callers get them from now on. */
