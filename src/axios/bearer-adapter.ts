@@ -13,6 +13,7 @@ import {
 import { promised } from '../client/promised.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
+import { deleteHeader } from './header-names.ts'
 import { addressOf } from './origin-scope.ts'
 import { Journey } from './redirects.ts'
 import { ofRequest } from './request-error.ts'
@@ -151,7 +152,9 @@ function dress(sending: Sending, proof: string | undefined): (request: unknown) 
   concealAgent(config.httpsAgent)
   return (request) => {
     sending.journey ??= Journey.ofEnd(config, request)
-    config.headers = headers
+    // Not the object of before: adapters have added headers to this one, as plain axios shows them.
+    deleteHeader(dressed, bearer.name)
+    if (proof !== undefined) deleteHeader(dressed, 'dpop')
     if (isFollowed) putBack(config, 'beforeRedirect', beforeRedirect)
     else putBack(config, 'maxRedirects', maxRedirects)
     if (config.fetchOptions !== fetchOptions) putBack(config, 'fetchOptions', fetchOptions)

@@ -54,6 +54,13 @@ export class HeldToken {
     return this.remainingMs > 0 ? this.stored.accessToken : undefined
   }
 
+  /** Whether these are the same tokens. */
+  isOf({ accessToken, refreshToken }: StoredTokens): boolean {
+    const { stored } = this
+    const isSameAccess = accessToken !== '' && accessToken === stored.accessToken
+    return isSameAccess || (refreshToken !== undefined && refreshToken === stored.refreshToken)
+  }
+
   get #age(): number {
     return this.#clock.now() - this.#heldAt
   }

@@ -14,6 +14,8 @@ export class LoginWatch {
   readonly #needsLogin: boolean
   /** The number of the login in the record; undefined until the manager has seen one. */
   #number: number | undefined
+  /** The record has not told the number of this login. Until then another number is that of another login. */
+  #isUntold = false
   /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
   #subject: string | undefined
   #login: LoginChange['login'] | undefined
@@ -42,8 +44,9 @@ export class LoginWatch {
     return this.#login !== 'required' && subject !== undefined && subject === this.#subject
   }
 
-  /** Whether tokens of the record belong to a later login than the one that the manager knows. Numbers only grow. */
-  isOther({ login = 0 }: LoginTokens): boolean {
+  /** Whether tokens of the record belong to another login than the one that the manager knows. Numbers only grow. Tokens of no number are private. */
+  isOther({ login = 0, subject }: LoginTokens): boolean {
+    if (this.#isUntold) return login > 0 && !this.isSame(subject)
     return this.#number !== undefined && login > this.#number
   }
 
@@ -60,17 +63,19 @@ export class LoginWatch {
 
   /** Somebody has logged in through `adopt()`. */
   began(subject: string | undefined): void {
+    this.#isUntold = true
     this.#present('here', subject)
   }
 
   /** The record knows the login of this manager under this number. */
   know({ login = 0 }: LoginTokens): void {
     this.#number = Math.max(login, this.#number ?? 0)
+    if (login > 0) this.#isUntold = false
   }
 
-  /** The manager uses tokens of the record. */
-  seen(tokens: LoginTokens): void {
-    const isNews = this.isOther(tokens) || this.#login !== 'present'
+  /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
+  seen(tokens: LoginTokens, isOther: boolean): void {
+    const isNews = isOther || this.#login !== 'present'
     this.know(tokens)
     if (isNews) this.#present('elsewhere', tokens.subject)
     else this.#subject = tokens.subject ?? this.#subject

@@ -97,8 +97,10 @@ export class Logins {
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
   meet(tokens: StoredTokens): void {
     const { login } = this.#settings
-    if (this.#host.current && login.isOther(tokens)) this.#end('logged-out')
-    login.seen(tokens)
+    // The store may have our own login only now, because it was unreachable.
+    const isOther = !this.#host.current?.isOf(tokens) && login.isOther(tokens)
+    if (this.#host.current && isOther) this.#end('logged-out')
+    login.seen(tokens, isOther)
   }
 
   /**

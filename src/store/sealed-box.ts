@@ -30,13 +30,9 @@ export class KeyRing {
     if (!Array.isArray(keys) || keys.length === 0)
       throw new TypeError('encryptionKeys must be a list with at least one key')
     checkWebCrypto('encryptionKeys', 'do without')
-    for (const [index, entry] of (keys as readonly EncryptionKey[]).entries()) {
-      const name = `encryptionKeys[${index}]`
-      checkObject(name, entry)
-      checkText(`${name}.id`, entry.id)
-      if (this.#keys.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
-      this.#keys.set(entry.id, aesKeyOf(`${name}.key`, entry.key))
-    }
+    const entries = [...(keys as readonly EncryptionKey[]).entries()]
+    checkIds(entries)
+    for (const [index, { id, key }] of entries) this.#keys.set(id, aesKeyOf(`encryptionKeys[${index}].key`, key))
     this.#first = this.#keys.keys().next().value
   }
 
@@ -68,6 +64,17 @@ export class KeyRing {
   #key(id: string): Promise<AesKey> {
     const key = this.#keys.get(id)
     return key ?? Promise.reject(new Error('unknown key'))
+  }
+}
+
+function checkIds(entries: readonly [number, EncryptionKey][]): void {
+  const ids = new Set<string>()
+  for (const [index, entry] of entries) {
+    const name = `encryptionKeys[${index}]`
+    checkObject(name, entry)
+    checkText(`${name}.id`, entry.id)
+    if (ids.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
+    ids.add(entry.id)
   }
 }
 

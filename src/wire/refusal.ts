@@ -10,8 +10,7 @@ export function refused(
   advice: string,
   serviceCode: string | undefined,
 ): TokenError {
-  const answered = proxy === undefined ? `answered ${status}` : `answered ${status} ${proxy}`
-  const message = `${address} ${answered}: ${advice}`
+  const message = `${address} answered ${status}: ${advice}${proxy === undefined ? '' : `; the call went ${proxy}`}`
   return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
 }
 

@@ -66,9 +66,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
       const error = await failure(origin)
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status: 403, refreshToken: 'kept' })
       expect(error.message).toMatch(
-        new RegExp(
-          `answered 403 through the proxy ${proxy} of HTTPS?_PROXY with a web page: ask whoever runs the proxy`,
-        ),
+        new RegExp(`answered 403 through the proxy ${proxy} of HTTPS?_PROXY with a web page: ask whoever runs the proxy`),
       )
     },
   )
@@ -79,7 +77,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     const error = await failure('https://tokens.example')
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status: 407 })
     expect(error.message).toContain(
-      `answered 407 through the proxy ${proxy} of HTTPS_PROXY: a proxy requires credentials`,
+      `answered 407: a proxy requires credentials; check transport.proxy, or HTTPS_PROXY; the call went through the proxy ${proxy} of HTTPS_PROXY`,
     )
   })
 
@@ -88,7 +86,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     process.env.HTTP_PROXY = `http://${proxy}`
     const error = await failure('http://localhost:3')
     expect(error).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', status: 401 })
-    expect(error.message).toContain(`answered 401 through the proxy ${proxy} of HTTP_PROXY: `)
+    expect(error.message).toContain(`; the call went through the proxy ${proxy} of HTTP_PROXY`)
   })
 
   it('when NO_PROXY has the host, or the proxy is switched off, then no proxy is named', async () => {

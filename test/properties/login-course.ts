@@ -1,0 +1,91 @@
+import * as fc from 'fast-check'
+
+/** Each of them is a login of its own. The service names alice and bob in each answer, and carol in none. */
+export const PEOPLE = ['alice', 'bob', 'carol'] as const
+export type Person = (typeof PEOPLE)[number]
+/** One of the two managers. */
+export type Which = 0 | 1
+
+export const ENDS = ['502', '503', 'lost', '502 after', '503 after', 'lost after', 'refused', 'unknown word'] as const
+export type End = 'accepted' | (typeof ENDS)[number]
+
+export type LoginAct =
+  | { readonly act: 'login'; readonly at: Which; readonly who: Person; readonly brings: 'both' | 'refresh' | 'access' }
+  | { readonly act: 'logout' | 'reset' | 'renew' | 'attach' | 'detach'; readonly at: Which }
+  | { readonly act: 'request'; readonly at: Which; readonly times: number; readonly takesMs: number }
+  /** The API refuses the token that this manager holds. */
+  | { readonly act: 'refuse'; readonly at: Which }
+  /** How the next token calls end. */
+  | { readonly act: 'service'; readonly ends: End; readonly times: number; readonly takesMs: number }
+  | { readonly act: 'register'; readonly is: 'down' | 'slow' | 'well' }
+  | { readonly act: 'advance'; readonly ms: number }
+
+export interface LoginCommand {
+  readonly what: LoginAct
+  /** Microtasks until the next command; undefined: until none is left. */
+  readonly turns: number | undefined
+}
+
+const at = fc.constantFrom<Which>(0, 1)
+const weighted: fc.WeightedArbitrary<LoginAct>[] = [
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      act: fc.constant('login'),
+      at,
+      who: fc.constantFrom(...PEOPLE),
+      brings: fc.constantFrom('both', 'both', 'both', 'refresh', 'access'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ act: fc.constantFrom('logout', 'logout', 'reset'), at }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constantFrom('attach', 'detach'), at }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('renew'), at }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      act: fc.constant('request'),
+      at,
+      times: fc.constantFrom(1, 1, 2, 5),
+      takesMs: fc.constantFrom(0, 0, 10, 1_000, 5_000),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ act: fc.constant('refuse'), at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      act: fc.constant('service'),
+      ends: fc.oneof(fc.constant('accepted'), fc.constantFrom(...ENDS)),
+      times: fc.constantFrom(1, 1, 3, 8),
+      takesMs: fc.constantFrom(0, 10, 999, 2_000, 12_000),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('register'), is: fc.constantFrom('down', 'slow', 'well') }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      act: fc.constant('advance'),
+      ms: fc.oneof(
+        fc.constantFrom(0, 1, 10, 100, 250, 999, 1_000, 2_000, 5_000),
+        fc.constantFrom(10_000, 30_000, 45_000, 57_000, 60_000, 120_000),
+      ),
+    }),
+  },
+] as fc.WeightedArbitrary<LoginAct>[]
+
+export interface LoginCourse {
+  readonly store: 'memory' | 'register'
+  readonly draws: readonly number[]
+  readonly commands: readonly LoginCommand[]
+}
+
+export const loginCourses: fc.Arbitrary<LoginCourse> = fc.record({
+  store: fc.constantFrom('memory', 'register'),
+  draws: fc.array(fc.constantFrom(0, 0.3, 0.999), { minLength: 1, maxLength: 5 }),
+  commands: fc.array(
+    fc.record({
+      what: fc.oneof(...weighted),
+      turns: fc.option(fc.constantFrom(0, 1, 2, 5, 12), { nil: undefined, freq: 2 }),
+    }),
+    { minLength: 3, maxLength: 30, size: 'max' },
+  ),
+})

@@ -1,0 +1,81 @@
+import { type Clock, TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
+import type { End, Person } from './login-course.ts'
+
+export const ACCESS_MS = 60_000
+
+/** One login of a person at the service. Its refresh token rotates; the whole session ends if a used one comes again. */
+interface Session {
+  readonly who: Person
+  /** Which login this is: a person whom the service names is always the same one. */
+  readonly login: string
+  refreshToken: string | undefined
+  readonly accessTokens: Set<string>
+}
+
+/** A service of several people, and the API that takes their tokens. */
+export class LoginService implements TokenSource {
+  readonly id = 'two-logins'
+  readonly needsLogin = true
+  script: { ends: End; takesMs: number }[] = []
+  readonly refused = new Set<string>()
+  readonly #sessions: Session[] = []
+  readonly #byRefreshToken = new Map<string, Session>()
+  #issued = 0
+
+  obtain(): Promise<never> {
+    return Promise.reject(new Error('a login is never obtained'))
+  }
+
+  async refresh(refreshToken: string, { clock }: { clock: Clock }): Promise<TokenGrant> {
+    const { ends, takesMs } = this.script.shift() ?? { ends: 'accepted', takesMs: 0 }
+    if (takesMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))
+    const session = this.#byRefreshToken.get(refreshToken)
+    if (ends === 'unknown word') throw new TokenError('ERR_TOKEN_REQUEST', '400', { outcome: 'rejected', status: 400 })
+    if (ends === 'refused' && session) session.refreshToken = undefined
+    const acts = ends === 'accepted' || ends === 'refused' || ends.endsWith('after')
+    const granted = acts ? this.#refreshed(session, refreshToken) : undefined
+    if (granted && ends === 'accepted') return granted
+    throw failureOf(ends)
+  }
+
+  async revoke({ refreshToken = '' }): Promise<void> {
+    const session = this.#byRefreshToken.get(refreshToken)
+    if (session) session.refreshToken = undefined
+  }
+
+  /** A person logs in. */
+  login(who: Person): TokenGrant & { refreshToken: string } {
+    const login = who === 'carol' ? `carol ${this.#sessions.length}` : who
+    const session: Session = { who, login, refreshToken: undefined, accessTokens: new Set() }
+    this.#sessions.push(session)
+    return this.#issue(session)
+  }
+
+  /** @returns The login to which an access token belongs. */
+  loginOf(accessToken: string): string | undefined {
+    return this.#sessions.find(({ accessTokens }) => accessTokens.has(accessToken))?.login
+  }
+
+  #refreshed(session: Session | undefined, refreshToken: string): TokenGrant {
+    if (session?.refreshToken === refreshToken) return this.#issue(session)
+    if (session) session.refreshToken = undefined
+    throw new TokenError('ERR_REFRESH_REJECTED', '400', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
+  }
+
+  #issue(session: Session): TokenGrant & { refreshToken: string } {
+    this.#issued += 1
+    const [accessToken, refreshToken] = [`access-${this.#issued}`, `refresh-${this.#issued}`]
+    session.accessTokens.add(accessToken)
+    session.refreshToken = refreshToken
+    this.#byRefreshToken.set(refreshToken, session)
+    const subject = session.who !== 'carol' && { subject: session.who }
+    return { accessToken, accessLifetimeMs: ACCESS_MS, refreshToken, refreshLifetimeMs: 3_600_000, ...subject }
+  }
+}
+
+function failureOf(ends: End): TokenError {
+  const isLost = ends.startsWith('lost')
+  const kept = ends.startsWith('503') && ({ refreshToken: 'kept' } as const)
+  const details = { outcome: isLost ? 'unknown' : 'unknown-5xx', ...kept } as const
+  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', ends, details)
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import * as fc from 'fast-check'
+import { createHash } from 'node:crypto'
+import { realProcess } from '../support/real-process.ts'
+import { type LoginAct, loginCourses } from './login-course.ts'
+import { type Sent, travelWithLogins } from './login-voyage.ts'
+import { patience, runs } from './runs.ts'
+
+const unhandled: unknown[] = []
+const record = (reason: unknown) => void unhandled.push(reason)
+beforeAll(() => void realProcess.on('unhandledRejection', record))
+afterAll(() => void realProcess.off('unhandledRejection', record))
+
+// Hashing on other threads would give the same course another order of events each time.
+beforeEach(() => {
+  jest.spyOn(crypto.subtle, 'digest').mockImplementation(
+    async (_, data) =>
+      new Uint8Array(
+        createHash('sha256')
+          .update(data as Uint8Array)
+          .digest(),
+      ).buffer,
+  )
+})
+
+const USUAL = 400
+
+describe('given two managers, three people who log in and out, and requests in flight', () => {
+  it(
+    'then no request has the token of another login, and everything ends (F209, F210)',
+    async () => {
+      const sent: Sent = { requests: 0, replayed: 0, heldBack: 0 }
+      await fc.assert(
+        fc.asyncProperty(loginCourses, (course) => travelWithLogins(course, unhandled, sent)),
+        runs(USUAL),
+      )
+      // These courses go where the promises could be broken.
+      expect(Math.min(sent.requests, sent.replayed, sent.heldBack)).toBeGreaterThan(USUAL / 10)
+    },
+    patience(USUAL),
+  )
+})
+
+describe('given a login that the store could not be told, and the store has kept the one before it', () => {
+  it('when the API refuses a token of the new login, then the request does not get a token of the old one (F209)', async () => {
+    const acts: LoginAct[] = [
+      { act: 'logout', at: 0 },
+      { act: 'login', at: 1, who: 'carol', brings: 'both' },
+      { act: 'register', is: 'down' },
+      { act: 'login', at: 1, who: 'alice', brings: 'both' },
+      { act: 'request', at: 1, times: 1, takesMs: 10 },
+      { act: 'refuse', at: 1 },
+    ]
+    const sent: Sent = { requests: 0, replayed: 0, heldBack: 0 }
+    const commands = acts.map((what) => ({ what, turns: undefined }))
+    await travelWithLogins({ store: 'register', draws: [0], commands }, unhandled, sent)
+    expect(sent).toMatchObject({ requests: 1, replayed: 0 })
+  })
+})
