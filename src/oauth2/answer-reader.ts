@@ -94,7 +94,7 @@ const BEARER = /^(bearer(token)?|bot|user|n_a)$/i
 const DPOP = /^dpop$/i
 
 /** @returns What is wrong with the type of the token, if it is another one. An unknown word may hold a secret, so no message quotes it. */
-function otherTypeThan(wanted: typeof BEARER  , given: unknown): string | undefined {
+function otherTypeThan(wanted: typeof BEARER, given: unknown): string | undefined {
   const isText = typeof given === 'string'
   if (isText ? wanted.test(given) : given === undefined && wanted === BEARER) return undefined
   const found = ['Bearer', 'DPoP', 'mac', 'pop'].find((type) => isText && given.toLowerCase() === type.toLowerCase())
