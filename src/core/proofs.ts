@@ -10,6 +10,27 @@ export interface DPoPKey {
   readonly thumbprint: Promise<string>
 }
 
+/** A key that also makes proofs for requests of your own. */
+export interface ProvingKey extends DPoPKey {
+  /**
+   * Makes a proof for a request that your own code sends, such as the one that redeems the code of a login. It has the time of this machine.
+   *
+   * @param request `token`: the access token that it carries. `nonce`: the one that the server demands.
+   * @returns The text of the header `DPoP`. It serves one request.
+   * @throws {TypeError} naming the member.
+   * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign.
+   */
+  prove(request: DPoPRequest): Promise<string>
+}
+
+/** A request that your own code sends. */
+export interface DPoPRequest {
+  readonly method: string
+  readonly url: string | URL
+  readonly token?: string | undefined
+  readonly nonce?: string | undefined
+}
+
 /** One request that needs a proof. */
 export interface ProvedRequest {
   /** As it is sent: methods are case-sensitive (RFC 9110, section 9.1). */
@@ -18,6 +39,8 @@ export interface ProvedRequest {
   readonly url: URL
   /** The access token that the request carries. Absent: the request is a token call. */
   readonly token?: string | undefined
+  /** In the place of the latest one of its origin. */
+  readonly nonce?: string | undefined
 }
 
 export interface Proof {

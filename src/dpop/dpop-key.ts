@@ -1,6 +1,8 @@
-import { checkFunction, checkObject } from '../core/option-checks.ts'
-import { type DPoPKey, PROOFS } from '../core/proofs.ts'
+import { systemClock } from '../core/clock.ts'
+import { checkFunction, checkObject, checkText, ownOptions } from '../core/option-checks.ts'
+import { type DPoPRequest, PROOFS, type ProvedRequest, type ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
+import { parsedUrl } from '../core/secure-origin.ts'
 import { type KeyPair, signerOf } from './key-pair.ts'
 import { ProofMaker } from './proof-maker.ts'
 import { type PublicJwk, thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts'
@@ -29,7 +31,7 @@ export interface ExternalKey {
  * ```
  * @throws {TypeError} naming what is wrong, and showing nothing of the key: no such key, another algorithm, a private JWK in the place of the public one.
  */
-export function dpopKey(key: KeyPair | ExternalKey): DPoPKey {
+export function dpopKey(key: KeyPair | ExternalKey): ProvingKey {
   checkObject('The key of dpopKey', key)
   checkWebCrypto('dpopKey', 'use bearer tokens')
   if ('publicKey' in key || 'privateKey' in key) {
@@ -42,9 +44,23 @@ export function dpopKey(key: KeyPair | ExternalKey): DPoPKey {
   return made(Promise.resolve(verifyingKeyOf('publicJwk', key.publicJwk)), (data) => key.sign(data))
 }
 
-function made(verifyingKey: Promise<VerifyingKey>, sign: (data: Uint8Array) => unknown): DPoPKey {
+function made(verifyingKey: Promise<VerifyingKey>, sign: (data: Uint8Array) => unknown): ProvingKey {
   const thumbprint = verifyingKey.then(thumbprintOf)
   thumbprint.catch(() => undefined) // nobody may ask for it
+  const proofs = new ProofMaker(verifyingKey, sign)
+  // A clock of its own: such a proof neither uses nor changes what a manager knows of the servers.
+  const clock = { ...systemClock }
+  const prove = async (request: DPoPRequest) => (await proofs.prove(checkedRequest(request), clock)).text
   // Not enumerable: printing the key shows its thumbprint at most.
-  return Object.freeze(Object.defineProperty({ thumbprint }, PROOFS, { value: new ProofMaker(verifyingKey, sign) }))
+  return Object.freeze(Object.defineProperty({ thumbprint, prove }, PROOFS, { value: proofs }))
+}
+
+function checkedRequest(request: DPoPRequest): ProvedRequest {
+  const { method, url, token, nonce } = ownOptions('The request', request, ['method', 'url', 'token', 'nonce'])
+  checkText('method', method)
+  const parsed = parsedUrl(String(url))
+  if (!parsed) throw new TypeError('url must be an absolute URL')
+  if (token !== undefined) checkText('token', token)
+  if (nonce !== undefined) checkText('nonce', nonce)
+  return { method, url: parsed, token, nonce }
 }

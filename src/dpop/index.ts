@@ -3,7 +3,7 @@
  *
  * @module axios-evergreen/dpop
  */
-export type { DPoPKey } from '../core/proofs.ts'
+export type { DPoPKey, DPoPRequest, ProvingKey } from '../core/proofs.ts'
 export { dpopKey } from './dpop-key.ts'
 export type { ExternalKey } from './dpop-key.ts'
 export type { KeyPair } from './key-pair.ts'

@@ -31,7 +31,7 @@ export class ProofMaker implements Proofs {
       const { key, header } = await this.#key
       const ath = request.token === undefined ? undefined : await this.#hashOf(request.token)
       // Read last: another request may have brought a new nonce meanwhile.
-      const [nonce, leadMs] = [origins.nonceOf(request), origins.leadMs(request)]
+      const [nonce, leadMs] = [request.nonce ?? origins.nonceOf(request), origins.leadMs(request)]
       const payload = JSON.stringify(claimsOf(request, { nonce, ath, now: leadMs + clock.monotonicNow() }))
       const signed = `${header}.${base64urlOfText(payload)}`
       const signature = checkedSignature(key, await this.#sign(new TextEncoder().encode(signed)))

@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { checkText } from '../core/option-checks.ts'
-import type { DPoPKey } from '../core/proofs.ts'
+import type { ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { type Databases, indexedDatabases, transact } from '../web/indexed-db.ts'
 import { reasonOf } from '../web/reason.ts'
@@ -24,7 +24,7 @@ const DATABASE = 'axios-evergreen-dpop'
  * @throws {TypeError} outside a browser, and on a page that is no secure context.
  * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the browser denies its storage; the message says why.
  */
-export async function webKey(name = 'default'): Promise<DPoPKey> {
+export async function webKey(name = 'default'): Promise<ProvingKey> {
   checkText('name', name)
   checkWebCrypto('webKey', 'use bearer tokens')
   const databases = indexedDatabases()

@@ -5,7 +5,7 @@ import { dpopKey, type KeyPair, webKey } from '../../src/dpop/index.ts'
 import { proofsOf, type ProvedRequest } from '../../src/core/proofs.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { outcome } from '../support/managed.ts'
-import { externalKey, GENERATED, keyPair } from './support/keys.ts'
+import { externalKey, GENERATED, keyPair, newKey } from './support/keys.ts'
 import { sha256, verified } from './support/verifier.ts'
 
 const request: ProvedRequest = { method: 'POST', url: new URL('https://api.example/orders'), token: 'token' }
@@ -190,6 +190,36 @@ describe('given a key that is elsewhere', () => {
       expect(inspect(error, { showHidden: true })).not.toContain('secret-of-nobody')
     },
   )
+})
+
+describe('given a request that an application sends by itself', () => {
+  it('when it asks the key for a proof, then that names all that the application gave', async () => {
+    const key = await newKey()
+    const url = 'https://id.example/token?tenant=nobody'
+    const { claims } = verified(await key.prove({ method: 'POST', url, token: 'token', nonce: 'nonce' }))
+    const iat: unknown = expect.any(Number)
+    const said = {
+      htm: 'POST',
+      htu: 'https://id.example/token',
+      ath: sha256('token'),
+      nonce: 'nonce',
+      iat,
+      jti: claims.jti,
+    }
+    expect(claims).toEqual(said)
+    expect(Math.abs(claims.iat - Date.now() / 1_000)).toBeLessThan(600)
+    expect(verified(await key.prove({ method: 'GET', url: new URL(url) })).claims).not.toHaveProperty('nonce')
+  })
+
+  it.each([
+    [{ method: '', url: 'https://id.example' }, 'method must not be empty'],
+    [{ method: 'GET', url: '/token' }, 'url must be an absolute URL'],
+    [{ method: 'GET', url: 'https://id.example', token: 7 }, 'token must be a string, got number'],
+    [{ method: 'GET', url: 'https://id.example', nonces: 'a' }, "there is no 'nonces'"],
+  ])('when it gives %j, then a TypeError names what is wrong', async (given, message) => {
+    const key = await newKey()
+    await expect(key.prove(given as never)).rejects.toThrow(message)
+  })
 })
 
 describe('given a page that is no secure context', () => {

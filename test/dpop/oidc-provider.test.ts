@@ -1,11 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
 import { attachBearer, createTokenManager, type TokenManager } from '../../src/index.ts'
-import { dpopKey } from '../../src/dpop/index.ts'
+import { type DPoPKey, dpopKey, type ProvingKey } from '../../src/dpop/index.ts'
 import { withBearer } from '../../src/fetch/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import { systemClock } from '../../src/core/clock.ts'
-import { type DPoPKey, proofsOf } from '../../src/core/proofs.ts'
 import { listen, outcome } from '../support/managed.ts'
 import { type BoundServer, startBoundServer } from './support/bound-server.ts'
 import { externalKey, GENERATED, keyPair, newKey } from './support/keys.ts'
@@ -31,20 +29,17 @@ function manage({ tokenEndpoint }: BoundServer, dpop: DPoPKey | undefined, login
 }
 
 /** The application redeems the code of a login, with a proof of its key. */
-async function redeemed(server: BoundServer, key: DPoPKey) {
+async function redeemed(server: BoundServer, key: ProvingKey) {
   const { tokenEndpoint } = server
-  const proofs = proofsOf('dpop', key)
-  const request = { method: 'POST', url: new URL(tokenEndpoint) }
   const form = { grant_type: 'authorization_code', client_id: 'public-client', ...(await server.logIn()) }
-  for (;;) {
-    const { text } = await proofs.prove(request, systemClock)
+  for (let nonce: string | undefined; ;) {
+    const proof = await key.prove({ method: 'POST', url: tokenEndpoint, nonce })
     const answer = await fetch(tokenEndpoint, {
       method: 'POST',
-      headers: { DPoP: text },
+      headers: { DPoP: proof },
       body: new URLSearchParams(form),
     })
-    const nonce = answer.headers.get('dpop-nonce')
-    proofs.learn(request, { status: answer.status, nonce, date: undefined, age: undefined }, systemClock)
+    nonce = answer.headers.get('dpop-nonce') ?? undefined
     const { error, ...tokens } = (await answer.json()) as Record<string, string>
     if (error === undefined)
       return { accessToken: tokens.access_token!, accessLifetimeMs: 3_600_000, refreshToken: tokens.refresh_token! }

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals'
 import { createPrivateKey, sign } from 'node:crypto'
-import { dpopKey, type ExternalKey, type KeyPair } from '../../../src/dpop/index.ts'
-import type { DPoPKey } from '../../../src/core/proofs.ts'
+import { dpopKey, type ExternalKey, type KeyPair, type ProvingKey } from '../../../src/dpop/index.ts'
 import { realProcess } from '../../support/real-process.ts'
 
 const RSA = { modulusLength: 2_048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }
@@ -23,7 +22,7 @@ export async function keyPair(how: object = GENERATED.ES256, extractable = false
   return pair
 }
 
-export async function newKey(): Promise<DPoPKey> {
+export async function newKey(): Promise<ProvingKey> {
   return dpopKey(await keyPair())
 }
 
