@@ -13,7 +13,7 @@ const proved = (page: Page, name?: string) => page.evaluate<Proved>(`proved(${JS
 
 /** What a script of the page finds of the keys. */
 const STORED = `new Promise((resolve, reject) => {
-  const request = indexedDB.open('axios-evergreen-dpop')
+  const request = indexedDB.open('axios-evergreen.dpop')
   request.onerror = () => reject(request.error)
   request.onsuccess = () => {
     const all = request.result.transaction('records').objectStore('records').getAll()
@@ -76,19 +76,23 @@ describeBrowser('given the key of a page', () => {
     expect(await proved(page)).toMatchObject({ thumbprint: keys[0]!.thumbprint })
   })
 
-  it('when the browser denies storage, then the error says so, and what to do', async () => {
+  it('when the browser denies storage, then the page has a key of its own, and is told once what that means', async () => {
     await context.addInitScript(
       `IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') }`,
     )
     const page = await opened()
-    expect(await page.evaluate('failed()')).toMatch(/^ERR_STORE_UNAVAILABLE: The key default .*allow cookies.*dpopKey/)
+    const told: string[] = []
+    page.on('console', (message) => told.push(message.text()))
+    const [one, other] = [await proved(page), await proved(page, 'other')]
+    expect(verified(one.proof).thumbprint).not.toBe(verified(other.proof).thumbprint)
+    expect(told).toEqual([expect.stringMatching(/The DPoP key default .*allow cookies[^]*login of its own/)])
   })
 
   it('when another script has put something else there, then the error names what is wrong', async () => {
     const page = await opened()
     await proved(page)
     await page.evaluate(`new Promise((resolve) => {
-      const request = indexedDB.open('axios-evergreen-dpop')
+      const request = indexedDB.open('axios-evergreen.dpop')
       request.onsuccess = () => {
         const transaction = request.result.transaction('records', 'readwrite')
         transaction.objectStore('records').put({ publicKey: 7 }, 'default')
