@@ -46,6 +46,11 @@ export default tseslint.config(
   room('oauth2', '^(?!\\./|\\.\\./(core|wire)/)', 'oauth2 imports core and wire: it loads in any runtime.'),
   room('client', '^(?!\\./|\\.\\./core/)', 'client imports core and no client library: it serves them all.'),
   room(
+    'dpop',
+    '^(?!\\./|\\.\\./core/|\\.\\./web/(indexed-db|reason)\\.ts$)',
+    'dpop imports core, and how web reaches IndexedDB: it loads in any runtime.',
+  ),
+  room(
     'axios',
     '^(?!\\./|\\.\\./(core|client)/|axios$)',
     'axios imports core, client and axios, no other room and nothing of Node: the main entry loads in any runtime.',

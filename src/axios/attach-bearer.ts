@@ -1,6 +1,8 @@
 import type { AxiosAdapter, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
+import { maySeeRedirects } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
+import { proverOf } from '../client/prover.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Adapter, AdapterChoice } from './adapter-choice.ts'
@@ -42,8 +44,7 @@ type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
  * attachBearer(api, tokens)
  * await api.get('/wallet') // carries a fresh token
  * ```
- * @throws {TypeError} naming the option; when no origin is known; when another manager has an origin already; when the header
- * is among the instance's defaults, or cannot be used with the xhr adapter.
+ * @throws {TypeError} naming the option; when no origin is known, or another manager has it; when the header is a default of the instance, or unfit for xhr.
  */
 export function attachBearer(
   instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>,
@@ -102,13 +103,15 @@ class Attachments {
       this.#install()
       return attached
     }
-    const { header, text, refuses } = settings
+    const { header, text, refuses, dpop } = settings
     if (this.#isDefault(header))
       throw new TypeError(
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
-    checkAdapter(this.#instance.defaults, header)
     const access = accessTo(tokens)
+    const how = { header, name: header.toLowerCase(), text, refuses, prover: dpop && proverOf(dpop, access) }
+    const bearer: Bearer = Object.freeze({ access, ...how })
+    if (!maySeeRedirects(bearer)) checkAdapter(this.#instance.defaults, bearer)
     const base = { name: 'baseURL of the instance', address: memberOf(this.#instance.defaults, 'baseURL') }
     const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
     const taken = origins.find((origin) => this.#grantees.has(origin))
@@ -116,7 +119,6 @@ class Attachments {
       throw new TypeError(
         `${taken} already gets the token of another manager on this instance: give origins to both attachments`,
       )
-    const bearer: Bearer = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
     this.#grant(new Map([...this.#grantees, ...origins.map((origin) => [origin, bearer] as const)]))
     this.#install()
     const attachment: Attachment = Object.freeze({
@@ -281,15 +283,14 @@ function adapterOf(config: Chosen): Adapter {
 }
 
 /** Checks the adapter of the defaults. A request may have another one, so it is checked again when a request is sent. */
-function checkAdapter(defaults: Instance['defaults'], header: string): void {
-  if (header.toLowerCase() === 'authorization') return
+function checkAdapter(defaults: Instance['defaults'], bearer: Bearer): void {
   let adapter: AxiosAdapter
   try {
     adapter = new AdapterChoice(adapterOf(defaults as Chosen)).plain(defaults)
   } catch {
     return // axios finds none, and then each request fails with its error
   }
-  checkStays(adapter, header)
+  checkStays(adapter, bearer)
 }
 
 function checkArguments(instance: Instance, tokens: TokenManager): void {

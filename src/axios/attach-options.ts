@@ -1,4 +1,5 @@
 import type { AxiosResponse } from 'axios'
+import type { DPoPKey } from '../core/proofs.ts'
 
 export interface AttachOptions {
   /**
@@ -17,4 +18,9 @@ export interface AttachOptions {
   refuses?: ((response: AxiosResponse) => boolean) | undefined
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
+  /**
+   * A key of `axios-evergreen/dpop`, the same that the source has: each request gets a proof (RFC 9449), and no redirect is followed. Not with `scheme`, and
+   * not with the xhr adapter.
+   */
+  dpop?: DPoPKey | undefined
 }

@@ -11,6 +11,7 @@ import {
   sequelOf,
 } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
+import type { Prover } from '../client/prover.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
@@ -88,24 +89,30 @@ function sendingOf(errand: Errand, token: string, login: number | undefined, wai
 }
 
 function send(sending: Sending): Promise<AxiosResponse> {
-  const { config, bearer, token } = sending
-  if (!bearer.prover) return sendDressed(sending)
+  const { config, bearer, token, login } = sending
+  const { prover, access } = bearer
+  if (!prover) return sendDressed(sending)
+  const wait = sending.wait ?? new Wait(config, access)
+  const prove = async (waiting: Parameters<typeof prover.prove>[1]) => {
+    const proof = await prover.prove({ ...placeOf(config), token }, waiting)
+    loginAtSending(bearer, login) // the login may have ended while the key signed
+    return proof
+  }
+  return wait.forProof(prove, (proof) => sendDressed({ ...sending, wait }, proof))
+}
+
+/** What a proof names of a request. */
+function placeOf(config: InternalAxiosRequestConfig): { method: string; url: string } {
   const { method = 'get' } = config
-  const proof = bearer.prover.prove({ method: method.toUpperCase(), url: addressOf(config) ?? '', token })
-  return proof.then(
-    (text) => sendDressed(sending, text),
-    (error: unknown) => {
-      throw ofRequest(error, config)
-    },
-  )
+  return { method: method.toUpperCase(), url: addressOf(config) ?? '' }
 }
 
 /** Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. */
 function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
   const { config, adapter, bearer } = sending
   const undo = dress(sending, proof)
-  const { name, header } = bearer
-  const sent = promised(() => (maySeeRedirects(bearer) ? adapter(config) : sendUnfollowed(adapter, config, header)))
+  const { name } = bearer
+  const sent = promised(() => (maySeeRedirects(bearer) ? adapter(config) : sendUnfollowed(adapter, config, bearer)))
   return sent.then(
     (response) => {
       undo((response as AxiosResponse | undefined)?.request)
@@ -179,7 +186,7 @@ function answered(
 ): AxiosResponse | Promise<AxiosResponse> {
   const { config, bearer } = sending
   if (response === undefined) return settled()
-  if (bearer.prover) hearNonce(sending, response)
+  if (bearer.prover) hear(bearer.prover, config, response)
   let isRefused: boolean
   try {
     isRefused = !sending.journey?.hasLeft && bearer.refuses(response)
@@ -206,10 +213,9 @@ function headerOf(headers: unknown, name: string): unknown {
   return typeof headers === 'object' && headers !== null ? Reflect.get(headers, name) : undefined
 }
 
-function hearNonce({ bearer, config }: Sending, { headers }: AxiosResponse): void {
-  const nonce = headerOf(headers, 'dpop-nonce')
-  const url = addressOf(config)
-  if (typeof nonce === 'string' && url !== undefined) bearer.prover?.hear(url, nonce)
+function hear(prover: Prover, config: InternalAxiosRequestConfig, { status, headers }: AxiosResponse): void {
+  const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map((name) => headerOf(headers, name))
+  prover.hear(placeOf(config), { status, nonce, date, age })
 }
 
 function follow(

@@ -1,27 +1,33 @@
 import { type AxiosAdapter, AxiosError, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+import type { Grantee } from '../client/client-port.ts'
+
+type Unfollowed = Pick<Grantee<AxiosResponse>, 'header' | 'prover'>
 
 /**
- * Sends a request whose token goes under another header than `Authorization`. Its config forbids redirects, because only `Authorization` is taken
- * off a request that is redirected to another origin.
+ * Sends a request whose token goes under another header than `Authorization`, or with a proof. Its config forbids redirects, because only
+ * `Authorization` is taken off a request that is redirected to another origin, and because a proof is for one address.
  */
 export async function sendUnfollowed(
   adapter: AxiosAdapter,
   config: InternalAxiosRequestConfig,
-  header: string,
+  grantee: Unfollowed,
 ): Promise<AxiosResponse> {
-  checkStays(adapter, header)
+  checkStays(adapter, grantee)
   const response = await adapter(config)
   // A browser shows nothing of a redirect that it does not follow. Axios would take that for a success.
   if ((response as AxiosResponse | undefined)?.status !== 0) return response
-  const message = `The API answered with a redirect, which is not followed because the token is in the header ${header}`
+  const why = grantee.prover ? 'the proof of dpop is for one address' : `the token is in the header ${grantee.header}`
+  const message = `The API answered with a redirect, which is not followed because ${why}`
   throw new AxiosError(message, 'ERR_FR_TOO_MANY_REDIRECTS', config, response.request, response)
 }
 
 /** @throws {TypeError} for XMLHttpRequest, which cannot be told to follow no redirects. */
-export function checkStays(adapter: AxiosAdapter, header: string): void {
+export function checkStays(adapter: AxiosAdapter, { header, prover }: Unfollowed): void {
   if (Reflect.get(adapter, 'adapterName') !== 'xhr') return
   throw new TypeError(
-    `The token cannot be in the header ${header} with the xhr adapter, because redirects take it along: set adapter: 'fetch' on the instance, ` +
-      'or send it as Authorization',
+    prover
+      ? "dpop cannot be used with the xhr adapter, because redirects take the proof along: set adapter: 'fetch' on the instance"
+      : `The token cannot be in the header ${header} with the xhr adapter, because redirects take it along: set adapter: 'fetch' on the ` +
+          'instance, or send it as Authorization',
   )
 }

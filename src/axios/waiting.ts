@@ -5,7 +5,9 @@ import { isTokenError, TokenError } from '../core/errors.ts'
 import { memberOf } from './member-of.ts'
 import { ofRequest } from './request-error.ts'
 
-/** The waits of one request: one budget for its first token and for the token of its replay. */
+type Waiting = Parameters<TokenAccess['get']>[0]
+
+/** The waits of one request: one budget for its first token, for the token of its replay, and for proofs. */
 export class Wait {
   readonly #config: InternalAxiosRequestConfig
   readonly #access: TokenAccess
@@ -33,7 +35,18 @@ export class Wait {
     )
   }
 
-  #begin(): Parameters<TokenAccess['get']>[0] {
+  /** @param prove Makes a proof. It may take long: the key may be elsewhere. @returns what `use` makes of the proof */
+  forProof<Result>(
+    prove: (waiting: Waiting) => Promise<string>,
+    use: (proof: string) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#after(
+      promised(() => prove(this.#begin())),
+      use,
+    )
+  }
+
+  #begin(): Waiting {
     const { clock, maxWaitMs } = this.#access
     const { signal, forget } = cancellation(this.#config)
     this.#forget = forget

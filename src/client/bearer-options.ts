@@ -1,4 +1,5 @@
 import { checkFlag, checkFunction, checkText, ownOptions } from '../core/option-checks.ts'
+import { type DPoPKey, proofsOf } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { OriginSettings } from './origins.ts'
 
@@ -9,15 +10,24 @@ interface GivenOptions<Answer> {
   scheme?: string | undefined
   refuses?: ((answer: Answer) => boolean) | undefined
   allowInsecureHttp?: boolean | undefined
+  dpop?: DPoPKey | undefined
 }
 
-const NAMES: readonly (keyof GivenOptions<never>)[] = ['origins', 'header', 'scheme', 'refuses', 'allowInsecureHttp']
+const NAMES: readonly (keyof GivenOptions<never>)[] = [
+  'origins',
+  'header',
+  'scheme',
+  'refuses',
+  'allowInsecureHttp',
+  'dpop',
+]
 
 export interface BearerSettings<Answer> extends OriginSettings {
   readonly header: string
   /** The text of the header with this token. */
   readonly text: (token: string) => string
   readonly refuses: (answer: Answer) => boolean
+  readonly dpop: DPoPKey | undefined
 }
 
 /** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` has no default here. */
@@ -28,7 +38,8 @@ export function bearerSettings<Answer extends { readonly status: number }>(
   const {
     origins,
     header = 'Authorization',
-    scheme = 'Bearer',
+    dpop,
+    scheme = dpop === undefined ? 'Bearer' : 'DPoP',
     refuses = isUnauthorized,
     allowInsecureHttp = false,
   } = ownOptions(`The options of ${what}`, given, NAMES)
@@ -39,6 +50,9 @@ export function bearerSettings<Answer extends { readonly status: number }>(
   if (scheme !== '') checkText('scheme', scheme)
   // Other characters would end the header line, or be stripped on the way.
   if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
+  if (dpop !== undefined) proofsOf('dpop', dpop)
+  if (dpop !== undefined && scheme !== 'DPoP')
+    throw new TypeError('scheme must not be given with dpop: it is DPoP (RFC 9449)')
   checkFunction('refuses', refuses)
   // A promise counts as true: each request would be sent twice.
   if (Object.prototype.toString.call(refuses) === '[object AsyncFunction]')
@@ -49,6 +63,7 @@ export function bearerSettings<Answer extends { readonly status: number }>(
     text: textWith(scheme),
     refuses: refuses === isUnauthorized ? refuses : notPromising(refuses),
     allowInsecureHttp,
+    dpop,
   }
 }
 

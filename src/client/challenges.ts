@@ -93,6 +93,7 @@ const CURES: ReadonlyMap<string, Cure> = new Map<string, Cure>([
   ['insufficient_scope', 'none'],
   ['insufficient_user_authentication', 'none'],
   ['use_dpop_nonce', 'new-proof'],
+  ['invalid_dpop_proof', 'new-proof'],
 ])
 
 /** @param header `WWW-Authenticate` of the answer. If its challenges differ, the cure that is nearest to another token counts. */

@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import type { Cure } from './challenges.ts'
+import type { Prover } from './prover.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**
@@ -17,15 +18,7 @@ export interface Grantee<Answer> {
   readonly text: (token: string) => string
   readonly refuses: (answer: Answer) => boolean
   /** Only where a token is bound to a key. */
-  readonly prover?: Prover
-}
-
-/** Proves with each request that its sender holds a key (RFC 9449). No redirect is followed with a proof. */
-export interface Prover {
-  /** @returns The text of the header `DPoP`. A new one for each request. */
-  prove(request: { readonly method: string; readonly url: string; readonly token: string }): Promise<string>
-  /** Hears the header `DPoP-Nonce` of each answer that has one. */
-  hear(url: string, nonce: string): void
+  readonly prover?: Prover | undefined
 }
 
 /** Whether redirects may be followed: all clients take `Authorization` off a request that goes to another origin, and no other header. */

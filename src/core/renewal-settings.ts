@@ -1,3 +1,4 @@
+import { boundRecord } from './bound-record.ts'
 import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
 import { randomHex } from './hex.ts'
@@ -6,6 +7,7 @@ import { LoginWatch } from './login-watch.ts'
 import { MemoryRecord } from './memory-store.ts'
 import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
+import { member } from './thrown.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
 import type { NewTokens, StoredTokens, TokenRecord } from './token-store.ts'
@@ -62,20 +64,27 @@ export interface Renewed {
 /** @throws {TypeError | RangeError} naming the option and its value. */
 export function renewalSettings(options: TokenManagerOptions, readThrown: ReadThrown): RenewalSettings {
   const settings = managerSettings(options)
-  const { clock, store, storeKey, onSuspicious } = settings
+  const { clock, onSuspicious } = settings
   const events = new Events(clock)
   return {
     ...settings,
     readThrown,
-    record: store?.open(storeKey, clock, events) ?? new MemoryRecord(clock),
+    record: recordOf(settings, events),
     owner: randomHex(),
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
-    login: new LoginWatch(events, settings.needsLogin, store === undefined),
+    login: new LoginWatch(events, settings.needsLogin, settings.store === undefined),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
     memory: { owesObtain: false, spent: undefined },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
   }
+}
+
+function recordOf({ clock, source, store, storeKey }: ManagerSettings, events: Events): TokenRecord {
+  if (!store) return new MemoryRecord(clock)
+  const boundTo = member(source, 'boundTo') as typeof source.boundTo
+  if (!boundTo) return store.open(storeKey, clock, events)
+  return boundRecord(boundTo, (name) => store.open(`${storeKey} ${name}`, clock, events))
 }
 
 function reportJump(events: Events, byMs: number): void {

@@ -85,12 +85,14 @@ export function currentContext(): Context {
 
 const told = new Set<string>()
 
+const EVENTS =
+  'Listen to the events of the token manager to be told each time: https://www.npmjs.com/package/axios-evergreen#events'
+
 /** Warns once per code in a process: by a warning of the process if the runtime has such, else on the console. */
-export function warnOnce(code: string, message: string): void {
+export function warnOnce(code: string, message: string, detail = EVENTS): void {
   if (told.has(code)) return
   told.add(code)
   const { process, console } = globalThis as Runtime
-  const detail = `Listen to the events of the token manager to be told each time: https://www.npmjs.com/package/axios-evergreen#events`
   if (process?.emitWarning) process.emitWarning(message, { type: 'AxiosEvergreenWarning', code, detail })
   else console?.warn?.(`axios-evergreen: ${message}\n${detail}`)
 }

@@ -37,6 +37,11 @@ export interface TokenSource {
   readonly needsLogin?: boolean | undefined
   /** `id` does not tell people apart, because nobody named the account: a store for many accounts then needs `storeKey`. Default false. */
   readonly isUnnamed?: boolean | undefined
+  /**
+   * What the tokens are bound to, such as the thumbprint of a key (RFC 9449). Owners of something else do not share a record of a store: they would
+   * hold tokens that they cannot use. Resolves with the same text in each process that can use the tokens.
+   */
+  readonly boundTo?: Promise<string> | undefined
   /** Tells the service that these tokens are not wanted any more (RFC 7009). `logout()` of the manager calls it. */
   revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
 }

@@ -10,6 +10,7 @@ import {
   sequelOf,
 } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
+import type { Prover } from '../client/prover.ts'
 import type { TokenAccess } from '../client/token-access.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
@@ -80,12 +81,18 @@ async function waited(errand: Errand, ask: (waiting: Waiting) => Promise<string>
 
 /** Not an async function, so that fetch is called before it returns. */
 function send(sending: Sending, input: Input): Promise<Response> {
-  const { errand, token } = sending
+  const { errand, token, login } = sending
   const { prover } = errand.grantee
   if (!prover) return sendDressed(sending, input)
-  const method = memberOfCall(input, errand.init, 'method') ?? 'GET'
-  const proof = prover.prove({ method, url: urlOf(input)?.href ?? '', token })
-  return proof.then((text) => sendDressed(sending, input, text))
+  return waited(errand, (waiting) => prover.prove({ ...placeOf(errand), token }, waiting)).then((proof) => {
+    loginAtSending(errand.grantee, login) // the login may have ended while the key signed
+    return sendDressed(sending, input, proof)
+  })
+}
+
+/** What a proof names of a request. */
+function placeOf({ input, init }: Errand): { method: string; url: string } {
+  return { method: memberOfCall(input, init, 'method') ?? 'GET', url: urlOf(input)?.href ?? '' }
 }
 
 function sendDressed(sending: Sending, input: Input, proof?: string): Promise<Response> {
@@ -114,12 +121,16 @@ function dressed({ errand, token }: Sending, input: Input, proof: string | undef
 }
 
 function answered(sending: Sending, response: Response): Response | Promise<Response> {
-  const { grantee, origin } = sending.errand
-  const nonce = grantee.prover && response.headers.get('dpop-nonce')
-  if (nonce) grantee.prover.hear(response.url || origin, nonce)
+  const { grantee } = sending.errand
+  if (grantee.prover) hear(grantee.prover, sending.errand, response)
   if (grantee.refuses(response)) return follow(sending, sequelTo(sending, response), response)
   letGo(sending.spare, sending.errand.input)
   return response
+}
+
+function hear(prover: Prover, errand: Errand, { status, headers }: Response): void {
+  const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map((name) => headers.get(name))
+  prover.hear(placeOf(errand), { status, nonce, date, age })
 }
 
 function sequelTo({ errand, login, isReplay, isProvenAgain, spare }: Sending, response: Response): Sequel {

@@ -2,8 +2,10 @@ import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts
 import type { Grantee } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
+import { proverOf } from '../client/prover.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
+import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { headersWith, type Init, type Input, memberOfCall, takesHeaders, urlOf } from './call.ts'
 import { sendWithToken } from './sending.ts'
@@ -22,6 +24,11 @@ export interface BearerOptions {
   refuses?: ((response: Response) => boolean) | undefined
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
+  /**
+   * A key of `axios-evergreen/dpop`, the same that the source has: each request gets a proof (RFC 9449), fetch is called once the key has signed, and no redirect
+   * is followed. Not with `scheme`.
+   */
+  dpop?: DPoPKey | undefined
 }
 
 /**
@@ -49,10 +56,18 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   checkFunction('fetch', fetch)
   checkManager(tokens)
   const settings: BearerSettings<Response> = bearerSettings('withBearer', options)
-  const { header, text, refuses } = settings
+  const { header, text, refuses, dpop } = settings
   const access = accessTo(tokens)
   const origins = new Set(grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins'))
-  const grantee: Grantee<Response> = Object.freeze({ access, header, name: header.toLowerCase(), text, refuses })
+  const prover = dpop && proverOf(dpop, access)
+  const grantee: Grantee<Response> = Object.freeze({
+    access,
+    header,
+    name: header.toLowerCase(),
+    text,
+    refuses,
+    prover,
+  })
   const reported = new Set<string>()
 
   function reportBare(origin: string): void {

@@ -11,13 +11,15 @@ export class AnswerReader {
   readonly #scope: readonly string[]
   readonly #defaultLifetimeMs: number
   readonly #onAnswer: OAuth2Settings['onAnswer']
+  readonly #isBound: boolean
   /** The oddities that were reported. Each is reported once. */
   readonly #told = new Set<string>()
 
-  constructor({ scope, defaultLifetimeMs, onAnswer }: OAuth2Settings) {
+  constructor({ scope, defaultLifetimeMs, onAnswer, dpop }: OAuth2Settings) {
     this.#scope = scope
     this.#defaultLifetimeMs = defaultLifetimeMs
     this.#onAnswer = onAnswer
+    this.#isBound = dpop !== undefined
   }
 
   /**
@@ -36,8 +38,9 @@ export class AnswerReader {
       throw unusable(otherProtocol(document) ?? 'access_token must be a non-empty string')
     const odd: string[] = []
     const tokenType = memberOf(document, 'token_type')
+    const otherType = otherTypeThan(this.#isBound ? DPOP : BEARER, tokenType)
+    if (otherType !== undefined) throw unusable(otherType)
     if (tokenType === undefined) odd.push('names no token_type: Bearer is assumed')
-    else if (typeof tokenType !== 'string' || !BEARER.test(tokenType)) throw unusable(otherType(tokenType))
     const refreshToken = memberOf(document, 'refresh_token') ?? ''
     if (typeof refreshToken !== 'string') throw unusable('refresh_token must be a string')
     const expiresIn = memberOf(document, 'expires_in')
@@ -88,12 +91,17 @@ const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
 /** `bot` and `user` say at Slack whose token it is. `N_A` is of RFC 8693, section 2.2.1. */
 const BEARER = /^(bearer(token)?|bot|user|n_a)$/i
 
-/** An unknown word may hold a secret, so no message quotes it. */
-function otherType(given: unknown): string {
-  const known = ['DPoP', 'mac', 'pop'].find(
-    (type) => typeof given === 'string' && given.toLowerCase() === type.toLowerCase(),
-  )
-  return `token_type must be Bearer, got ${known ?? 'something else'}`
+const DPOP = /^dpop$/i
+
+/** @returns What is wrong with the type of the token, if it is another one. An unknown word may hold a secret, so no message quotes it. */
+function otherTypeThan(wanted: typeof BEARER, given: unknown): string | undefined {
+  const isText = typeof given === 'string'
+  if (isText ? wanted.test(given) : given === undefined && wanted === BEARER) return undefined
+  const found = ['Bearer', 'DPoP', 'mac', 'pop'].find((type) => isText && given.toLowerCase() === type.toLowerCase())
+  const got = found ?? (given === undefined ? 'none' : 'something else')
+  if (wanted === DPOP)
+    return `token_type must be DPoP, got ${got}: the server has not bound the token to the key of dpop`
+  return `token_type must be Bearer, got ${got}${got === 'DPoP' ? ': give the key as dpop' : ''}`
 }
 
 /** @param why Must quote no value of the answer that may be a token. */

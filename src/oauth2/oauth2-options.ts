@@ -8,6 +8,7 @@ import {
   namesOf,
   ownOptions,
 } from '../core/option-checks.ts'
+import { type DPoPKey, proofsOf } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { checkCredential } from '../wire/credential.ts'
 import type { TokenCallOptions } from '../wire/token-call.ts'
@@ -52,6 +53,11 @@ export interface OAuth2Options {
    * throws reaches nobody.
    */
   onAnswer?: ((members: Readonly<Record<string, unknown>>) => void) | undefined
+  /**
+   * A key of `axios-evergreen/dpop`: the server binds the tokens to it (RFC 9449). Give the same one to the attachment. Owners with other keys do not
+   * share a record of a store.
+   */
+  dpop?: DPoPKey | undefined
   /** The words of the scope, separated by spaces or as a list. Sent with every exchange. */
   scope?: string | readonly string[] | undefined
   /** Further parameters of every token call: `audience`, `resource`, … */
@@ -87,6 +93,7 @@ const NAMES = /* @__PURE__ */ namesOf<OAuth2Options>({
   grant: true,
   errors: true,
   onAnswer: true,
+  dpop: true,
   scope: true,
   parameters: true,
   refreshTokens: true,
@@ -121,6 +128,7 @@ export function oauth2Settings(options: OAuth2Options) {
     grant,
     errors: checkedErrors(own.errors),
     onAnswer,
+    dpop: own.dpop && { proofs: proofsOf('dpop', own.dpop), thumbprint: own.dpop.thumbprint },
     scope: checkedScope(own.scope),
     parameters: checkedParameters(parameters),
     refreshTokens,

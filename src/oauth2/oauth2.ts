@@ -7,6 +7,7 @@ import { AnswerReader } from './answer-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
 import { checkedGrantParameters, type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
+import { withProof } from './proven.ts'
 import { namesError, type Refusal, refusalOf } from './refusal-of.ts'
 
 /**
@@ -37,6 +38,7 @@ class OAuth2 implements TokenSource {
   readonly reuseGraceMs: number
   readonly needsLogin: boolean
   readonly isUnnamed: boolean
+  declare readonly boundTo?: Promise<string>
   declare readonly revoke?: NonNullable<TokenSource['revoke']>
   readonly #settings: OAuth2Settings
   readonly #calls: TokenCalls
@@ -52,6 +54,7 @@ class OAuth2 implements TokenSource {
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new AnswerReader(settings)
+    if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }
 
@@ -88,9 +91,16 @@ class OAuth2 implements TokenSource {
     const body = new URLSearchParams(members)
     for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
     if (scope.length > 0 && !body.has('scope')) body.set('scope', scope.join(' '))
-    const answer = await this.#post(endpoints.tokenEndpoint, endpoints, body, context)
+    const answer = await this.#call(endpoints, body, context)
     if (isSuccess(answer.status) && !namesError(answer.text)) return this.#reader.grantIn(answer, context.report)
     throw refusalIn(answer, refusalOf(exchange, answer, { errors, needsLogin: this.needsLogin }))
+  }
+
+  #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<Answered> {
+    const { tokenEndpoint: url } = endpoints
+    const { dpop } = this.#settings
+    if (!dpop) return this.#post(url, endpoints, body, context)
+    return withProof(dpop.proofs, url, (proof) => this.#post(url, endpoints, body, context, { DPoP: proof }), context)
   }
 
   /** Revokes the refresh token, and with it all its access tokens; without one the access token (RFC 7009, section 2.1). */
@@ -109,10 +119,17 @@ class OAuth2 implements TokenSource {
     if (/^\s*</.test(answer.text)) throw noConfirmation(answer)
   }
 
-  async #post(url: URL, { issuer }: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<Answered> {
-    const headers = new Headers()
+  async #post(
+    url: URL,
+    { issuer }: Endpoints,
+    members: URLSearchParams,
+    context: ExchangeContext,
+    proof?: { readonly DPoP: string },
+  ): Promise<Answered> {
+    // A copy: a call that is made once more authenticates the client anew.
+    const [body, headers] = [new URLSearchParams(members), new Headers()]
     await authenticate(this.#settings.client, issuer, body, headers, context)
-    const call = { url, body: body.toString(), headers: { ...Object.fromEntries(headers), ...HEADERS } }
+    const call = { url, body: body.toString(), headers: { ...Object.fromEntries(headers), ...HEADERS, ...proof } }
     return this.#calls.send(call, context)
   }
 }

@@ -38,6 +38,7 @@ export function refusalOf(
   const failure: Failure = isPage ? { ...meant, refreshToken: 'kept' } : meant
   const advice =
     (meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined) ??
+    (meaning === undefined ? undefined : PROOF_ADVICE.get(meaning)) ??
     generalAdvice(failure, { ...answer, status }, option) ??
     (failure.loginReason && 'the server wants the person to log in') ??
     (['refused', 'unusable'].includes(failure.refreshToken ?? '') ? 'the refresh token was refused' : undefined) ??
@@ -45,6 +46,12 @@ export function refusalOf(
     `check ${option}, and the client`
   return { failure, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
 }
+
+/** RFC 9449, sections 5 and 8. */
+const PROOF_ADVICE: ReadonlyMap<string, string> = new Map([
+  ['use_dpop_nonce', 'the server refused the nonce that it had sent, or wants a proof: give dpop'],
+  ['invalid_dpop_proof', 'the server refused the proof; check its algorithms, and the clock of this machine'],
+])
 
 const ADVICE: ReadonlyMap<string | undefined, string> = new Map([
   ['invalid_client', 'check clientId, clientSecret and clientAuthentication; some servers accept only post'],

@@ -35,6 +35,7 @@ const OAUTH_ERRORS: Partial<Record<string, Meant>> = {
   temporarily_unavailable: UNAVAILABLE,
   server_error: UNAVAILABLE,
   use_dpop_nonce: UNAVAILABLE, // RFC 9449, section 8
+  invalid_dpop_proof: keeping(REQUEST), // RFC 9449, section 5
   slow_down: keeping({ code: 'ERR_THROTTLED', outcome: 'deferred' }), // RFC 8628, section 3.5
   // OpenID Connect Core, section 3.1.2.6
   interaction_required: INTERACTION,

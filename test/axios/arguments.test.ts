@@ -115,7 +115,7 @@ describe('given an argument that is not what it should be', () => {
 
   it('when an option is unknown, then attaching throws a TypeError that names it and those that there are (F174)', () =>
     expect(refusal({ origin: [baseURL] })).toBe(
-      "The options of attachBearer must be among origins, header, scheme, refuses, allowInsecureHttp; there is no 'origin'",
+      "The options of attachBearer must be among origins, header, scheme, refuses, allowInsecureHttp, dpop; there is no 'origin'",
     ))
 
   it.each([['Bea rer\r\nX-Evil: 1'], ['Beärer'], ['Bearer\n']])(

@@ -69,7 +69,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, word('server_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
   [200, word('general_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
   [200, word('ratelimited'), throttled, `${throttled} kept`, `${throttled} kept`, 'too many token calls'],
-  [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
+  [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'give dpop'],
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, credentials, ''],
   [400, word('hidden-value'), credentials, `${refresh} unusable`, credentials, ''],
   // Answers that the token service itself would not give.

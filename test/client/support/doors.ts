@@ -1,6 +1,7 @@
 import axios, { type AxiosRequestConfig } from 'axios'
 import { withBearer } from '../../../src/fetch/index.ts'
 import { attachBearer, type TokenManager } from '../../../src/index.ts'
+import type { DPoPKey } from '../../../src/dpop/index.ts'
 
 /** A request as the rows of the tables write it. */
 export interface Asked {
@@ -20,6 +21,7 @@ export interface DoorOptions {
   origins?: string[]
   header?: string
   scheme?: string
+  dpop?: DPoPKey
 }
 /** A client library with the attachment for it. */
 export interface Door {

@@ -1,0 +1,66 @@
+import { systemClock } from '../core/clock.ts'
+import { checkFunction, checkObject, checkText, ownOptions } from '../core/option-checks.ts'
+import { type DPoPRequest, PROOFS, type ProvedRequest, type ProvingKey } from '../core/proofs.ts'
+import { checkWebCrypto } from '../core/runtime.ts'
+import { parsedUrl } from '../core/secure-origin.ts'
+import { type KeyPair, signerOf } from './key-pair.ts'
+import { ProofMaker } from './proof-maker.ts'
+import { type PublicJwk, thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts'
+
+/** A key that another place holds: an HSM, a KMS, a smart card. */
+export interface ExternalKey {
+  /** The public key alone. For RSA with `alg`. */
+  readonly publicJwk: PublicJwk
+  /**
+   * Signs as JWS wants it (RFC 7518, section 3). For ECDSA: r and s, one after the other, not DER. If it rejects, callers get `ERR_TOKEN_SOURCE`,
+   * and nothing is sent.
+   */
+  sign(data: Uint8Array): Promise<Uint8Array>
+}
+
+/**
+ * Makes a DPoP key (RFC 9449) of a key pair of WebCrypto, or of a function that signs. The algorithm follows from the key: ES256, ES384, EdDSA,
+ * PS256 or RS256. The private key should not be extractable. If it is, a warning says so once.
+ *
+ * @example
+ * ```ts
+ * import { dpopKey } from 'axios-evergreen/dpop'
+ *
+ * const how = { name: 'ECDSA', namedCurve: 'P-256' }
+ * const key = dpopKey(await crypto.subtle.generateKey(how, false, ['sign', 'verify']))
+ * ```
+ * @throws {TypeError} naming what is wrong, and showing nothing of the key: no such key, another algorithm, a private JWK in the place of the public one.
+ */
+export function dpopKey(key: KeyPair | ExternalKey): ProvingKey {
+  checkObject('The key of dpopKey', key)
+  checkWebCrypto('dpopKey', 'use bearer tokens')
+  if ('publicKey' in key || 'privateKey' in key) {
+    const signer = signerOf(key as KeyPair)
+    const verifyingKey = signer.publicJwk.then((jwk) => verifyingKeyOf('publicKey', jwk))
+    return made(verifyingKey, (data) => signer.sign(data))
+  }
+  if (!('publicJwk' in key)) throw new TypeError('dpopKey takes a CryptoKeyPair, or { publicJwk, sign }')
+  checkFunction('sign', Reflect.get(key, 'sign'))
+  return made(Promise.resolve(verifyingKeyOf('publicJwk', key.publicJwk)), (data) => key.sign(data))
+}
+
+function made(verifyingKey: Promise<VerifyingKey>, sign: (data: Uint8Array) => unknown): ProvingKey {
+  const thumbprint = verifyingKey.then(thumbprintOf)
+  thumbprint.catch(() => undefined) // nobody may ask for it
+  const proofs = new ProofMaker(verifyingKey, sign)
+  // A clock of its own: such a proof neither uses nor changes what a manager knows of the servers.
+  const clock = { ...systemClock }
+  const prove = async (request: DPoPRequest) => (await proofs.prove(checkedRequest(request), clock)).text
+  // Not enumerable: printing the key shows its thumbprint at most.
+  return Object.freeze(Object.defineProperty({ thumbprint, prove }, PROOFS, { value: proofs }))
+}
+
+function checkedRequest(request: DPoPRequest): ProvedRequest {
+  const { method, url, token, nonce } = ownOptions('The request', request, ['method', 'url', 'token', 'nonce'])
+  checkText('method', method)
+  const parsed = parsedUrl(String(url))
+  if (!parsed) throw new TypeError('url must be an absolute URL')
+  if (token !== undefined) checkText('token', token)
+  if (nonce !== undefined) checkText('nonce', nonce)
+  return { method, url: parsed, token, nonce }
+}

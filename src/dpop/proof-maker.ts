@@ -1,0 +1,99 @@
+import type { Clock } from '../core/clock.ts'
+import { TokenError } from '../core/errors.ts'
+import { randomHex } from '../core/hex.ts'
+import type { Proof, ProofAnswer, Proofs, ProvedRequest } from '../core/proofs.ts'
+import { base64urlOf, base64urlOfText } from './base64url.ts'
+import { Origins } from './origins.ts'
+import type { VerifyingKey } from './public-jwk.ts'
+
+/** Servers tolerate more than this between their clock and `iat`. */
+const TIME_TOLERANCE_MS = 5_000
+
+type Sign = (data: Uint8Array) => unknown
+
+/** Makes the proofs of one key (RFC 9449, section 4.2). */
+export class ProofMaker implements Proofs {
+  readonly #key: Promise<{ readonly key: VerifyingKey; readonly header: string }>
+  readonly #sign: Sign
+  /** By clock: all managers of a process have the same one, except in tests. */
+  readonly #origins = new WeakMap<Clock, Origins>()
+  #hashed: { readonly token: string; readonly hash: Promise<string> } | undefined
+
+  constructor(key: Promise<VerifyingKey>, sign: Sign) {
+    this.#key = key.then((known) => ({ key: known, header: headerOf(known) }))
+    this.#key.catch(() => undefined) // `thumbprint` rejects, too
+    this.#sign = sign
+  }
+
+  async prove(request: ProvedRequest, clock: Clock): Promise<Proof> {
+    const origins = this.#originsBy(clock)
+    try {
+      const { key, header } = await this.#key
+      const ath = request.token === undefined ? undefined : await this.#hashOf(request.token)
+      // Read last: another request may have brought a new nonce meanwhile.
+      const [nonce, leadMs] = [request.nonce ?? origins.nonceOf(request), origins.leadMs(request)]
+      const payload = JSON.stringify(claimsOf(request, { nonce, ath, now: leadMs + clock.monotonicNow() }))
+      const signed = `${header}.${base64urlOfText(payload)}`
+      const signature = checkedSignature(key, await this.#sign(new TextEncoder().encode(signed)))
+      return { text: `${signed}.${base64urlOf(signature)}`, nonce, leadMs }
+    } catch (thrown) {
+      throw notSigned(thrown)
+    }
+  }
+
+  learn(request: ProvedRequest, answer: ProofAnswer, clock: Clock): void {
+    this.#originsBy(clock).learn(request, answer)
+  }
+
+  isOutdated({ nonce, leadMs }: Proof, request: ProvedRequest, clock: Clock): boolean {
+    const origins = this.#originsBy(clock)
+    return origins.nonceOf(request) !== nonce || Math.abs(origins.leadMs(request) - leadMs) > TIME_TOLERANCE_MS
+  }
+
+  #originsBy(clock: Clock): Origins {
+    const known = this.#origins.get(clock) ?? new Origins(clock)
+    this.#origins.set(clock, known)
+    return known
+  }
+
+  /** `ath` of a token, computed once for each token. */
+  #hashOf(token: string): Promise<string> {
+    if (this.#hashed?.token !== token) this.#hashed = { token, hash: hashOf(token) }
+    return this.#hashed.hash
+  }
+}
+
+async function hashOf(token: string): Promise<string> {
+  return base64urlOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))))
+}
+
+function headerOf({ alg, jwk }: VerifyingKey): string {
+  return base64urlOfText(JSON.stringify({ typ: 'dpop+jwt', alg, jwk }))
+}
+
+/** @param now The time at the server, epoch ms. */
+function claimsOf(
+  { method, url }: ProvedRequest,
+  { nonce, ath, now }: { readonly nonce: string | undefined; readonly ath: string | undefined; readonly now: number },
+): object {
+  // An address that parses has ASCII characters only, and so has a method that was sent: btoa takes nothing beyond U+00FF.
+  return { jti: randomHex(), htm: method, htu: url.origin + url.pathname, iat: Math.floor(now / 1_000), ath, nonce }
+}
+
+/** A function that is not ours may give anything. */
+function checkedSignature({ alg, signatureBytes }: VerifyingKey, given: unknown): Uint8Array {
+  const isBytes = ArrayBuffer.isView(given) || Object.prototype.toString.call(given) === '[object ArrayBuffer]'
+  const signature = new Uint8Array(isBytes ? (given as ArrayBuffer) : [])
+  if (signature.length === signatureBytes) return signature
+  const form = alg.startsWith('ES') ? ': r and s, one after the other (RFC 7518, section 3.4), not DER' : ''
+  throw new BadSignature(`gave ${signature.length} bytes, but ${alg} takes ${signatureBytes}${form}`)
+}
+class BadSignature extends Error {}
+
+/** Without a proof no request is sent, so a refresh token stays good. */
+function notSigned(thrown: unknown): TokenError {
+  const what = thrown instanceof BadSignature ? thrown.message : 'failed'
+  const cause = thrown instanceof BadSignature ? undefined : thrown
+  const message = `The key of dpop does not sign: sign ${what}; nothing was sent`
+  return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept', cause })
+}

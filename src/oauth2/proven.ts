@@ -1,0 +1,38 @@
+import { isProofRefused, type Proofs, type ProvedRequest } from '../core/proofs.ts'
+import type { ExchangeContext } from '../core/token-source.ts'
+import type { Answered } from '../wire/token-call.ts'
+import { documentIn, errorIn } from './document.ts'
+
+/**
+ * Makes a token call with a proof (RFC 9449, section 5). If the server refuses the proof, and its answer brings a nonce or another time, makes the
+ * call once more. The server has refused the first one before it looked at the refresh token, so that token is untouched.
+ *
+ * @param call Sends the header `DPoP` with this text. It authenticates the client anew: an assertion serves one call, as a proof does.
+ */
+export async function withProof(
+  proofs: Proofs,
+  url: URL,
+  call: (proof: string) => Promise<Answered>,
+  context: ExchangeContext,
+): Promise<Answered> {
+  const request: ProvedRequest = { method: 'POST', url }
+  const first = await provenOnce(proofs, request, call, context)
+  return first.mayPass ? (await provenOnce(proofs, request, call, context)).answer : first.answer
+}
+
+async function provenOnce(
+  proofs: Proofs,
+  request: ProvedRequest,
+  call: (proof: string) => Promise<Answered>,
+  context: ExchangeContext,
+): Promise<{ answer: Answered; mayPass: boolean }> {
+  const { clock, waitsFor } = context
+  waitsFor?.('The key of dpop')
+  const proof = await proofs.prove(request, clock)
+  waitsFor?.(undefined)
+  const answer = await call(proof.text)
+  const { status, headers, text } = answer
+  const [nonce, date, age] = [headers.get('dpop-nonce'), headers.get('date'), headers.get('age')]
+  proofs.learn(request, { status, nonce, date, age }, clock)
+  return { answer, mayPass: isProofRefused(errorIn(documentIn(text))) && proofs.isOutdated(proof, request, clock) }
+}

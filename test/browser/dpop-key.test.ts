@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { sha256, verified } from '../dpop/support/verifier.ts'
+import { describeBrowser, FLAGS, scriptOf } from './support/browser.ts'
+import { type Site, startSite } from './support/site.ts'
+
+interface Proved {
+  readonly thumbprint: string
+  readonly proof: string
+}
+
+const proved = (page: Page, name?: string) => page.evaluate<Proved>(`proved(${JSON.stringify(name)})`)
+
+/** What a script of the page finds of the keys. */
+const STORED = `new Promise((resolve, reject) => {
+  const request = indexedDB.open('axios-evergreen.dpop')
+  request.onerror = () => reject(request.error)
+  request.onsuccess = () => {
+    const all = request.result.transaction('records').objectStore('records').getAll()
+    all.onsuccess = async () => {
+      request.result.close()
+      const said = (key) => crypto.subtle.exportKey('jwk', key).then(() => 'read', ({ name }) => name)
+      resolve(await Promise.all(all.result.map(({ privateKey }) => said(privateKey))))
+    }
+  }
+})`
+
+describeBrowser('given the key of a page', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let script: string
+  let site: Site
+  beforeAll(async () => {
+    script = await scriptOf('dpop.mjs')
+    browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
+    site = await startSite('.')
+  })
+  afterAll(async () => {
+    await browser.close()
+    await site.close()
+  })
+  beforeEach(async () => {
+    context = await browser.newContext()
+    await context.addInitScript(script)
+  })
+  afterEach(() => context.close())
+  const opened = async (at = site.origin) => {
+    const page = await context.newPage()
+    await page.goto(at)
+    return page
+  }
+
+  it('when six tabs ask for it at once, then all have the same one, and no script can read it', async () => {
+    const pages = await Promise.all(Array.from({ length: 6 }, () => opened()))
+    const [first, ...others] = await Promise.all(pages.map((page) => proved(page)))
+    const { header, claims, thumbprint } = verified(first!.proof)
+    expect([header.alg, claims.htu, claims.ath]).toEqual(['ES256', 'https://api.example/orders', sha256('token')])
+    for (const other of others)
+      expect([other.thumbprint, verified(other.proof).thumbprint]).toEqual(Array(2).fill(thumbprint))
+    expect(await pages[0]!.evaluate(STORED)).toEqual(['InvalidAccessError'])
+  })
+
+  it('when the page is loaded again, then it has the same one', async () => {
+    const page = await opened()
+    const { thumbprint } = await proved(page)
+    await page.reload()
+    expect(await proved(page)).toMatchObject({ thumbprint })
+    expect(await proved(await opened())).toMatchObject({ thumbprint })
+  })
+
+  it('when another name is given, then it is another key', async () => {
+    const page = await opened()
+    const names = ['default', 'of the bakery', 'of the garage']
+    const keys = await Promise.all(names.map((name) => proved(page, name)))
+    expect(new Set(keys.map(({ thumbprint }) => thumbprint)).size).toBe(3)
+    expect(await proved(page)).toMatchObject({ thumbprint: keys[0]!.thumbprint })
+  })
+
+  it('when the browser denies storage, then the page has a key of its own, and is told once what that means', async () => {
+    await context.addInitScript(
+      `IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') }`,
+    )
+    const page = await opened()
+    const told: string[] = []
+    page.on('console', (message) => told.push(message.text()))
+    const [one, other] = [await proved(page), await proved(page, 'other')]
+    expect(verified(one.proof).thumbprint).not.toBe(verified(other.proof).thumbprint)
+    expect(told).toEqual([expect.stringMatching(/The DPoP key default .*allow cookies[^]*login of its own/)])
+  })
+
+  it('when another script has put something else there, then the error names what is wrong', async () => {
+    const page = await opened()
+    await proved(page)
+    await page.evaluate(`new Promise((resolve) => {
+      const request = indexedDB.open('axios-evergreen.dpop')
+      request.onsuccess = () => {
+        const transaction = request.result.transaction('records', 'readwrite')
+        transaction.objectStore('records').put({ publicKey: 7 }, 'default')
+        transaction.oncomplete = () => { request.result.close(); resolve() }
+      }
+    })`)
+    expect(await page.evaluate('failed()')).toMatch(/^TypeError: publicKey must be an object/)
+  })
+
+  it('when the page is of plain http, then the error says so', async () => {
+    const page = await opened(`http://app.test:${site.port}/`)
+    expect(await page.evaluate('failed()')).toMatch(/^TypeError: webKey needs WebCrypto.*https/)
+  })
+})
