@@ -11,7 +11,11 @@ const text = readFileSync('docs/faults.md', 'utf8')
 const rows: Row[] = [...text.matchAll(/^\| ([FP]\d+) +\| (.+?) +\| (.+?) +\|$/gm)].map(
   ([, number, promise, proof]) => ({ number: number!, promise: promise!, proof: proof! }),
 )
-const open: readonly string[] = text.split('\n## Still to be proved\n')[1]?.match(/\b[FP]\d+\b/g) ?? []
+const open: readonly string[] =
+  text
+    .split('\n## Still to be proved\n')[1]
+    ?.split('\n## ')[0]
+    ?.match(/\b[FP]\d+\b/g) ?? []
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
 /** @returns The titles of tests, tables included: what `it`, `test`, `describe` and their variants are called with. */
@@ -23,7 +27,7 @@ function titlesOf(file: string): string[] {
 
 describe('given docs/faults.md', () => {
   it('then every row of the catalogue stands in it once, or among those that are still to be proved', () => {
-    const faults = Array.from({ length: 195 }, (_, n) => `F${n + 1}`)
+    const faults = Array.from({ length: 260 }, (_, n) => `F${n + 1}`)
     const figures = Array.from({ length: 23 }, (_, n) => `P${n + 1}`)
     const proved = rows.map(({ number }) => number)
     expect(proved).toEqual([...faults, ...figures].filter((number) => !open.includes(number)))

@@ -66,7 +66,9 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
       const error = await failure(origin)
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status: 403, refreshToken: 'kept' })
       expect(error.message).toMatch(
-        new RegExp(`answered 403 through the proxy ${proxy} of HTTPS?_PROXY with a web page: ask whoever runs the proxy`),
+        new RegExp(
+          `answered 403 through the proxy ${proxy} of HTTPS?_PROXY with a web page: ask whoever runs the proxy`,
+        ),
       )
     },
   )
