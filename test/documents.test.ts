@@ -96,6 +96,10 @@ import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
 import { startTokenService } from 'axios-evergreen/testing'
 export const service = await startTokenService()
+const { client, login } = service
+// The pages read secrets from the environment.
+Object.assign(process.env, { CLIENT_ID: client.clientId, CLIENT_SECRET: client.clientSecret })
+Object.assign(process.env, { ACCOUNT_LOGIN: login.login, ACCOUNT_PASSWORD: login.password })
 export const server = createServer()
 export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
 // The service has no public paths: a request without a token gets a 401.
@@ -186,4 +190,14 @@ describe('given the README', () => {
   it('when its lines are counted, then they are at most 150', () => {
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
   })
+})
+
+describe('given a secret in the code of a page', () => {
+  it.each([...['getting-started', 'faq', 'migrating', 'own-source'].map((name) => `docs/${name}.md`)])(
+    'when %s is read, then it comes from the environment',
+    (name) => {
+      const text = readFileSync(name, 'utf8').replace(/^-.*$/gm, '')
+      expect(text.match(/\b(clientSecret|password): '.*/g)).toBeNull()
+    },
+  )
 })
