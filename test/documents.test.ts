@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { isBuiltin } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { codeBlocks, documents, entries, examples, fences, prelude } from './support/document-code.ts'
@@ -31,6 +32,9 @@ const { options } = ts.convertCompilerOptionsFromJson(
   },
   process.cwd(),
 )
+
+/** Whether this Node has `node:sqlite` without a flag. */
+const HAS_SQLITE = isBuiltin('node:sqlite')
 
 /** @returns What is wrong with the types of these programs. */
 function complaintsOf(programs: { readonly name: string; readonly code: string }[]): string[] {
@@ -69,11 +73,23 @@ describe('given the code of all documents', () => {
       expect(await built.run([file], env)).toEqual({ code: 0, printed: expect.stringMatching(/^ran$/m) })
     }
     const isRedis = ({ code }: { code: string }) => code.includes('redis://')
+    const lacksSqlite = ({ code }: { code: string }) => code.includes('sqliteStore({ file') && !HAS_SQLITE
+    const others = codeBlocks().filter((block) => !isRedis(block))
 
-    it.each(codeBlocks().filter((block) => !isRedis(block)))(
+    it.each(others.filter((block) => !lacksSqlite(block)))(
       'when $name is run against a simulated service, then it works',
-      ({ name, code }) => run(name, code),
+      ({ name, code }) => run(name, code, { HOME: resolve(built.dir), USERPROFILE: resolve(built.dir) }),
     )
+
+    if (!HAS_SQLITE)
+      it.each(others.filter(lacksSqlite))(
+        'when $name is run on this older Node, then its error names the version that it needs',
+        async ({ name, code }) => {
+          const file = join(built.dir, `${name.replace(/\W/g, '-')}.mjs`)
+          await writeFile(file, runnable(code))
+          expect(await built.run([file])).toEqual({ code: 1, printed: expect.stringContaining('22.13') })
+        },
+      )
 
     describeRedis('and a Redis server', () => {
       let redis: RedisServer
@@ -100,6 +116,7 @@ const { client, login } = service
 // The pages read secrets from the environment.
 Object.assign(process.env, { CLIENT_ID: client.clientId, CLIENT_SECRET: client.clientSecret })
 Object.assign(process.env, { ACCOUNT_LOGIN: login.login, ACCOUNT_PASSWORD: login.password })
+Object.assign(process.env, { TOKEN_KEY: Buffer.from('thirty-two bytes, and no secret.').toString('base64') })
 export const server = createServer()
 export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
 // The service has no public paths: a request without a token gets a 401.
