@@ -1,16 +1,15 @@
-// Writes docs/benchmarks.md, its pictures and the README's scorecard from results.json: `npm run bench:page`. All figures and all titles of
+// Writes docs/benchmarks.md, its pictures and the tables of docs/scorecard.md from results.json: `npm run bench:page`. All figures and all titles of
 // pictures come from results.json.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { chart } from './lib/chart.mjs'
 import { writeFormatted } from './lib/formatted.mjs'
 import { committedResults } from './lib/results.mjs'
 import { table } from './lib/table.mjs'
-import { summary } from './scenarios/scorecard.mjs'
+import { writeScorecard } from './scorecard-page.mjs'
 
 const DOCS = new URL('../docs/', import.meta.url)
 const PAGE = new URL('benchmarks.md', DOCS)
-const README = new URL('../README.md', import.meta.url)
 
 export async function writePage() {
   const { machine, scenarios } = await committedResults()
@@ -24,15 +23,7 @@ export async function writePage() {
     parts.push(`## ${title}`, `\`npm run bench -- --only ${name}\` (${seconds} s)`, section(results), ...shown)
   }
   await writeFormatted(PAGE, parts.join('\n\n'))
-  await writeScorecard(summary(scenarios.find(({ name }) => name === 'scorecard').results))
-}
-
-/** Writes the scorecard into the README, between its marks. */
-async function writeScorecard(text) {
-  const readme = readFileSync(README, 'utf8')
-  const [begin, end] = ['<!-- scorecard: npm run bench -->', '<!-- /scorecard -->']
-  const [before, rest] = readme.split(begin)
-  await writeFormatted(README, `${before}${begin}\n\n${text}\n\n${end}${rest.split(end)[1]}`)
+  await writeScorecard(Object.fromEntries(scenarios.map(({ name, results }) => [name, results])))
 }
 
 function introduction({ versions, ...machine }) {

@@ -53,10 +53,22 @@ export function ratios({ rows: outcomes }) {
   return { 'rows without the right answer': { value: wrong, tolerance: 1 } }
 }
 
-/** One line a row, one column a contestant: for the README too. */
-export function summary({ rows: outcomes }) {
-  const lines = Object.entries(outcomes).map(([row, of]) => [rows[row].title, ...names.map((each) => mark(of[each]))])
+/** One line a row, one column a contestant. @param meanings Whether each line says what passes it, as docs/scorecard.md wants it. */
+export function summary({ rows: outcomes }, { meanings = false } = {}) {
+  const what = ({ title, wanted }) => (meanings ? `${title}<br>_${wanted}_` : title)
+  const lines = Object.entries(outcomes).map(([row, of]) => [what(rows[row]), ...names.map((each) => mark(of[each]))])
   return table(['what happens', ...names.map(shownName)], lines)
+}
+
+/** What others cost less: the results of the scenarios `size` and `start`. */
+export function cheaper({ ours, others }, { imports }) {
+  const sizes = { [EVERGREEN]: ours['Variant A'], ...others }
+  const lines = Object.entries(sizes).map(([each, { gzipped }]) => [
+    shownName(each),
+    figure(gzipped / 1024, 1),
+    figure(imports[each]?.ms.median, 1),
+  ])
+  return table(['package', '>KiB gzipped', '>ms to import, beyond axios'], lines)
 }
 
 export function section({ rows: outcomes }) {

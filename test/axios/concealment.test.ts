@@ -249,7 +249,7 @@ describe('given an agent of the user among the settings', () => {
     ['JSON.stringify', (value) => ('toJSON' in value ? JSON.stringify(value) : '')],
   ]
 
-  // Below depth 6, an agent shows other requests on its sockets, as it does without this package (README).
+  // Below depth 6, an agent shows other requests on its sockets, as it does without this package (docs/reference.md).
   it('when error and response are printed while another request is on its way, then no token is seen', async () => {
     const answer = gate()
     const server = await startApi(async ({ url }) => {
