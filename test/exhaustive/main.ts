@@ -1,7 +1,7 @@
 import { judgeEnd } from './ending.ts'
 import { PLACES } from './reached.ts'
 import { explore } from './search.ts'
-import { LARGE_SCOPES, LIMIT, NO_EPOCH, OTHER_EPOCH, SMALL_SCOPES } from './scopes.ts'
+import { LARGE_SCOPES, LIMIT, NO_EPOCH, SMALL_SCOPES } from './scopes.ts'
 import type { Scope } from './scope.ts'
 import { makeDeterministic, World } from './world.ts'
 
@@ -16,7 +16,7 @@ else if (what === 'schedule') await show(scopeOf(name), JSON.parse(detail) as st
 else console.log(JSON.stringify(await explore(scopeOf(name), Number(detail))))
 
 function scopeOf(wanted: string): Scope {
-  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT, NO_EPOCH, OTHER_EPOCH].find((one) => one.name === wanted)
+  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT, NO_EPOCH].find((one) => one.name === wanted)
   if (!scope) throw new Error(`There is no scope '${wanted}'`)
   return scope
 }

@@ -168,7 +168,7 @@ export class Owner {
       const waits = wish === 'get' || wish === 'later' || wish === 'ended' || wish === 'days'
       told.token = waits ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
     } catch (error) {
-      const { code, loginReason } = error as TokenError
+      const { code, loginReason } = error as Partial<TokenError>
       told.error = code ?? String(error)
       if (code === 'ERR_LOGIN_REQUIRED') this.#watch.loginEnded(this, loginReason)
     }

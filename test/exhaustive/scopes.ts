@@ -16,7 +16,7 @@ const LOGIN = { grant: 'login' } as const
 const TWO_ENDED: Pick<Scope, 'owners' | 'grant'> = {
   owners: [
     ['login', 'due', 'ended'],
-    ['later', 'ended'],
+    ['later', 'due', 'ended'],
   ],
   ...LOGIN,
 }
@@ -150,9 +150,19 @@ const WITHOUT_STORE: Scope = {
   obtainEnds: true,
 }
 
+/** The register stores nothing in another epoch than the one that was read (R9). */
+const OTHER_EPOCH: Scope = {
+  name: 'a replace that is executed after its epoch',
+  owners: [GET_RENEW, ['get', 'renew', 'renew']],
+  faults: { restore: 1 },
+  most: 1,
+  replacesSurvive: true,
+}
+
 /** For rules whose removal shows only if two faults come together, or only in a longer search. */
 export const PAIRED_SCOPES: readonly Scope[] = [
   WITHOUT_STORE,
+  OTHER_EPOCH,
   {
     name: 'obtain ends, a flush and an answer lost',
     owners: [GET, GET],
@@ -170,15 +180,6 @@ export const PAIRED_SCOPES: readonly Scope[] = [
     sameInstant: true,
   },
 ]
-
-/** For a register that stores nothing in another epoch than the one that was read (R9). */
-export const OTHER_EPOCH: Scope = {
-  name: 'a replace that is executed after its epoch',
-  owners: [GET_RENEW, ['get', 'renew', 'renew']],
-  faults: { restore: 1 },
-  most: 1,
-  replacesSurvive: true,
-}
 
 /** An owner that starts presents a used refresh token: the known limit of a register without an epoch. Not part of the exploration. */
 export const NO_EPOCH: Scope = {
