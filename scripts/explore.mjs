@@ -17,6 +17,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
+const reached = new Set()
 const file = await bundle('main', values.without)
 try {
   // Most of what a run allocates is gone when it ends.
@@ -27,12 +28,13 @@ try {
     console.log(stdout)
   } else {
     const names = values.scope ?? JSON.parse((await node(['names', values.small ? 'small' : 'large'])).stdout)
-    if (!values.json) console.log(row('scope', 'schedules', 'states', 'ends', 'violations', 'seconds'))
+    if (!values.json) console.log(row('scope', 'schedules', 'searched', 'states', 'ends', 'violations', 'seconds'))
     const explore = async () => {
       for (let name = names.shift(); name; name = names.shift())
         tell(JSON.parse((await node(['scope', name, values.limit ?? 'Infinity'])).stdout))
     }
     await Promise.all(Array.from({ length: Math.min(names.length, availableParallelism()) }, explore))
+    if (!values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))
   }
 } finally {
   await rm(file)
@@ -41,10 +43,20 @@ try {
 function tell(found) {
   if (values.json) return console.log(JSON.stringify(found))
   const { scope, schedules, states, ends, seconds, isCut, violation } = found
-  console.log(row(scope, `${schedules}${isCut ? ' +' : ''}`, states, ends, violation ? 1 : 0, seconds.toFixed(0)))
+  for (const place of found.reached) reached.add(place)
+  const searched = violation ? 'failed' : isCut ? 'cut' : 'all'
+  console.log(row(scope, schedules, searched, states, ends, violation ? 1 : 0, seconds.toFixed(0)))
   if (!violation) return
   process.exitCode = 1
   console.log(`  ${violation.what}\n  --scope '${scope}' --schedule '${JSON.stringify(violation.schedule)}'`)
+}
+
+/** A search that never comes to a rule proves nothing about it. */
+function tellMissing(places) {
+  const missing = places.filter((place) => !reached.has(place))
+  if (missing.length === 0) return console.log(`All of ${places.length} rules, fates and answers were reached`)
+  process.exitCode = 1
+  console.log(`Never reached: ${missing.join(' · ')}`)
 }
 
 function row(scope, ...columns) {

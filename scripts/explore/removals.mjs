@@ -70,5 +70,16 @@ export const REMOVALS = {
   logout: [['core/record-state.ts', ' || fence <= state.clearedFence)', ')']],
   // A grace counts as if it had no end.
   grace: [['core/record-state.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
+  // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
+  R8: [['core/record-state.ts', '(isGraced || needsLogin)', 'isGraced']],
+  'R8, the wait': [
+    ['core/renewal-plan.ts', 'if (!isLastResort || isForced || !serves(facts)) return', 'if (refreshToken) return'],
+  ],
+  // A replace is executed in whatever epoch the register is in.
+  R9: [['store/shared-record.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
+  // The login of somebody else counts as the one that the owner knows.
+  R10: [['core/login-watch.ts', 'this.#number !== undefined && login > this.#number', 'false']],
+  // The register may drop a record that is still of use.
+  'the time to keep': [['store/shared-record.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }

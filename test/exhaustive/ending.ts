@@ -26,9 +26,13 @@ async function judgeLogin(world: World, living: readonly Owner[]): Promise<void>
   const access = await grants(world, first, 'login')
   await world.calm(2_000)
   const calls = world.calls.service
-  for (const owner of living)
-    if ((await grants(world, owner, 'get')) !== access || world.calls.service > calls)
+  for (const owner of living) {
+    // A caller who asks before its owner has found the login belongs to the login before (R10).
+    const first = await grants(world, owner, 'get', 'ERR_LOGIN_REQUIRED')
+    const token = first ?? (await grants(world, owner, 'get'))
+    if (token !== access || world.calls.service > calls)
       world.watch.fail('login', `${owner.name} does not adopt the tokens of a login`)
+  }
   for (const owner of living) await grants(world, owner, 'renew')
   await asks(world, first, 'logout')
   await world.calm(5 * 60_000)
@@ -40,7 +44,7 @@ async function judgeLogin(world: World, living: readonly Owner[]): Promise<void>
 /** @returns How the wish ended; undefined if it did not. */
 async function asks(world: World, owner: Owner, wish: Wish): Promise<Told | undefined> {
   let told: Told | undefined
-  const isServed = wish === 'get' && ['fresh', 'due'].includes(owner.tokens.status().phase)
+  const isServed = wish === 'get' && owner.isServed
   await world.tell(() => {
     void owner.ask(wish).then((ended) => (told = ended))
     return owner
@@ -56,7 +60,7 @@ async function grants(world: World, owner: Owner, wish: Wish, mayFail?: string):
   const { token, error } = told ?? {}
   const fail = (how: string) => world.watch.fail('progress', `when all is well again, ${owner.name} ${how}`)
   if (!told) fail('waits for ever')
-  else if (token === undefined && error !== mayFail) fail(`gets ${error}`)
+  else if (token === undefined && error !== mayFail) fail(`gets ${error} for ${wish}`)
   else if (token !== undefined && wish === 'renew' && world.remainingMs(token) <= 0) fail('gets a token that has ended')
   return token
 }

@@ -1,20 +1,22 @@
 import { judgeEnd } from './ending.ts'
+import { PLACES } from './reached.ts'
 import { explore } from './search.ts'
-import { LARGE_SCOPES, LIMIT, SMALL_SCOPES } from './scopes.ts'
+import { LARGE_SCOPES, LIMIT, NO_EPOCH, SMALL_SCOPES } from './scopes.ts'
 import type { Scope } from './scope.ts'
 import { makeDeterministic, World } from './world.ts'
 
-// scripts/explore.mjs runs this as a process. Arguments: names small|large, scope <name> <limit>, schedule <name> <choices>
+// scripts/explore.mjs runs this as a process. Arguments: names small|large, places, scope <name> <limit>, schedule <name> <choices>
 makeDeterministic()
 const [, , what, name = '', detail = ''] = process.argv
 if (what === 'names') {
   const scopes = name === 'small' ? SMALL_SCOPES : LARGE_SCOPES
   console.log(JSON.stringify(scopes.map((scope) => scope.name)))
-} else if (what === 'schedule') await show(scopeOf(name), JSON.parse(detail) as string[])
+} else if (what === 'places') console.log(JSON.stringify(PLACES))
+else if (what === 'schedule') await show(scopeOf(name), JSON.parse(detail) as string[])
 else console.log(JSON.stringify(await explore(scopeOf(name), Number(detail))))
 
 function scopeOf(wanted: string): Scope {
-  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT].find((one) => one.name === wanted)
+  const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT, NO_EPOCH].find((one) => one.name === wanted)
   if (!scope) throw new Error(`There is no scope '${wanted}'`)
   return scope
 }

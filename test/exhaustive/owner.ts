@@ -1,7 +1,9 @@
 import type { GrantedClaim, OpenableStore } from '../../src/core/token-store.ts'
+import { INTERNALS, type ManagerInternals } from '../../src/core/token-manager.ts'
 import {
   type Clock,
   createTokenManager,
+  type TokenError,
   type TokenGrant,
   type TokenManager,
   type TokenSource,
@@ -14,15 +16,18 @@ import type { Watch } from './watch.ts'
 /**
  * One wish of the callers of an owner. due: after 50 s, when the token is due, a caller asks, and the renewal ends ·
  * later: a get, after the pause of an owner that waits for a login · login: a person logs in, and the owner adopts the
- * tokens · logout: a reset.
+ * tokens · logout: a reset · request: it is sent, and the API refuses its token, as an attachment sees it · ended: a get, when the access token no
+ * longer serves · days: a get, after more than a day and the life of a refresh token.
  */
-export type Wish = 'get' | 'renew' | 'due' | 'later' | 'login' | 'logout'
+export type Wish = 'get' | 'renew' | 'due' | 'later' | 'login' | 'logout' | 'request' | 'ended' | 'days'
 
 export const MAX_WAIT_MS = 8_000
 /** With this limit, the claim of an exchange expires after 1 500 ms. */
 export const EXCHANGE_MS = 1_000
+/** After this time, a claim no longer keeps other owners from the next one. */
+export const CLAIM_MS = EXCHANGE_MS * 1.5
 const COMMAND_MS = 100
-const UNTIL_MS: Partial<Record<Wish, number>> = { due: 50_000, later: 1_500 }
+const UNTIL_MS: Partial<Record<Wish, number>> = { due: 50_000, later: 1_500, ended: 61_000, days: 26 * 3_600_000 }
 
 interface Timer {
   readonly at: number
@@ -87,6 +92,7 @@ export class Owner {
   #onReset: () => void = () => undefined
   #wishes: Wish[]
   readonly #login: () => TokenGrant
+  readonly #watch: Watch
 
   constructor(
     index: number,
@@ -95,6 +101,7 @@ export class Owner {
   ) {
     this.name = 'ABCDE'[index]!
     this.#login = login
+    this.#watch = watch
     this.#wishes = [...wishes]
     this.time = time
     const clock: Clock = {
@@ -155,21 +162,53 @@ export class Owner {
     try {
       if (wish === 'renew') await this.tokens.renew()
       if (wish === 'login') await this.tokens.adopt(this.#login())
-      if (wish === 'logout') await this.tokens.reset()
+      if (wish === 'logout') await this.#logout()
       if (wish === 'due' && this.tokens.status().phase === 'due') await this.#renewedBehind()
-      const waits = wish === 'get' || wish === 'later'
+      if (wish === 'request') await this.#request()
+      const waits = wish === 'get' || wish === 'later' || wish === 'ended' || wish === 'days'
       told.token = waits ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
     } catch (error) {
-      told.error = (error as { code?: string }).code ?? String(error)
+      const { code, loginReason } = error as Partial<TokenError>
+      told.error = code ?? String(error)
+      if (code === 'ERR_LOGIN_REQUIRED') this.#watch.loginEnded(this, loginReason)
     }
     told.endedAt = this.time()
     return told
   }
 
+  /** Whether callers need not wait. */
+  get isServed(): boolean {
+    return ['fresh', 'due'].includes(this.tokens.status().phase)
+  }
+
+  /** Whether a caller wants a renewal in any case. */
+  get isForced(): boolean {
+    return this.told.some(({ wish, endedAt }) => wish === 'renew' && endedAt === undefined)
+  }
+
+  /** As an attachment sends a request that meets a 401 (R10). */
+  async #request(): Promise<void> {
+    const internals = (this.tokens as unknown as Record<typeof INTERNALS, ManagerInternals>)[INTERNALS]
+    const begun = internals.login?.()
+    const isOfLogin = () => internals.login?.() === begun
+    const first = this.tokens.peekAccessToken() ?? (await this.tokens.getAccessToken())
+    const replace = isOfLogin() ? this.tokens.replaceAccessToken(first) : undefined
+    const next = await replace?.catch((error: unknown) => {
+      if (isOfLogin()) throw error
+    })
+    this.#watch.replayed(this, first, isOfLogin() ? (next ?? first) : undefined)
+  }
+
   reset(): void {
     this.hears('reset')
+    this.#watch.isLoggedOut()
     this.tokens.reset().catch(() => undefined)
     this.#onReset()
+  }
+
+  #logout(): Promise<void> {
+    this.#watch.isLoggedOut()
+    return this.tokens.reset()
   }
 
   #renewedBehind(): Promise<void> {
@@ -211,6 +250,7 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           return stored
         },
         async release(...what) {
+          watch.releases(what[1], what[2])
           const answer = await record.release(...what)
           if (answer.newer) watch.offered(owner, answer.newer)
           return answer

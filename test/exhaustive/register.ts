@@ -8,6 +8,14 @@ const BEGUN_AT = Date.UTC(2026, 0, 1)
 /** How long a loss takes. In fewer ms than there were claims, fences would start again at values that were in use. */
 const LOSS_MS = 20
 
+export interface Replace {
+  readonly expected: string | undefined
+  readonly value: string
+  readonly keepMs: number
+  /** The epoch of the reading from which `value` was computed. In another one the register stores nothing (R9). */
+  readonly epoch: string | undefined
+}
+
 /** The register that all owners share: one key, a clock of its own, and the faults that can happen to it. */
 export class Register {
   text: string | undefined
@@ -18,6 +26,8 @@ export class Register {
   #pastHash = ''
   readonly #tellsEpoch: boolean
   #epoch = 1
+  /** When the register drops the text. */
+  #until = Infinity
   #offsetMs = 0
 
   constructor(tellsEpoch: boolean) {
@@ -31,14 +41,22 @@ export class Register {
   read(now: number): RegisterReading {
     return {
       now: this.now(now),
-      ...(this.text !== undefined && { value: this.text }),
-      ...(this.#tellsEpoch && { epoch: `epoch-${this.#epoch}` }),
+      ...(this.holds(now) && { value: this.text! }),
+      ...(this.#tellsEpoch && { epoch: this.#epochName }),
     }
   }
 
-  replace(expected: string | undefined, value: string): boolean {
-    if (this.text !== expected) return false
+  /** Whether there is a text that the register still keeps. */
+  holds(now: number): boolean {
+    if (this.now(now) >= this.#until) this.#set(undefined)
+    return this.text !== undefined
+  }
+
+  replace({ expected, value, keepMs, epoch }: Replace, now: number): boolean {
+    if ((this.holds(now) ? this.text : undefined) !== expected) return false
+    if (epoch !== undefined && epoch !== this.#epochName) return false
     this.#set(value)
+    this.#until = this.now(now) + keepMs
     this.past.push(value)
     this.#pastHash = hashOf(this.#pastHash + this.#hash)
     return true
@@ -56,6 +74,11 @@ export class Register {
     this.#offsetMs += LOSS_MS
   }
 
+  /** Nothing is lost, but nobody can know that. */
+  restart(): void {
+    this.#epoch += 1
+  }
+
   stepClock(ms: number): void {
     this.#offsetMs += ms
   }
@@ -65,7 +88,12 @@ export class Register {
     return `${this.#hash} ${this.#epoch} ${this.#offsetMs} ${withPast ? this.#pastHash : ''}`
   }
 
+  get #epochName(): string {
+    return `epoch-${this.#epoch}`
+  }
+
   #set(text: string | undefined): void {
+    this.#until = Infinity
     this.text = text
     this.state = text === undefined ? undefined : stateIn(text)
     this.#hash = hashOf(text ?? '')

@@ -10,6 +10,13 @@ describe('given an owner without the store that cannot tell it (docs/protocol.md
   })
 })
 
+describe('given a register that does not tell its epoch (docs/protocol.md, known limits)', () => {
+  it('when an older record is restored, then an owner that starts presents a used refresh token', async () => {
+    const [found] = await explored('--scope', '2 owners without an epoch, its limit')
+    expect(found!.violation?.what).toMatch(/^I1: B presents a refresh token again that A presented/)
+  })
+})
+
 describe('given the protocol without one of its rules', () => {
   it.each([
     ['doubt', 'a crash', /^I1: B presents a refresh token again that A presented/],
@@ -34,6 +41,15 @@ describe('given the protocol without one of its rules', () => {
     ['adopt', 'two logins', /^version: a new pair does not raise it/],
     ['adopt after a loss', 'two logins and a flush', /^login: A drops the tokens of a login/],
     ['logout', 'a login and a logout', /^login: A brings back a session that was forgotten/],
+    ['R8', 'a login, an owner killed', /^R8: the login of B ends \(refused\), and the service has refused nothing/],
+    ['R8, the wait', 'a login, an owner killed', /^R8: [AB] presents again .* although its access token serves/],
+    ['R9', 'a replace that is executed after its epoch', /^I1: A presents a refresh token again that B presented/],
+    [
+      'R10',
+      'requests of two logins',
+      /^R10: a request of [AB] with access-\w+ is replayed with access-\w+, of another/,
+    ],
+    ['the time to keep', 'a login, an owner killed', /^R8: the login of [AB] ends \((lost|none-yet)\)/],
     ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
   ])('when that is %s, then the explorer finds what goes wrong (%s)', async (rule, scope, violation) => {
     const [found] = await explored('--scope', scope, '--without', rule)

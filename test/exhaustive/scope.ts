@@ -6,8 +6,8 @@ import type { Wish } from './owner.ts'
  * - `late`: a message acts, or its reply comes, at any later time or never.
  * - `twice`: a message acts a second time, at any later time.
  * - `crash`, `freeze`, `reset`: of an owner.
- * - `throttled`, `failed`: the service answers 429, or 503 with or without having acted.
- * - `flush`, `restore`, `step`: of the register.
+ * - `throttled`, `failed`, `odd`: the service answers 429; or 503, with or without having acted; or 400 in words that nobody knows.
+ * - `flush`, `restore`, `restart`, `step`: of the register. `restart` loses nothing, but the epoch is another one.
  */
 export type Fault =
   | 'lost'
@@ -19,8 +19,10 @@ export type Fault =
   | 'reset'
   | 'throttled'
   | 'failed'
+  | 'odd'
   | 'flush'
   | 'restore'
+  | 'restart'
   | 'step'
 
 export interface Scope {
@@ -38,12 +40,14 @@ export interface Scope {
   /** A flush takes no time at all. */
   readonly sameInstant?: boolean
   readonly onUnavailable?: 'private' | 'fail'
-  /** Nobody can obtain: a person has to log in. */
+  /** Nobody can obtain: the source `needsLogin`. */
   readonly grant?: 'login'
   /** How long the service accepts a used refresh token. The source says so. */
   readonly graceMs?: number
   /** False: the known limits of owners without the store (docs/protocol.md) count as violations, too. */
   readonly hasLimits?: boolean
+  /** A replace that was sent before a restore may be executed after it (R9). */
+  readonly replacesSurvive?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number
   /** What happens first in every run. */
@@ -65,10 +69,12 @@ export const FAULTS: Partial<Record<string, Fault>> = {
   throttled: 'throttled',
   failed: 'failed',
   'failed-after': 'failed',
+  odd: 'odd',
   flush: 'flush',
   restore: 'restore',
+  restart: 'restart',
   back: 'step',
   ahead: 'step',
 }
 
-export const OF_THE_REGISTER: ReadonlySet<Fault> = new Set<Fault>(['flush', 'restore', 'step'])
+export const OF_THE_REGISTER: ReadonlySet<Fault> = new Set<Fault>(['flush', 'restore', 'restart', 'step'])

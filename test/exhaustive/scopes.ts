@@ -11,8 +11,45 @@ const NO_RESET: Faults = {
   ...{ lost: 1, late: 1, twice: 1, crash: 1, freeze: 1, throttled: 1, failed: 1 },
   ...{ flush: 1, restore: 1, step: 1 },
 }
+const LOGIN = { grant: 'login' } as const
+/** Two owners of a login, whose access token ends. */
+const TWO_ENDED: Pick<Scope, 'owners' | 'grant'> = {
+  owners: [
+    ['login', 'due', 'ended'],
+    ['later', 'due', 'ended'],
+  ],
+  ...LOGIN,
+}
+const REQUEST: readonly Wish[] = ['login', 'request']
 /** An obtain ends earlier sessions at the service, and no owner makes exchanges without the store. */
 const ENDS = { obtainEnds: true, onUnavailable: 'fail' } as const
+
+/** Logins end only because the service refuses them (R8), and requests of one never get tokens of another (R10). */
+const LOGINS: readonly Scope[] = [
+  { name: 'a login, an owner killed', ...TWO_ENDED, faults: { crash: 1 }, most: 1 },
+  { name: 'a login and an answer lost', ...TWO_ENDED, faults: { lost: 1 }, most: 1 },
+  { name: 'a login and a 5xx', ...TWO_ENDED, faults: { failed: 1, throttled: 1 }, most: 1 },
+  {
+    name: 'a login and four 5xx',
+    owners: [['login', 'ended', 'ended', 'renew']],
+    faults: { failed: 4 },
+    most: 4,
+    ...LOGIN,
+  },
+  {
+    name: 'a login and words that nobody knows',
+    owners: [['login', 'ended', 'ended']],
+    faults: { odd: 2 },
+    most: 2,
+    ...LOGIN,
+  },
+  { name: 'a login and another epoch', ...TWO_ENDED, faults: { restart: 1 }, most: 1 },
+  { name: 'a login and an older record', ...TWO_ENDED, faults: { restore: 1 }, most: 1 },
+  { name: 'a login and a flush', ...TWO_ENDED, faults: { flush: 1 }, most: 1 },
+  { name: 'a login that the register drops in time', owners: [['login', 'days']], faults: {}, most: 0, ...LOGIN },
+  { name: 'requests of two logins', owners: [REQUEST, REQUEST], faults: {}, most: 0, ...LOGIN },
+  { name: 'a request and a logout', owners: [REQUEST, ['get', 'logout', 'login']], faults: {}, most: 0, ...LOGIN },
+]
 
 /** For `npm test`: they take seconds. */
 export const SMALL_SCOPES: readonly Scope[] = [
@@ -94,6 +131,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
     most: 1,
     grant: 'login',
   },
+  ...LOGINS,
   { name: 'a grace and an answer lost', owners: [GET_RENEW], faults: { lost: 1 }, most: 1, graceMs: 1_000 },
   { name: 'a grace and a crash', owners: [GET_RENEW, GET], faults: { crash: 1 }, most: 1, graceMs: 1_000 },
   { name: 'obtain ends, a flush', owners: [GET, GET], faults: { flush: 1 }, most: 1, ...ENDS },
@@ -112,9 +150,19 @@ const WITHOUT_STORE: Scope = {
   obtainEnds: true,
 }
 
+/** The register stores nothing in another epoch than the one that was read (R9). */
+const OTHER_EPOCH: Scope = {
+  name: 'a replace that is executed after its epoch',
+  owners: [GET_RENEW, ['get', 'renew', 'renew']],
+  faults: { restore: 1 },
+  most: 1,
+  replacesSurvive: true,
+}
+
 /** For rules whose removal shows only if two faults come together, or only in a longer search. */
 export const PAIRED_SCOPES: readonly Scope[] = [
   WITHOUT_STORE,
+  OTHER_EPOCH,
   {
     name: 'obtain ends, a flush and an answer lost',
     owners: [GET, GET],
@@ -123,6 +171,7 @@ export const PAIRED_SCOPES: readonly Scope[] = [
     ...ENDS,
   },
   { name: 'a freeze and a refusal', owners: [GET, GET], faults: { freeze: 1, throttled: 1 }, most: 2 },
+  { name: 'four failures in a row', owners: [['get', 'due', 'renew']], faults: { failed: 4 }, most: 4 },
   {
     name: 'a reset, a command twice and a flush within a millisecond',
     owners: [GET],
@@ -131,6 +180,15 @@ export const PAIRED_SCOPES: readonly Scope[] = [
     sameInstant: true,
   },
 ]
+
+/** An owner that starts presents a used refresh token: the known limit of a register without an epoch. Not part of the exploration. */
+export const NO_EPOCH: Scope = {
+  name: '2 owners without an epoch, its limit',
+  owners: [GET_RENEW, GET],
+  faults: { restore: 1 },
+  most: 1,
+  epochs: false,
+}
 
 /** A false alarm about theft: the known limit of owners without the store. Not part of the exploration. */
 export const LIMIT: Scope = {
@@ -209,6 +267,22 @@ export const LARGE_SCOPES: readonly Scope[] = [
   { name: '2 x 1, 2 faults of messages', owners: [GET, GET], faults: MESSAGES, most: 2 },
   { name: '2 x 1, 2 of owners and register', owners: [GET, GET], faults: { ...OWNERS, ...REGISTER }, most: 2 },
   { name: '2 x 1, obtain ends, 2 of owners', owners: [GET, GET], faults: OWNERS, most: 2, ...ENDS },
+  { name: '2 x 2, an answer lost and a crash', owners: [GET_RENEW, GET_RENEW], faults: { lost: 1, crash: 1 }, most: 2 },
+  {
+    name: '2 x 2, a freeze and an older record',
+    owners: [GET_RENEW, GET_RENEW],
+    faults: { freeze: 1, restore: 1 },
+    most: 2,
+  },
+  { name: '2 owners, failover and failback', owners: [GET_RENEW, GET], faults: { restore: 2 }, most: 2 },
+  { name: 'a login, 2 of owners and messages', ...TWO_ENDED, faults: { crash: 1, lost: 1, failed: 1 }, most: 2 },
+  {
+    name: 'requests of two logins, any 1 fault',
+    owners: [REQUEST, REQUEST],
+    faults: { ...NO_RESET, restore: 0 },
+    most: 1,
+    ...LOGIN,
+  },
   { name: '3 x 1, no fault', owners: [GET, GET, GET], faults: {}, most: 0, slow: 3 },
   { name: '3 x 1, any 1 fault of owners', owners: [GET, GET, GET], faults: OWNERS, most: 1 },
   { name: '3 x 1, any 1 fault of messages', owners: [GET, GET, GET], faults: MESSAGES, most: 1 },

@@ -1,5 +1,6 @@
 import { judgeEnd } from './ending.ts'
 import { hashOf } from './hash.ts'
+import { reachedPlaces } from './reached.ts'
 import type { Scope } from './scope.ts'
 import { World } from './world.ts'
 
@@ -14,6 +15,8 @@ export interface Found {
   readonly seconds: number
   /** The search stopped before it had tried everything. */
   readonly isCut: boolean
+  /** Where the search has been (`reached.ts`). */
+  readonly reached: readonly string[]
   readonly violation?: { readonly what: string; readonly schedule: readonly string[] }
 }
 
@@ -39,6 +42,7 @@ export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
     ends,
     seconds: Math.round(performance.now() - begun) / 1_000,
     isCut,
+    reached: reachedPlaces(),
     ...(violation && { violation }),
   })
   do {

@@ -22,6 +22,8 @@ export class TokenService {
   readonly #obtainEnds: boolean
   /** How long the service accepts a refresh token that was used. */
   readonly #graceMs: number
+  /** The logins of which the service has refused a refresh token. */
+  readonly refusedRoots = new Set<string>()
 
   constructor(obtainEnds: boolean, graceMs: number) {
     this.#obtainEnds = obtainEnds
@@ -47,7 +49,10 @@ export class TokenService {
   refresh(name: string, refreshToken: string, now: number): TokenGrant {
     const session = this.#sessions.get(refreshToken)
     const isRepeat = session?.refresh === 'spent' && now - (session.spentAt ?? now) < this.#graceMs
-    if (!session || (session.refresh !== 'live' && !isRepeat)) throw refused()
+    if (!session || (session.refresh !== 'live' && !isRepeat)) {
+      this.refusedRoots.add(session?.root ?? '')
+      throw refused()
+    }
     session.refresh = 'spent'
     session.spentAt ??= now
     return this.#issue(name, session.root, now)
@@ -115,6 +120,11 @@ export function throttled(): TokenError {
 
 export function failed(): TokenError {
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { status: 503, outcome: 'unknown-5xx' })
+}
+
+/** Words that nobody knows: they say nothing of the refresh token. */
+export function odd(): TokenError {
+  return new TokenError('ERR_TOKEN_REQUEST', 'answered 400', { status: 400, outcome: 'rejected' })
 }
 
 /** The connection broke, so nobody knows whether the service has acted. */

@@ -1,12 +1,30 @@
 import type { RecordState } from '../../src/core/record-shape.ts'
-import type { ClaimAnswer, GrantedClaim, NewTokens, StoredTokens } from '../../src/core/token-store.ts'
+import type {
+  ClaimAnswer,
+  GrantedClaim,
+  NewTokens,
+  RefreshTokenFate,
+  StoredTokens,
+  Word,
+} from '../../src/core/token-store.ts'
 import { Knowledge } from './knowledge.ts'
+import { LoginRules } from './login-rules.ts'
 import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
+import { reach } from './reached.ts'
 import { ACCESS_MS, type TokenService } from './token-service.ts'
 import type { Scope } from './scope.ts'
 
 /** How a presentation of a refresh token ended for its owner. open: it has not ended yet. */
-type Ending = 'open' | 'accepted' | 'refused' | 'unknown' | 'throttled' | 'failed'
+type Ending = 'open' | 'accepted' | 'refused' | 'unknown' | 'throttled' | 'failed' | 'odd'
+
+export interface Presentation {
+  readonly owner: string
+  readonly at: number
+  endedAt?: number
+  ending: Ending
+  /** The record has the pair that it brought, or a later one. */
+  isSettled?: boolean
+}
 
 /** Finds what must never happen. Judges from outside: what owners ask, what they are answered, what the register holds. */
 export class Watch {
@@ -15,7 +33,7 @@ export class Watch {
   readonly #service: TokenService
   readonly #time: () => number
   /** The presentations by refresh token. */
-  readonly #presentations = new Map<string, { owner: string; at: number; ending: Ending }[]>()
+  readonly #presentations = new Map<string, Presentation[]>()
   /** Fences of the pairs that stood in the register, by access token. */
   readonly #stored = new Map<string, number>()
   readonly #scope: Scope
@@ -34,11 +52,15 @@ export class Watch {
   #clearedFence = 0
   /** Whether the clock of the register was stepped. */
   isStepped = false
+  #isRestored = false
+  /** What logins may and may not do. Undefined: the source can obtain. */
+  readonly #login: LoginRules | undefined
 
   constructor(service: TokenService, time: () => number, scope: Scope) {
     this.#scope = scope
     this.#service = service
     this.#time = time
+    if (scope.grant === 'login') this.#login = new LoginRules(service, scope, (what) => this.fail('R8', what))
   }
 
   fail(rule: string, what: string): void {
@@ -64,8 +86,10 @@ export class Watch {
   }
 
   /** The record is lost, with all that it knows. */
-  isLost(): void {
+  isLost(how: 'flush' | 'restore'): void {
+    this.#isRestored ||= how === 'restore'
     this.knowledge.isLost()
+    this.#login?.isLost()
     this.#endedRoots.clear()
   }
 
@@ -74,7 +98,36 @@ export class Watch {
       this.fail('I4', `${owner.name} has held version ${owner.heldVersion}, and goes on with ${seenVersion}`)
   }
 
+  releases(fate: RefreshTokenFate, next: Word | undefined): void {
+    reach(`fate ${fate}`)
+    if (next) reach(`word ${next.kind}`)
+  }
+
+  loginBegins(refreshToken: string): void {
+    this.knowledge.adopts(refreshToken)
+    this.#login?.begins()
+  }
+
+  isLoggedOut(): void {
+    this.#login?.isLoggedOut()
+  }
+
+  /** A caller was told that a login is required. */
+  loginEnded(owner: Owner, reason: string | undefined): void {
+    this.#login?.ended(owner, this.#time(), reason)
+  }
+
+  /** A request met a 401. @param next The token of its replay; undefined: its login has ended, and it is not replayed. */
+  replayed({ name }: Owner, first: string, next: string | undefined): void {
+    if (next === undefined) reach('R10: a request is not replayed')
+    else if (this.#service.rootOf(next) !== this.#service.rootOf(first))
+      this.fail('R10', `a request of ${name} with ${first} is replayed with ${next}, of another login`)
+    else reach('R10: a request is replayed')
+  }
+
   answered(owner: Owner, seenVersion: number, answer: ClaimAnswer): void {
+    reach(`claim ${answer.kind}`)
+    if (answer.kind === 'granted') reachGrant(answer)
     if (answer.kind === 'newer') this.offered(owner, answer.tokens)
     if (answer.kind === 'newer' && answer.tokens.version <= seenVersion)
       this.fail('I4', `${owner.name} has seen ${seenVersion}, and adopts ${answer.tokens.version}`)
@@ -83,10 +136,11 @@ export class Watch {
   }
 
   /** An exchange begins. @param refreshToken Undefined for an obtain. */
-  presents({ name, grant }: Owner, refreshToken: string | undefined): void {
+  presents(owner: Owner, refreshToken: string | undefined): Presentation | undefined {
+    const { name, grant } = owner
     if (!grant || grant.isUsed) this.fail('I2', `${name} calls the service without a grant`)
     else grant.isUsed = true
-    if (refreshToken === undefined) return
+    if (refreshToken === undefined) return undefined
     this.#presented.set(name, refreshToken)
     if (refreshToken !== grant?.tokens?.refreshToken) this.fail('I2', `${name} presents what it was not granted`)
     if (grant && !grant.presentable) this.fail('I5', `${name} presents a refresh token that is retired or in doubt`)
@@ -95,28 +149,35 @@ export class Watch {
     const earlier = this.#presentations.get(refreshToken) ?? []
     const failures = earlier.filter(({ ending }) => ending === 'failed').length
     const { graceMs = 0 } = this.#scope
+    const now = this.#time()
     const spent = earlier.find(({ ending }) => ending !== 'throttled' && (ending !== 'failed' || graceMs > 0))
     const isAllowed = spent ? grant !== undefined && grant.askedAt - spent.at < graceMs : failures < 3
-    if (!isAllowed)
+    if (this.#login) this.#login.presents(owner, earlier, now, this.isStepped)
+    else if (!isAllowed)
       this.fail(
         'I1',
         `${name} presents a refresh token again that ${earlier.map(({ owner, ending }) => `${owner} presented (${ending})`).join(', ')}`,
       )
-    this.#presentations.set(refreshToken, [...earlier, { owner: name, at: this.#time(), ending: 'open' }])
+    const presentation: Presentation = { owner: name, at: now, ending: 'open' }
+    this.#presentations.set(refreshToken, [...earlier, presentation])
+    return presentation
   }
 
   /** An exchange has ended. @param ending As its owner knows it. */
-  ended(refreshToken: string | undefined, ending: Ending): void {
-    const last = refreshToken === undefined ? undefined : this.#presentations.get(refreshToken)?.at(-1)
-    if (last) last.ending = ending
+  ended(presentation: Presentation | undefined, ending: Ending): void {
+    // What comes after the owner has given up tells it nothing.
+    if (presentation?.ending === 'open') Object.assign(presentation, { ending, endedAt: this.#time() })
   }
 
   accepted(owner: Owner, claim: GrantedClaim, tokens: NewTokens, stored: StoredTokens, hadTrouble: boolean): void {
     this.offered(owner, stored)
     if (!hadTrouble) this.knowledge.settles(owner.exchange)
+    const last = this.#presentations.get(claim.tokens?.refreshToken ?? '')?.at(-1)
+    if (last?.owner === owner.name && !hadTrouble) last.isSettled = true
     if (claim.isPrivate || hadTrouble || claim.fence <= this.#clearedFence) return
     const fence = this.#stored.get(stored.accessToken)
     const isOurs = stored.accessToken === tokens.accessToken
+    if (!isOurs) reach('R3: a later claim wins')
     if (fence === undefined) this.fail('I3', `${owner.name} has a pair that is stored nowhere`)
     else if (!isOurs && fence < claim.fence)
       this.fail(
@@ -149,9 +210,11 @@ export class Watch {
     if (isDoubted && !pair?.retired)
       this.fail('I8', `${owner.name} ends the doubt of a refresh token without a new pair`)
     if (pair?.refreshToken !== undefined) this.knowledge.stores(pair.refreshToken)
+    if (pair) this.#login?.isStored(this.#time())
     this.knowledge.learns(owner.name, after)
     this.#explain(owner)
-    if (before?.pair && !pair && !isCleared && this.#scope.grant === 'login')
+    // No owner goes back to an older record than it has seen, even if that ends the login (I4).
+    if (before?.pair && !pair && !isCleared && this.#login && !this.#isRestored)
       this.fail('login', `${owner.name} drops the tokens of a login`)
     const root = pair && this.#service.rootOf(pair.accessToken)
     if (isCleared) for (const ended of this.#roots) if (ended !== root) this.#endedRoots.add(ended)
@@ -182,14 +245,15 @@ export class Watch {
     }
     if (!owner.wasFrozen && endedAt - askedAt > MAX_WAIT_MS)
       this.fail('I10', `${name} waits for ${endedAt - askedAt} ms, longer than maxWaitMs`)
-    const isTold = token !== undefined || error?.startsWith('ERR_') === true || wish === 'due' || wish === 'logout'
+    const isTold =
+      token !== undefined || error?.startsWith('ERR_') === true || ['due', 'logout', 'request'].includes(wish)
     if (!isTold) this.fail('progress', `${name} has neither a token nor an error of ours (${error})`)
   }
 
   get key(): string {
     const presented = [...this.#presentations].map(
       ([token, list]) =>
-        `${token} ${list.map(({ at, ending }) => (this.#scope.graceMs ? [at, ending] : ending)).join()}`,
+        `${token} ${list.map(({ at, endedAt, ending, isSettled }) => (this.#scope.graceMs || this.#login ? [at, endedAt, ending, isSettled] : ending)).join()}`,
     )
     return [
       presented.sort(),
@@ -198,6 +262,7 @@ export class Watch {
       this.#scope.obtainEnds ? [this.knowledge.key, ...this.#unexplained, '', ...this.#explained] : '',
       [...this.#endedRoots].sort(),
       this.#clearedFence,
+      this.#login?.key,
     ].join(' ')
   }
 
@@ -219,4 +284,13 @@ export class Watch {
     if (accessRemainingMs > truthMs && !this.isStepped)
       this.fail('R2', `${name} believes a token for ${accessRemainingMs} ms that lives for ${truthMs} ms`)
   }
+}
+
+function reachGrant({ isDoubted, isLastResort, overlapped, missing, isPrivate, unclear }: GrantedClaim): void {
+  if (isDoubted) reach('granted, in doubt')
+  if (isLastResort) reach('R8: granted as a last resort')
+  if (overlapped) reach('R4: granted, overlapped')
+  if (isPrivate) reach('granted, private')
+  if (unclear) reach('granted, unclear')
+  if (missing) reach(`granted, missing: ${missing}`)
 }

@@ -1,8 +1,9 @@
 import type { TokenGrant } from '../../src/index.ts'
 import { Owner, type Wish } from './owner.ts'
-import { Register } from './register.ts'
+import { reach } from './reached.ts'
+import { Register, type Replace } from './register.ts'
 import { type Fault, FAULTS, OF_THE_REGISTER, type Scope } from './scope.ts'
-import { cut, failed, loginRequired, throttled, TokenService } from './token-service.ts'
+import { cut, failed, loginRequired, odd, throttled, TokenService } from './token-service.ts'
 import { Watch } from './watch.ts'
 
 interface Message {
@@ -86,9 +87,9 @@ export class World {
       register: {
         kind: 'register',
         read: () => this.#send(owner, 'register', 'read', () => this.#read(owner)),
-        replace: (_key, expected, value) =>
+        replace: (_key, expected, value, keepMs, epoch?: string) =>
           this.#send(owner, 'register', expected === undefined ? 'create' : 'replace', (isRepeated) =>
-            this.#replace(owner, expected, value, isRepeated),
+            this.#replace(owner, { expected, value, keepMs, epoch, isRepeated }),
           ),
       },
       source: {
@@ -97,6 +98,7 @@ export class World {
           grant === 'login' ? Promise.reject(loginRequired()) : this.#call(owner, signal, undefined),
         refresh: (refreshToken, { signal }) => this.#call(owner, signal, refreshToken),
         reuseGraceMs: graceMs,
+        needsLogin: grant === 'login',
       },
       login: () => this.#login(owner),
       watch: this.watch,
@@ -142,9 +144,11 @@ export class World {
       if (canBeHit && can('outage') && to === 'register' && !owner.isCutOff) faults.push(`outage-after ${id}`)
       if (canBeHit && can('throttled') && to === 'service') faults.push(`throttled ${id}`)
       if (canBeHit && can('failed') && to === 'service') faults.push(`failed ${id}`, `failed-after ${id}`)
+      if (canBeHit && can('odd') && to === 'service') faults.push(`odd ${id}`)
       if (to !== 'register') continue
       // The register changes right before its next command: only commands see the change.
-      if (can('flush') && this.#register.text !== undefined && !isReplace) faults.push(`flush ${id}`)
+      if (can('flush') && this.#register.holds(this.#now) && !isReplace) faults.push(`flush ${id}`)
+      if (can('restart') && what === 'read') faults.push(`restart ${id}`)
       if (can('step')) faults.push(`back ${id}`, `ahead ${id}`)
       // Connections break: commands that were sent before have no effect afterwards.
       if (can('restore') && !isReplace)
@@ -186,7 +190,7 @@ export class World {
     const message = this.#take(id)
     if (message.to === 'register') message.owner.isCutOff = what === 'outage-after'
     if (fault === 'lost' || fault === 'late' || fault === 'outage') message.owner.troubles += 1
-    if (what === 'flush' || what === 'restore') this.watch.isLost()
+    if (what === 'flush' || what === 'restore') this.watch.isLost(what)
     switch (what) {
       case 'lost':
         return this.#deliver(message, { error: cut(), text: 'cut' })
@@ -202,6 +206,8 @@ export class World {
         return
       case 'throttled':
         return this.#deliver(message, { error: throttled(), text: '429' })
+      case 'odd':
+        return this.#deliver(message, { error: odd(), text: '400' })
       case 'failed':
         return this.#deliver(message, { error: failed(), text: '503' })
       case 'failed-after':
@@ -214,7 +220,10 @@ export class World {
         break
       case 'restore':
         this.#register.restore(Number(detail))
-        await this.#lose((one) => one.what !== 'read')
+        if (!this.scope.replacesSurvive) await this.#lose((one) => one.what !== 'read')
+        break
+      case 'restart':
+        this.#register.restart()
         break
       case 'back':
       case 'ahead':
@@ -429,40 +438,47 @@ export class World {
   #login(owner: Owner): TokenGrant {
     owner.sent += 1
     const name = `${owner.name}${owner.sent}`
-    this.watch.knowledge.adopts(`refresh-${name}`)
+    this.watch.loginBegins(`refresh-${name}`)
     return this.#service.login(name, this.#now)
   }
 
   #read(owner: Owner): Reply {
     this.watch.knowledge.learns(owner.name, this.#register.state)
     const reading = this.#register.read(this.#now)
+    const { pair, epoch } = this.#register.state ?? {}
+    if (pair && epoch !== undefined && epoch !== reading.epoch) reach('R1: read in another epoch')
+    if (pair && pair.at > reading.now + 1_000) reach('R2: an instant lies in the future')
     return { value: reading, text: this.#register.key(false) }
   }
 
-  #replace(owner: Owner, expected: string | undefined, value: string, isRepeated: boolean): Reply {
+  #replace(owner: Owner, { isRepeated, ...replace }: Replace & { readonly isRepeated: boolean }): Reply {
     const before = this.#register.state
-    const isReplaced = this.#register.replace(expected, value)
+    const isReplaced = this.#register.replace(replace, this.#now)
+    if (isRepeated && !isReplaced) reach('R5: a replace that is executed twice does nothing')
     if (isReplaced)
       this.watch.replaced(owner, before, this.#register.state!, { now: this.#register.now(this.#now), isRepeated })
     return { value: isReplaced, text: String(isReplaced) }
   }
 
   async #call(owner: Owner, signal: AbortSignal, refreshToken: string | undefined): Promise<TokenGrant> {
-    this.watch.presents(owner, refreshToken)
+    const presentation = this.watch.presents(owner, refreshToken)
     const { knowledge } = this.watch
     const id = `${owner.name}${owner.sent + 1}`
     owner.exchange = id
     if (refreshToken === undefined) knowledge.begins(id, owner.name, owner.grant?.isPrivate ?? false)
-    signal.addEventListener('abort', () => knowledge.givesUp(id))
+    signal.addEventListener('abort', () => {
+      knowledge.givesUp(id)
+      this.watch.ended(presentation, 'unknown')
+    })
     try {
       const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', (_isRepeated, name) =>
         this.#served(name, refreshToken),
       )
-      this.watch.ended(refreshToken, 'accepted')
+      this.watch.ended(presentation, 'accepted')
       return grant
     } catch (error) {
       const { status } = error as { status?: number }
-      this.watch.ended(refreshToken, ENDINGS[status ?? 0] ?? 'unknown')
+      this.watch.ended(presentation, ENDINGS[status ?? 0] ?? 'unknown')
       throw error
     }
   }
@@ -481,7 +497,8 @@ export class World {
   }
 }
 
-const ENDINGS: Partial<Record<number, 'refused' | 'throttled' | 'failed'>> = {
+const ENDINGS: Partial<Record<number, 'odd' | 'refused' | 'throttled' | 'failed'>> = {
+  400: 'odd',
   401: 'refused',
   429: 'throttled',
   503: 'failed',

@@ -1,0 +1,30 @@
+const reached = new Set<string>()
+
+/** Notes that the search has come to a place that it must come to. */
+export function reach(place: string): void {
+  reached.add(place)
+}
+
+/** @returns The places to which the search has come, in alphabetical order. */
+export function reachedPlaces(): string[] {
+  return [...reached].sort()
+}
+
+/** The scopes together must come to each of these places, or what they do not find proves nothing. */
+export const PLACES: readonly string[] = [
+  ...['claim busy', 'claim cooling', 'claim granted', 'claim newer'],
+  ...['fate counted', 'fate dead', 'fate doubtful', 'fate keep', 'fate unclear'],
+  ...['granted, in doubt', 'granted, private', 'granted, unclear'],
+  ...['granted, missing: logged-out', 'granted, missing: lost', 'granted, missing: none-yet'],
+  ...['word cool-down', 'word keep-claim', 'word retry'],
+  'R1: read in another epoch',
+  'R2: an instant lies in the future',
+  'R3: a later claim wins',
+  'R4: granted, overlapped',
+  'R5: a replace that is executed twice does nothing',
+  'R8: granted as a last resort',
+  'R8: presented again, in doubt',
+  'R10: a request is not replayed',
+  'R10: a request is replayed',
+  ...['a login ends: in-doubt', 'a login ends: logged-out', 'a login ends: lost', 'a login ends: none-yet'],
+]
