@@ -12,7 +12,7 @@ export const REMOVALS = {
   // Any other version is adopted, an older one too.
   version: [['core/record-state.ts', 'state.version > seenVersion &&', 'state.version !== seenVersion &&']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
-  R2: [['core/record-state.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
+  R2: [['core/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
   R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],
   // The parts of R4. Who takes over a claim that ran out unsettled does not write down that its exchange may be in flight;
@@ -69,9 +69,9 @@ export const REMOVALS = {
   // What was granted before a logout brings the session back.
   logout: [['core/record-state.ts', ' || fence <= state.clearedFence)', ')']],
   // A grace counts as if it had no end.
-  grace: [['core/record-state.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
+  grace: [['core/record-views.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
-  R8: [['core/record-state.ts', '(isGraced || needsLogin)', 'isGraced']],
+  R8: [['core/record-views.ts', '(isGraced || needsLogin)', 'isGraced']],
   'R8, the wait': [
     ['core/renewal-plan.ts', 'if (!isLastResort || isForced || !serves(facts)) return', 'if (refreshToken) return'],
   ],

@@ -1,11 +1,11 @@
 import type { Change, Claim, Pair, Reading, RecordState, Rest, Unclear } from './record-shape.ts'
+import { coolDownIn, leftOf, presentableIn, tokensIn, whyMissing } from './record-views.ts'
 import {
   type ClaimAnswer,
   type ClaimTerms,
   type CoolDown,
   type GrantedClaim,
   type Looked,
-  type Missing,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
@@ -16,8 +16,6 @@ import {
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
-/** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
-const CLOCK_SLACK_MS = 1_000
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
 /** Who asks for a claim, and what this owner has seen. */
@@ -73,28 +71,6 @@ function granted(state: RecordState, asked: Asked, now: number): Change<GrantedC
     ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),
   }
   return { state: next, answer }
-}
-
-/** Whether the refresh token may be presented now. */
-function presentableIn(
-  pair: Pair | undefined,
-  { graceMs = 0, needsLogin = false }: ClaimTerms,
-  now: number,
-): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'unclear'> {
-  const { doubtAt, unclear } = pair ?? {}
-  const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
-  return {
-    presentable: pair?.refreshToken !== undefined && !pair.retired && (isGraced || needsLogin),
-    isDoubted: doubtAt !== undefined && graceMs < Infinity,
-    ...(needsLogin && !isGraced && { isLastResort: true }),
-    ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
-  }
-}
-
-/** Why the record holds no pair that may be used. */
-function whyMissing({ version, clearedFence }: RecordState, seenVersion: number): Missing {
-  if (version < seenVersion) return 'lost'
-  return clearedFence > 0 ? 'logged-out' : 'none-yet'
 }
 
 function doubted(pair: Pair, at: number): Pair {
@@ -312,34 +288,6 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
   const { pair } = state
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
-}
-
-/**
- * How much is left of a duration that began at `at`, never more than the whole. Nothing is left if `at` is in the future: the clock was set
- * back, and a dead owner's claim would otherwise block all others for as long.
- */
-function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
-  if (ms === null) return Infinity
-  return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
-}
-
-function tokensIn({ version, login, subject }: RecordState, pair: Pair, now: number): StoredTokens {
-  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs } = pair
-  return {
-    version,
-    ...(login > 0 && { login }),
-    ...(subject !== undefined && { subject }),
-    accessToken,
-    accessLifetimeMs,
-    accessRemainingMs: leftOf({ at, ms: accessMs }, now),
-    ...(refreshToken !== undefined && { refreshToken }),
-    // Not dropped after a clock step: the service knows whether the refresh token still lives.
-    ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
-  }
-}
-
-function coolDownIn({ at, ms, ...reason }: Rest, leftMs: number): CoolDown {
-  return { kind: 'cool-down', ms: leftMs, ...reason }
 }
 
 function restOf({ kind, ms, drops, whileServed, ...reason }: CoolDown, at: number): Rest {

@@ -8,20 +8,18 @@ import {
   type FailureFacts,
   type LoginFacts,
   loginTokenOrPlan,
-  oddRotation,
   type Plan,
   planAfter,
   planAfterLateArrival,
   planAfterRefusal,
   tokenToPresent,
-  withRefreshToken,
 } from './renewal-plan.ts'
-import { askedMsOf, coolingError } from './rests.ts'
+import { askedMsOf } from './rests.ts'
+import { oddRotation, withRefreshToken } from './rotation.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { refusalOf, suspicionOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
 import {
-  type ClaimAnswer,
   type GrantedClaim,
   type NewTokens,
   type RefreshTokenFate,
@@ -29,6 +27,7 @@ import {
   type StoredTokens,
   type Word,
 } from './token-store.ts'
+import { Turn } from './turn.ts'
 
 /** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000
@@ -49,11 +48,7 @@ export class Renewal {
   readonly #start: RenewalStart
   /** Why the last call failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
-  #seenVersion: number
-  /** Renewals in a row that gave up before this one, as far as is known. */
-  #failuresBefore: number
-  /** On the token clock: remaining lifetimes of the claim count from here. */
-  #claimedAt = 0
+  readonly #turn: Turn
   #signatureFailures = 0
   /** Presentations of a refresh token that the service may have acted on. */
   #presented = 0
@@ -65,9 +60,9 @@ export class Renewal {
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
     this.#start = start
-    this.#seenVersion = start.seenVersion
-    this.#failuresBefore = start.failuresBefore
-    this.#pauses = new Pauses(settings.clock, () => this.#isHalted())
+    const isHalted = () => this.#isHalted()
+    this.#pauses = new Pauses(settings.clock, isHalted)
+    this.#turn = new Turn(settings, start, this.#pauses, isHalted)
   }
 
   /**
@@ -100,7 +95,7 @@ export class Renewal {
   async #attempt(attempt: number): Promise<Renewed> {
     // Before the claim: if the user's `random` throws, no claim is left unsettled.
     const chance = this.#settings.random()
-    const claim = await this.#claim()
+    const claim = await this.#turn.take()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
     if (this.#isHalted()) return this.#withdraw(claim, 'keep')
     const refreshToken = this.#tokenOrPlan(claim)
@@ -121,7 +116,7 @@ export class Renewal {
     const { source, memory, needsLogin } = this.#settings
     if (!needsLogin) return source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
     const presentable = claim.presentable && source.refresh !== undefined
-    const failures = this.#failuresBefore + 1
+    const failures = this.#turn.failuresBefore + 1
     const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced: this.#start.isForced, failures }
     return loginTokenOrPlan({ ...claim, presentable }, facts)
   }
@@ -164,7 +159,7 @@ export class Renewal {
     }
     // A login keeps a refresh token that the answer does not replace, as RFC 6749, section 6, says.
     const keepsMs = needsLogin ? Infinity : graceMs
-    const brought = withRefreshToken(granted, call, keepsMs, this.#sinceClaimMs)
+    const brought = withRefreshToken(granted, call, keepsMs, this.#turn.sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
@@ -185,45 +180,6 @@ export class Renewal {
     return { tokens, by: 'adopted', attempts }
   }
 
-  /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
-  async #claim(): Promise<GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin } = this.#settings
-    const terms = { graceMs, needsLogin, breaksRest: this.#start.isForced }
-    // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
-    const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
-    for (let polls = 0; ;) {
-      const askedAt = tokenClock.now()
-      const claim = await record.claim(owner, this.#seenVersion, ttlMs, terms)
-      this.#claimedAt = tokenClock.now()
-      if (claim.kind === 'granted') {
-        this.#failuresBefore = Math.max(this.#failuresBefore, claim.failures)
-        // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
-        if (this.#claimedAt - askedAt < ttlMs || this.#halted) return claim
-        // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
-        await this.#release(claim, 'keep')
-      } else if (claim.kind === 'cooling') {
-        throw new GaveUp(coolingError(claim.coolDown), claim.coolDown)
-      } else if (claim.kind === 'newer') {
-        this.#seenVersion = claim.tokens.version
-        if (this.#start.adoptable(claim.tokens)) return claim
-      } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
-    }
-  }
-
-  /** Waits while another owner makes the exchange. @returns whether this was a poll */
-  async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
-    // While the manager's own token serves, the manager need not ask for the result.
-    const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
-    const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
-    const unwatch = this.#settings.record.watch?.(() => this.#pauses.end())
-    try {
-      await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), () => servedMs > 0)
-    } finally {
-      unwatch?.()
-    }
-    return servedMs <= 0
-  }
-
   /** Settles a failed exchange, then does what the plan says. @returns the tokens that another owner has stored meanwhile */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
     const { counts, memory } = this.#settings
@@ -231,7 +187,7 @@ export class Renewal {
     this.lastError = error
     const plan = this.#planAfter(call, error)
     if (plan.isSpent) this.#spent(call.claim)
-    const refusedAfterMs = this.#sinceClaimMs
+    const refusedAfterMs = this.#turn.sinceClaimMs
     const answer = await this.#release(call.claim, plan.fate, plan.word)
     const newer = answer?.newer
     // After a reset, `owesObtain` would apply to tokens that were adopted since.
@@ -259,7 +215,7 @@ export class Renewal {
     const { isRefused } = this.#served
     const last = planAfterRefusal(
       plan,
-      { suspicion, isNewer, failures: this.#failuresBefore + 1, isRefused },
+      { suspicion, isNewer, failures: this.#turn.failuresBefore + 1, isRefused },
       this.#settings,
     )
     const rest = last.next.kind === 'cool-down' ? last.next : undefined
@@ -295,18 +251,14 @@ export class Renewal {
       claim,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
-      maxAttempts: this.#failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
+      maxAttempts: this.#turn.failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
-      failures: this.#failuresBefore + 1,
-      calledForMs: this.#sinceClaimMs,
+      failures: this.#turn.failuresBefore + 1,
+      calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
       halted: this.#halted,
       chance,
     }
-  }
-
-  get #sinceClaimMs(): number {
-    return this.#settings.tokenClock.now() - this.#claimedAt
   }
 
   /** If the store cannot be reached, the claim expires there. */

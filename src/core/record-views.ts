@@ -1,0 +1,55 @@
+import type { Pair, RecordState, Rest } from './record-shape.ts'
+import type { ClaimTerms, CoolDown, GrantedClaim, Missing, StoredTokens } from './token-store.ts'
+
+/** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
+const CLOCK_SLACK_MS = 1_000
+
+/** Whether the refresh token may be presented now. */
+export function presentableIn(
+  pair: Pair | undefined,
+  { graceMs = 0, needsLogin = false }: ClaimTerms,
+  now: number,
+): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'unclear'> {
+  const { doubtAt, unclear } = pair ?? {}
+  const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
+  return {
+    presentable: pair?.refreshToken !== undefined && !pair.retired && (isGraced || needsLogin),
+    isDoubted: doubtAt !== undefined && graceMs < Infinity,
+    ...(needsLogin && !isGraced && { isLastResort: true }),
+    ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
+  }
+}
+
+/** Why the record holds no pair that may be used. */
+export function whyMissing({ version, clearedFence }: RecordState, seenVersion: number): Missing {
+  if (version < seenVersion) return 'lost'
+  return clearedFence > 0 ? 'logged-out' : 'none-yet'
+}
+
+/**
+ * How much is left of a duration that began at `at`, never more than the whole. Nothing is left if `at` is in the future: the clock was set
+ * back, and a dead owner's claim would otherwise block all others for as long.
+ */
+export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
+  if (ms === null) return Infinity
+  return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
+}
+
+export function tokensIn({ version, login, subject }: RecordState, pair: Pair, now: number): StoredTokens {
+  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs } = pair
+  return {
+    version,
+    ...(login > 0 && { login }),
+    ...(subject !== undefined && { subject }),
+    accessToken,
+    accessLifetimeMs,
+    accessRemainingMs: leftOf({ at, ms: accessMs }, now),
+    ...(refreshToken !== undefined && { refreshToken }),
+    // Not dropped after a clock step: the service knows whether the refresh token still lives.
+    ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
+  }
+}
+
+export function coolDownIn({ at, ms, ...reason }: Rest, leftMs: number): CoolDown {
+  return { kind: 'cool-down', ms: leftMs, ...reason }
+}
