@@ -34,7 +34,7 @@ try {
         tell(JSON.parse((await node(['scope', name, values.limit ?? 'Infinity'])).stdout))
     }
     await Promise.all(Array.from({ length: Math.min(names.length, availableParallelism()) }, explore))
-    if (!values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))
+    if (values.small && !values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))
   }
 } finally {
   await rm(file)

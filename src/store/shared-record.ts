@@ -96,8 +96,10 @@ export class SharedRecord implements TokenRecord {
     }
     const stored = await this.#change(step, { from: this.#known })
     const now = this.#tokenClock.now()
+    // The tokens of another owner were read before the step, at the earliest when these were given.
+    const readAt = stored?.accessToken === tokens.accessToken ? steppedAt : givenAt
     // After a `clear` the record may have no tokens. Then only this owner has these.
-    return stored ? aged(stored, now - steppedAt) : { ...aged(tokens, now - givenAt), version: granted.version }
+    return stored ? aged(stored, now - readAt) : { ...aged(tokens, now - givenAt), version: granted.version }
   }
 
   async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer> {

@@ -6,7 +6,7 @@ import type { Presentation } from './watch.ts'
 
 /** The first rest after a renewal that gave up, ms. */
 const REST_MS = 5_000
-/** Between a presentation whose answer is missing and the next one, ms. */
+/** Between the first presentation whose answer is missing and the next one, ms. */
 const PAUSE_MS = 1_000
 /** An owner that waits for a login may be told of it this much later, ms. */
 const LOOK_MS = 2_000
@@ -54,9 +54,9 @@ export class LoginRules {
     const how = `${owner.name} presents again what ${last.owner} presented (${last.ending})`
     // An older record tells of earlier claims only, so nobody can know. What stood there was used up, and the service says so.
     const isExcused = this.#isLost || isStepped
-    const isUsed = last.isSettled === true || last.ending === 'refused'
+    const isUsed = last.isSettled === true
     if (isUsed && !isExcused) this.#fail(how)
-    const isOpen = last.ending === 'open' || last.ending === 'accepted'
+    const isOpen = ['open', 'accepted', 'refused'].includes(last.ending)
     const isInFlight = isOpen && now < last.at + CLAIM_MS
     if (isInFlight && !isExcused) this.#fail(`${how}, whose claim stands`)
     const { graceMs = 0 } = this.#scope
@@ -70,7 +70,8 @@ export class LoginRules {
     reach('R8: presented again, in doubt')
     if (owner.isForced) return
     if (owner.isServed) this.#fail(`${how}, although its access token serves`)
-    if (now - last.at < PAUSE_MS) this.#fail(`${how}, after ${now - last.at} ms`)
+    // After the first doubt the pauses are those after a 5xx.
+    if (!last.wasDoubted && now - last.at < PAUSE_MS) this.#fail(`${how}, after ${now - last.at} ms`)
   }
 
   /** An owner was told that a login is required. */

@@ -181,9 +181,9 @@ export class Owner {
     return ['fresh', 'due'].includes(this.tokens.status().phase)
   }
 
-  /** Whether a caller wants a renewal in any case. */
+  /** Whether a caller wants another token in any case: the API has refused the one that is there, or `renew()` was called. */
   get isForced(): boolean {
-    return this.told.some(({ wish, endedAt }) => wish === 'renew' && endedAt === undefined)
+    return this.told.some(({ wish, endedAt }) => ['renew', 'request'].includes(wish) && endedAt === undefined)
   }
 
   /** As an attachment sends a request that meets a 401 (R10). */
@@ -250,8 +250,8 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           return stored
         },
         async release(...what) {
-          watch.releases(what[1], what[2])
           const answer = await record.release(...what)
+          watch.released(what[0], what[1], what[2])
           if (answer.newer) watch.offered(owner, answer.newer)
           return answer
         },

@@ -21,8 +21,10 @@ export interface Presentation {
   readonly owner: string
   readonly at: number
   endedAt?: number
+  /** The record held it in doubt. */
+  readonly wasDoubted: boolean
   ending: Ending
-  /** The record has the pair that it brought, or a later one. */
+  /** The record knows that the refresh token is used up: the owner has told. */
   isSettled?: boolean
 }
 
@@ -98,7 +100,9 @@ export class Watch {
       this.fail('I4', `${owner.name} has held version ${owner.heldVersion}, and goes on with ${seenVersion}`)
   }
 
-  releases(fate: RefreshTokenFate, next: Word | undefined): void {
+  released({ tokens }: GrantedClaim, fate: RefreshTokenFate, next: Word | undefined): void {
+    const last = this.#presentations.get(tokens?.refreshToken ?? '')?.at(-1)
+    if (last && fate === 'dead') last.isSettled = true
     reach(`fate ${fate}`)
     if (next) reach(`word ${next.kind}`)
   }
@@ -158,7 +162,7 @@ export class Watch {
         'I1',
         `${name} presents a refresh token again that ${earlier.map(({ owner, ending }) => `${owner} presented (${ending})`).join(', ')}`,
       )
-    const presentation: Presentation = { owner: name, at: now, ending: 'open' }
+    const presentation: Presentation = { owner: name, at: now, wasDoubted: grant?.isDoubted === true, ending: 'open' }
     this.#presentations.set(refreshToken, [...earlier, presentation])
     return presentation
   }
@@ -214,7 +218,9 @@ export class Watch {
     this.knowledge.learns(owner.name, after)
     this.#explain(owner)
     // No owner goes back to an older record than it has seen, even if that ends the login (I4).
-    if (before?.pair && !pair && !isCleared && this.#login && !this.#isRestored)
+    // If the API has refused the access token, and the service its refresh token, nobody gets that access token again (F206).
+    const isRefused = this.#service.refusedRoots.size > 0
+    if (before?.pair && !pair && !isCleared && this.#login && !this.#isRestored && !isRefused)
       this.fail('login', `${owner.name} drops the tokens of a login`)
     const root = pair && this.#service.rootOf(pair.accessToken)
     if (isCleared) for (const ended of this.#roots) if (ended !== root) this.#endedRoots.add(ended)
