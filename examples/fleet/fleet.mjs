@@ -18,7 +18,8 @@ else await work(JSON.parse(process.env.WORKER))
 /** One worker: an API client. It shares its token if it is given a Redis. */
 async function work({ baseUrl, login, password, redisUrl }) {
   const client = redisUrl && (await createClient({ url: redisUrl }).on('error', console.warn).connect())
-  const encryptionKeys = [{ id: 'example', key: new Uint8Array(32) }] // in production, from a secret manager
+  const key = Uint8Array.from({ length: 32 }, (_, index) => index) // in production, from a secret manager
+  const encryptionKeys = [{ id: 'example', key }]
   const tokens = createTokenManager({
     source: loginPassword({ baseUrl, login, password }),
     // Only here, where all of it shares one machine: in production the default is better.

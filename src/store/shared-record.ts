@@ -195,8 +195,7 @@ export class SharedRecord implements TokenRecord {
     const { pair, epoch: writtenIn } = state ?? {}
     const isOther = epoch !== undefined && writtenIn !== undefined && epoch !== writtenIn
     if (!isOther || pair?.refreshToken === undefined || pair.retired || pair.doubtAt !== undefined) return
-    const message =
-      'The shared token store may have lost writes: the refresh token that it holds is not presented again'
+    const message = 'The shared token store may have lost writes: the refresh token that it holds may have been used'
     this.#reports.anomaly('store-restored', message)
   }
 

@@ -61,7 +61,7 @@ globalThis.look = () => {
 
 /** @returns The names of the axes of the panel, and the titles of their dots. */
 globalThis.axes = () =>
-  Array.from(document.querySelectorAll('#panel span'), (label) => ({
+  Array.from(document.querySelectorAll('#panel [role=group] > span'), (label) => ({
     name: label.textContent,
     dots: Array.from(label.parentElement.querySelectorAll('i'), ({ title }) => title),
   }))
