@@ -5,6 +5,8 @@ const processes = [
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom. */
 const guests = [
+  'dpop/mutual-tls',
+  'dpop/oidc-provider',
   'sqlite/file',
   'sqlite/sqlite-store',
   'faults/jsdom',

@@ -237,13 +237,16 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.suspicious).toEqual([])
   })
 
-  it('when a gateway answers 502 after the server has used the refresh token, then one login is required, and the reason is known', async () => {
-    const world = await startLogin()
-    world.front.failNext({ status: 502, acted: true })
-    await expect(renew(world)).rejects.toMatchObject({ ...loginRequired, loginReason: 'in-doubt' })
-    expect(world.front.calls).toEqual(['refresh_token 502', 'refresh_token 400'])
-    expect(world.told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
-  })
+  it.each([502, 503])(
+    'when a gateway answers %i after the server has used the refresh token, then one login is required, and the reason is known',
+    async (status) => {
+      const world = await startLogin()
+      world.front.failNext({ status, acted: true })
+      await expect(renew(world)).rejects.toMatchObject({ ...loginRequired, loginReason: 'in-doubt' })
+      expect(world.front.calls).toEqual([`refresh_token ${status}`, 'refresh_token 400'])
+      expect(world.told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
+    },
+  )
 
   it('when refresh tokens are reusable, and an answer is lost, then the same one is sent again', async () => {
     const world = await startLogin({ refreshTokens: 'reusable' }, { rotates: false })

@@ -21,7 +21,11 @@ export interface BoundServer {
 
 export async function startBoundServer(settings: BoundServerSettings = {}): Promise<BoundServer> {
   // With stdout and stderr apart, the provider's warnings about production do not show.
-  const worker = new Worker(join(__dirname, 'bound-provider.mjs'), { workerData: settings, stdout: true, stderr: true })
+  const worker = new Worker(join(__dirname, '../../oauth2/support/bound-provider.mjs'), {
+    workerData: settings,
+    stdout: true,
+    stderr: true,
+  })
   const call = async <Result>(name: string): Promise<Result> => {
     worker.postMessage(name)
     const [{ result, error }] = (await once(worker, 'message')) as [{ result: Result; error?: string }]

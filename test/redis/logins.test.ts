@@ -1,0 +1,45 @@
+import { expect, it } from '@jest/globals'
+import { redisStore } from '../../src/redis/index.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { onClock } from '../support/redis-clock.ts'
+import { describeRedis } from '../support/redis-server.ts'
+import { startRedis } from '../../scripts/lib/redis-server.mjs'
+import { World } from './world.ts'
+
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+}
+
+describeRedis('given fifty logins in a Redis that keeps all writes (AOF)', () => {
+  const world = new World()
+
+  it('when it restarts, then none of them is lost (F198)', async () => {
+    const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+    const { clock } = world
+    const client = await world.connect(server.url)
+    const send = (args: string[]) => client.sendCommand(args)
+    const store = redisStore({ client: onClock(send, clock), commandTimeoutMs: 60_000 })
+    const people = Array.from({ length: 50 }, (_, n) =>
+      manage(
+        new LoginSource({ pairs: true }),
+        { store, storeKey: `person ${n}`, renewal: { keepWarm: 'never' } },
+        clock as never,
+      ),
+    )
+    await Promise.all(
+      people.map(({ tokens }, n) =>
+        tokens.adopt({ accessToken: `a${n}`, accessLifetimeMs: 60_000, refreshToken: `r${n}` }),
+      ),
+    )
+    await server.kill()
+    await server.restart()
+    await clock.advance(61_000)
+    const ends = await Promise.all(people.map(({ tokens }) => outcome(tokens.getAccessToken())))
+    expect(ends).toEqual(Array(50).fill('access-1'))
+    expect(people.map(({ source }) => source.calls.map(({ refreshToken }) => refreshToken))).toEqual(
+      people.map((_, n) => [`r${n}`]),
+    )
+    expect(people.flatMap(({ told }) => told.suspicious)).toEqual([])
+    await server.stop()
+  })
+})
