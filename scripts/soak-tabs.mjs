@@ -2,7 +2,7 @@
 // [--seconds 600] [--tabs 8] [--lifetime 6] [--seed N]. The same seed does the same in the same order, but at other moments. Needs
 // chromium (CHROMIUM, or on PATH). The exit code is 0 only if every promise was kept.
 import { parseArgs } from 'node:util'
-import { chromium } from 'playwright-core'
+import { chromium } from '../test/browser/support/chromium.mjs'
 import findChromium from '../test/support/chromium-setup.mjs'
 import { dice } from './lib/dice.mjs'
 import { builtSite } from './tabs/built-site.mjs'

@@ -12,6 +12,7 @@ const CODE = [
   'examples/nest',
   'examples/observability',
   'examples/own-store',
+  'test/browser',
   'test/oauth2/support',
   'test/opentelemetry',
 ]
