@@ -1,29 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import ts from 'typescript'
+import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
-import { codeBlocks, documents, entries, examples, fences, prelude } from './support/document-code.ts'
+import {
+  type CodeBlock,
+  codeBlocks,
+  commands,
+  documents,
+  entries,
+  examples,
+  prelude,
+  scriptBlocks,
+} from './support/document-code.ts'
 import { manage } from './support/managed.ts'
 import { describeRedis } from './support/redis-server.ts'
 import { type RedisServer, startRedis } from '../scripts/lib/redis-server.mjs'
 
-const readme = readFileSync('README.md', 'utf8')
 const rowsUnder = (heading: string, text: string) => {
   const section = text.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
   return [...section.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]!)
 }
 
-interface Results {
-  scenarios: { scorecard: { results: { rows: Record<string, Record<string, { right: boolean }>> } } }
-}
-
 const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile.bind(ts.sys)) as {
   config: { compilerOptions: object }
 }
-const { options } = ts.convertCompilerOptionsFromJson(
+const { options: typedOptions } = ts.convertCompilerOptionsFromJson(
   {
     ...config.compilerOptions,
     paths: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, [file]])),
@@ -36,20 +43,40 @@ const { options } = ts.convertCompilerOptionsFromJson(
 /** Whether this Node has `node:sqlite` without a flag. */
 const HAS_SQLITE = isBuiltin('node:sqlite')
 
+/** Scripts for pages and phones: no types, and the globals of a browser. */
+const scriptOptions: ts.CompilerOptions = {
+  ...typedOptions,
+  allowJs: true,
+  checkJs: true,
+  strict: false,
+  jsx: ts.JsxEmit.Preserve,
+  lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  types: ['node'],
+}
+
 /** @returns What is wrong with the types of these programs. */
-function complaintsOf(programs: { readonly name: string; readonly code: string }[]): string[] {
+function complaintsOf(
+  programs: readonly CodeBlock[],
+  options = typedOptions,
+  extension = 'mts',
+  ambient = '',
+): string[] {
   const host = ts.createCompilerHost(options)
-  const sources = new Map(
-    programs.map(({ name, code }) => [join(process.cwd(), `${name.replace(/\W/g, '-')}.mts`), code]),
-  )
+  const fileOf = (name: string, ending: string) => join(process.cwd(), `${name.replace(/\W/g, '-')}.${ending}`)
+  const names = programs.map(({ name }) => fileOf(name, extension))
+  const sources = new Map(programs.map(({ code }, n) => [names[n]!, code]))
+  sources.set(fileOf('ambient', 'd.ts'), ambient)
   const [fileExists, getSourceFile] = [host.fileExists.bind(host), host.getSourceFile.bind(host)]
   host.fileExists = (name) => sources.has(name) || fileExists(name)
   host.getSourceFile = (name, language, ...rest) => {
     const source = sources.get(name)
     return source === undefined ? getSourceFile(name, language, ...rest) : ts.createSourceFile(name, source, language)
   }
-  return ts
-    .getPreEmitDiagnostics(ts.createProgram([...sources.keys()], options, host))
+  const program = ts.createProgram([...sources.keys()], options, host)
+  // The package itself is checked elsewhere, without the globals of a page.
+  return names
+    .map((name) => program.getSourceFile(name)!)
+    .flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)])
     .map(({ file, messageText }) => [file?.fileName, ts.flattenDiagnosticMessageText(messageText, '\n')].join(': '))
 }
 
@@ -57,6 +84,13 @@ describe('given the code of all documents', () => {
   it('when it is compiled, then the types agree', () => {
     const programs = codeBlocks().map(({ name, code }) => ({ name, code: prelude(code, { typed: true }) + code }))
     expect(complaintsOf(programs)).toEqual([])
+  })
+
+  it('when the scripts for pages are compiled, then they import or declare all that they use', () => {
+    const blocks = scriptBlocks()
+    const guests = new Set(blocks.flatMap(({ code }) => guestsIn(code)))
+    const ambient = [...guests].map((guest) => `declare module '${guest}'\n`).join('') + AMBIENT
+    expect(complaintsOf(blocks, scriptOptions, 'mjs', ambient)).toEqual([])
   })
 
   describe('and the built package', () => {
@@ -80,6 +114,42 @@ describe('given the code of all documents', () => {
       'when $name is run against a simulated service, then it works',
       ({ name, code }) => run(name, code, { HOME: resolve(built.dir), USERPROFILE: resolve(built.dir) }),
     )
+
+    const isForNode = ({ code }: CodeBlock) => guestsIn(code).length === 0 && !code.includes('web/inspector')
+    it.each(scriptBlocks().filter(isForNode))(
+      'when $name, a script, is run in the place of a page, then it works',
+      async ({ name, code }) => {
+        const fake = readFileSync('test/support/indexed-db.ts', 'utf8')
+        const { outputText } = ts.transpileModule(fake, { compilerOptions: { module: ts.ModuleKind.ESNext } })
+        writeFileSync(join(built.dir, 'page.mjs'), `${outputText}\n${PAGE}`)
+        await run(name, `import './page.mjs'\n${code}`)
+      },
+    )
+
+    describe('and a simulated service', () => {
+      let service: SimulatedService
+      beforeAll(async () => {
+        service = await startTokenService()
+      })
+      afterAll(() => service.close())
+
+      it.each(commands().filter(({ code }) => code.includes('axios-evergreen doctor')))(
+        'when the doctor is called as in $name, then it says that all is well',
+        async ({ code }) => {
+          const { clientId, clientSecret } = service.client
+          const credentials = { EVERGREEN_CLIENT_ID: clientId, EVERGREEN_CLIENT_SECRET: clientSecret }
+          const command = code
+            .replace('npx axios-evergreen', `"${process.execPath}" dist/doctor.js`)
+            .replace('https://payments.example.com/wallet', `${service.baseUrl}/wallet`)
+            .replace('https://payments.example.com/api', service.baseUrl)
+          const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+            cwd: join(built.dir, 'node_modules', 'axios-evergreen'),
+            env: { ...process.env, ...credentials, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
+          })
+          expect(stdout).toContain('All is well')
+        },
+      )
+    })
 
     if (!HAS_SQLITE)
       it.each(others.filter(lacksSqlite))(
@@ -105,6 +175,18 @@ describe('given the code of all documents', () => {
   })
 })
 
+/** What scripts use but do not declare, as in the blocks of TypeScript. */
+const AMBIENT = `
+declare const tokens: import('axios-evergreen').TokenManager
+declare const api: import('axios').AxiosInstance
+`
+
+/** @returns The packages of frameworks and phones that a script imports. They are not installed. */
+function guestsIn(code: string): string[] {
+  const imported = Array.from(code.matchAll(/^import (?:.* from )?'([^.][^']*)'/gm), ([, name]) => name!)
+  return imported.filter((name) => !/^(axios($|-evergreen)|node:)/.test(name))
+}
+
 /** A module with the names that the documents use but do not declare. */
 const GIVEN = `
 import { createServer } from 'node:http'
@@ -125,6 +207,14 @@ attachBearer(api, tokens)
 export const logIn = () => service.logIn()
 `
 
+/** A module that gives Node what a script finds in a page. */
+const PAGE = `
+fakeIndexedDb()
+const element = { textContent: '{ "accessToken": "a.b.c", "accessLifetimeMs": 540000 }', showModal() {}, close() {} }
+globalThis.document = { getElementById: () => element, querySelector: () => element }
+globalThis.location = new URL('https://payments.example.com/page')
+`
+
 /** @returns The block, with real addresses and credentials. */
 function runnable(code: string): string {
   const real = code
@@ -132,15 +222,13 @@ function runnable(code: string): string {
     .replace(/`https:\/\/payments\.example\.com/g, '`${service.baseUrl}')
     .replaceAll("'https://id.example.com/token'", 'service.tokenEndpoint')
     .replace(/'redis:\/\/[^']*'/g, 'process.env.REDIS')
-    .replace(/\b(clientId|clientSecret): 'my-\w+'/g, '$1: service.client.$1')
-    .replace(/\b(login|password): 'my-\w+'/g, '$1: service.login.$1')
   const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true }
   const { outputText } = ts.transpileModule(real, { compilerOptions: options })
   return `import { service } from './given.mjs'\n${prelude(code, { typed: false })}${outputText}\nconsole.log('ran')\nprocess.exit()\n`
 }
 
 describe('given the examples in the docstrings of what is public', () => {
-  const found = examples(options)
+  const found = examples(typedOptions)
 
   it('when they are looked for, then each function has one, which imports it from where it is', () => {
     const lacking = found.filter(({ name, entry, code }) => !new RegExp(`\\b${name}\\b.* from '${entry}'`).test(code))
@@ -176,54 +264,5 @@ describe('given the tables of events and errors', () => {
     expect(events.length).toBeGreaterThan(3)
     const codes = new Set(readFileSync('src/core/errors.ts', 'utf8').match(/ERR_\w+/g))
     expect(new Set(rowsUnder('Errors', readFileSync('docs/errors.md', 'utf8')))).toEqual(codes)
-  })
-})
-
-describe('given the document on OAuth 2.0', () => {
-  it('when the lines of its first two programs are counted, then they are 6 and at most 10', () => {
-    const programs = fences('ts', readFileSync('docs/oauth2.md', 'utf8'))
-    const [first, second] = programs.map((code) => code.split('\n').filter((line) => line !== '').length)
-    expect(first).toBe(6)
-    expect(second).toBeLessThanOrEqual(10)
-  })
-})
-
-describe('given the README', () => {
-  it('when its commands are read, then they are the two that the package has', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-    expect(fences('sh', readme)).toEqual(['npm ci && npm run demo\nnpm ci && npm test\n'])
-    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test']))
-  })
-
-  it('when its lines and words are counted, then they are at most 90 and 700', () => {
-    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(90)
-    expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(700)
-  })
-
-  it('when a stranger reads it, then no word needs the glossary', () => {
-    expect(readme).not.toContain('glossary')
-  })
-})
-
-describe('given the scorecard', () => {
-  const page = readFileSync('docs/scorecard.md', 'utf8')
-
-  it('when it is read, then it says what was measured', () => {
-    const { scenarios } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as Results
-    const measured = Object.values(scenarios.scorecard.results.rows).map((row) =>
-      Object.values(row).map(({ right }) => (right ? '✓' : '✗')),
-    )
-    const shown = page.split('\n').map((line) => line.match(/[✓✗]/g) ?? [])
-    expect(shown.filter((marks) => marks.length > 0)).toEqual(measured)
-  })
-})
-
-describe('given a secret in the code of a page', () => {
-  it.each([
-    'README.md',
-    ...['getting-started', 'faq', 'migrating', 'own-source', 'upgrading'].map((name) => `docs/${name}.md`),
-  ])('when %s is read, then it comes from the environment', (name) => {
-    const text = readFileSync(name, 'utf8').replace(/^-.*$/gm, '')
-    expect(text.match(/\b(clientSecret|password): '.*/g)).toBeNull()
   })
 })

@@ -35,10 +35,18 @@ describe('given what watches a manager in production', () => {
   })
 
   it('when an alert is read, then the page says why, and what to do', () => {
-    const why = Array.from(page.matchAll(/^\| `(Evergreen\w+)`/gm), ([, name]) => name)
+    const why = Array.from(page.matchAll(/^### (Evergreen\w+)\n\n_(\w+):_ \S/gm), ([, name, severity]) => [
+      name,
+      severity,
+    ])
     const runbook = Array.from(page.matchAll(/^### (Evergreen\w+)$/gm), ([, name]) => name)
     const linked = Array.from(rules.matchAll(/runbook: docs\/operations\.md#(\w+)/g), ([, name]) => name)
-    expect([why, runbook, linked]).toEqual([alerts, alerts, alerts.map((name) => name.toLowerCase())])
+    const told = Array.from(rules.matchAll(/- alert: (\w+).*?severity: (\w+)/gs), ([, name, severity]) => [
+      name,
+      severity,
+    ])
+    expect(why).toEqual(told)
+    expect([runbook, linked]).toEqual([alerts, alerts.map((name) => name.toLowerCase())])
   })
 })
 

@@ -30,6 +30,22 @@ export function codeBlocks(): CodeBlock[] {
   })
 }
 
+/** @returns The blocks in JavaScript, with JSX too: for pages of a browser, for frameworks and for phones. */
+export function scriptBlocks(): CodeBlock[] {
+  return documents.flatMap((document) => {
+    const text = readFileSync(document, 'utf8')
+    const blocks = [...fences('js', text), ...fences('jsx', text)]
+    return blocks.map((code, n) => ({ name: `${document} script ${n + 1}`, code }))
+  })
+}
+
+/** @returns The commands of all documents for a shell. */
+export function commands(): CodeBlock[] {
+  return [...documents, 'CONTRIBUTING.md'].flatMap((document) =>
+    fences('sh', readFileSync(document, 'utf8')).map((code, n) => ({ name: `${document} ${n + 1}`, code })),
+  )
+}
+
 /** The source file of each entry of the package. */
 export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(exports).flatMap(([subpath, { import: built }]) => {

@@ -1,0 +1,90 @@
+/** What the pages promise of themselves. Their code and their tables: documents.test.ts. */
+import { describe, expect, it } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { commands, documents, fences } from './support/document-code.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+
+interface Results {
+  scenarios: { scorecard: { results: { rows: Record<string, Record<string, { right: boolean }>> } } }
+}
+
+/** What the code of all pages reads from the environment. */
+const VARIABLES = [
+  'CLIENT_ID',
+  'CLIENT_SECRET',
+  'ACCOUNT_LOGIN',
+  'ACCOUNT_PASSWORD',
+  'TOKEN_KEY',
+  'CLIENT_CERT',
+  'CLIENT_KEY',
+]
+
+describe('given the commands of all documents', () => {
+  it.each(commands())('when those of $name are read by a shell, then it understands them', ({ code }) => {
+    expect(spawnSync('sh', ['-n'], { input: code, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  it('when they name a script of npm, then there is one', () => {
+    const told = [...documents, 'CONTRIBUTING.md'].flatMap((name) =>
+      Array.from(readFileSync(name, 'utf8').matchAll(/npm run ([\w:]+)/g), ([, script]) => script!),
+    )
+    expect([...new Set(told)].filter((script) => !Object.keys(scripts).includes(script))).toEqual([])
+  })
+})
+
+describe('given the document on OAuth 2.0', () => {
+  it('when the lines of its first two programs are counted, then they are 8 and at most 10', () => {
+    const programs = fences('ts', readFileSync('docs/oauth2.md', 'utf8'))
+    const [first, second] = programs.map((code) => code.split('\n').filter((line) => line !== '').length)
+    expect(first).toBe(8)
+    expect(second).toBeLessThanOrEqual(10)
+  })
+})
+
+describe('given the README', () => {
+  it('when its commands are read, then they are the two that the package has', () => {
+    expect(fences('sh', readme)).toEqual(['npm ci && npm run demo\nnpm ci && npm test\n'])
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test']))
+  })
+
+  it('when its lines and words are counted, then they are at most 90 and 700', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(90)
+    expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(700)
+  })
+
+  it('when a stranger reads it, then no word needs the glossary', () => {
+    expect(readme).not.toContain('glossary')
+  })
+})
+
+describe('given the scorecard', () => {
+  const page = readFileSync('docs/scorecard.md', 'utf8')
+
+  it('when it is read, then it says what was measured', () => {
+    const { scenarios } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as Results
+    const measured = Object.values(scenarios.scorecard.results.rows).map((row) =>
+      Object.values(row).map(({ right }) => (right ? '✓' : '✗')),
+    )
+    const shown = page.split('\n').map((line) => line.match(/[✓✗]/g) ?? [])
+    expect(shown.filter((marks) => marks.length > 0)).toEqual(measured)
+  })
+})
+
+describe('given a secret in the code of a page', () => {
+  // The page of the wire signs an example by hand, with a password that everybody may know.
+  it.each(documents.filter((name) => !name.endsWith('token-service.md')))(
+    'when %s is read, then it comes from the environment, by the one name that all pages use',
+    (name) => {
+      const text = readFileSync(name, 'utf8').replace(/^-.*$/gm, '')
+      expect(text.match(/\b(clientSecret|password): '.*/g)).toBeNull()
+      const read = Array.from(text.matchAll(/process\.env\.([A-Z_]+)/g), ([, variable]) => variable!)
+      const taken = Array.from(text.matchAll(/const \{ (.*) \} = process\.env/g), ([, names = '']) =>
+        names.replace(/ = ''/g, '').split(', '),
+      ).flat()
+      expect(VARIABLES).toEqual(expect.arrayContaining([...read, ...taken]))
+    },
+  )
+})
