@@ -13,8 +13,8 @@ import { toTokenError } from './wire/to-token-error.ts'
  * const tokens = createTokenManager({
  *   source: clientCredentials({
  *     baseUrl: 'https://payments.example.com/api',
- *     clientId: 'my-key',
- *     clientSecret: 'my-secret',
+ *     clientId: process.env.CLIENT_ID ?? '',
+ *     clientSecret: process.env.CLIENT_SECRET ?? '',
  *   }),
  * })
  * const token = await tokens.getAccessToken()

@@ -236,6 +236,10 @@ describe('given the examples in the docstrings of what is public', () => {
     expect(found.length).toBeGreaterThan(20)
   })
 
+  it('when they are read, then each secret comes from the environment', () => {
+    expect(found.filter(({ code }) => /\b(clientSecret|password): '/.test(code))).toEqual([])
+  })
+
   it('when they are compiled, then the types agree', () => {
     const programs = found.map(({ name, entry, code }) => ({
       name: `${entry} ${name}`,

@@ -23,9 +23,9 @@ import { namesError, type Refusal, refusalOf } from './refusal-of.ts'
  * import { createTokenManager } from 'axios-evergreen'
  * import { oauth2 } from 'axios-evergreen/oauth2'
  *
- * const tokens = createTokenManager({
- *   source: oauth2({ tokenEndpoint: 'https://id.example.com/token', clientId: 'my-id', clientSecret: 'my-secret' }),
- * })
+ * const { CLIENT_ID = '', CLIENT_SECRET = '' } = process.env
+ * const client = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET }
+ * const tokens = createTokenManager({ source: oauth2({ tokenEndpoint: 'https://id.example.com/token', ...client }) })
  * ```
  * @throws {TypeError | RangeError} naming the option.
  */

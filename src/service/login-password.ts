@@ -32,8 +32,8 @@ export interface Login {
  *
  * const source = loginPassword({
  *   baseUrl: 'https://payments.example.com/api',
- *   login: 'my-login',
- *   password: 'my-password',
+ *   login: process.env.ACCOUNT_LOGIN ?? '',
+ *   password: process.env.ACCOUNT_PASSWORD ?? '',
  * })
  * ```
  * @throws {TypeError} naming the option.
