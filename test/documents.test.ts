@@ -137,14 +137,13 @@ describe('given the code of all documents', () => {
         'when the doctor is called as in $name, then it says that all is well',
         async ({ code }) => {
           const { clientId, clientSecret } = service.client
-          const credentials = { EVERGREEN_CLIENT_ID: clientId, EVERGREEN_CLIENT_SECRET: clientSecret }
           const command = code
             .replace('npx axios-evergreen', `"${process.execPath}" dist/doctor.js`)
             .replace('https://payments.example.com/wallet', `${service.baseUrl}/wallet`)
             .replace('https://payments.example.com/api', service.baseUrl)
           const { stdout } = await promisify(execFile)('sh', ['-c', command], {
             cwd: join(built.dir, 'node_modules', 'axios-evergreen'),
-            env: { ...process.env, ...credentials, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
+            env: { ...process.env, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
           })
           expect(stdout).toContain('All is well')
         },
