@@ -14,7 +14,7 @@ import type { Prover } from '../client/prover.ts'
 import type { TokenAccess } from '../client/token-access.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import { headersWith, type Init, type Input, isRepeatable, memberOfCall, spareOf, urlOf } from './call.ts'
+import { headersWith, type Init, type Input, isRepeatable, memberOfCall, requestIn, spareOf, urlOf } from './call.ts'
 
 /** One request of a caller, and the login in which it began. */
 export interface Errand {
@@ -183,10 +183,9 @@ async function replay(sending: Sending, response: Response): Promise<Response> {
   return sendAgain({ ...sending, token: next, isReplay: true }, response)
 }
 
-/** An unread body would hold its socket. */
 function sendAgain(sending: Sending, response: Response): Promise<Response> {
   const { errand, spare = errand.input, isReplay } = sending
-  void (response.body as ReadableStream | null | undefined)?.cancel().catch(() => undefined)
+  discard(response.body)
   // After a new proof another token may still follow; after a replay, only a new proof.
   const mayFollow = !isReplay || errand.grantee.prover !== undefined
   return send({ ...sending, spare: mayFollow ? spareOf(spare, errand.init) : spare }, spare)
@@ -194,6 +193,12 @@ function sendAgain(sending: Sending, response: Response): Promise<Response> {
 
 /** The copy of a Request shares its body with the one that was sent, and would keep all of it. */
 function letGo(spare: Input | undefined, sent: Input): void {
-  if (spare === undefined || spare === sent || !(typeof spare === 'object' && 'body' in spare)) return
-  void (spare.body as ReadableStream | null)?.cancel().catch(() => undefined)
+  if (spare !== sent) discard(requestIn(spare)?.body)
+}
+
+/** An unread body would hold its socket. Some implementations of fetch have streams of Node. */
+function discard(body: unknown): void {
+  const stream = (body ?? {}) as { cancel?: () => Promise<void>; destroy?: () => void }
+  if (stream.cancel) void stream.cancel().catch(() => undefined)
+  else stream.destroy?.()
 }
