@@ -36,6 +36,7 @@ interface Sending {
   /** The login to which the request belongs since its first sending. */
   readonly login: number | undefined
   readonly isReplay: boolean
+  /** Whether this token has had a second proof. */
   readonly isProvenAgain: boolean
   /** What a replay sends; undefined if the request must not be sent again. */
   readonly spare: Input | undefined
@@ -180,7 +181,7 @@ async function replay(sending: Sending, response: Response): Promise<Response> {
   }
   if (!isStillOf(errand.grantee, login)) return follow(sending, 'surface', response)
   if (next === token) return follow(sending, 'surface-again', response)
-  return sendAgain({ ...sending, token: next, isReplay: true }, response)
+  return sendAgain({ ...sending, token: next, isReplay: true, isProvenAgain: false }, response)
 }
 
 function sendAgain(sending: Sending, response: Response): Promise<Response> {
