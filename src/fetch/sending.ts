@@ -14,7 +14,18 @@ import type { Prover } from '../client/prover.ts'
 import type { TokenAccess } from '../client/token-access.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import { headersWith, type Init, type Input, isRepeatable, memberOfCall, requestIn, spareOf, urlOf } from './call.ts'
+import {
+  copyOf,
+  hasHeader,
+  headersWith,
+  type Init,
+  type Input,
+  isRepeatable,
+  memberOfCall,
+  requestIn,
+  spareOf,
+  urlOf,
+} from './call.ts'
 
 /** One request of a caller, and the login in which it began. */
 export interface Errand {
@@ -112,10 +123,9 @@ function sendDressed(sending: Sending, input: Input, proof?: string): Promise<Re
 /** @returns `init` with all its members, and with the token. The caller's object stays as it is. */
 function dressed({ errand, token }: Sending, input: Input, proof: string | undefined): Init {
   const { grantee, init } = errand
-  const copy = Object.assign(Object.create(Object.getPrototypeOf(init ?? {}) as object) as Init, init)
-  const headers = headersWith(input, init, grantee.header, grantee.text(token))
-  if (headers !== undefined) copy.headers = headers
-  if (proof !== undefined) copy.headers = headersWith(input, copy, 'DPoP', proof) ?? copy.headers ?? {}
+  const copy = copyOf(init)
+  copy.headers = headersWith(input, init, grantee.header, grantee.text(token))
+  if (proof !== undefined && !hasHeader(input, copy, 'dpop')) copy.headers = headersWith(input, copy, 'DPoP', proof)
   // Only `Authorization` is taken off a request that is redirected to another origin.
   if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') copy.redirect = 'manual'
   return copy
