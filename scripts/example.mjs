@@ -1,4 +1,4 @@
-// Runs an example: npm run example <name>. Those in TypeScript are translated first, as a project of yours would be.
+// Runs an example: npm run example <name>. Those with a main file are bundled first, as a project of yours would be.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,9 +30,10 @@ child.once('exit', (code) => {
 })
 
 async function translated(example) {
-  const file = join(examples, example, `.main-${process.pid}.mjs`)
+  const folder = join(examples, example)
+  const file = join(folder, `.main-${process.pid}.mjs`)
   await build({
-    input: join(examples, example, 'main.ts'),
+    input: existsSync(join(folder, 'main.ts')) ? join(folder, 'main.ts') : join(folder, 'main.mjs'),
     platform: 'node',
     tsconfig: false,
     transform: { decorator: { legacy: true } },

@@ -15,10 +15,13 @@ const pageFile = join(project, 'docs', 'works-with.md')
 // Without proxies: the programs talk only to this machine, or to mocks.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
 
+/** Clients without axios: an example with packages of its own. */
+const RECIPES = 'recipes'
+
 const { only, write } = options()
 installPackage()
 const results = []
-for (const name of only ?? programs()) results.push(await run(name))
+for (const name of only ?? [...programs(), RECIPES]) results.push(await run(name))
 
 const bad = results.filter(({ failed, why }) => failed > 0 || why)
 for (const { name, passed, failed, why } of results)
@@ -43,7 +46,8 @@ function programs() {
 
 /** Runs one program in a process of its own: some replace globals of their process. @returns `{ name, passed, failed, why }` */
 async function run(name) {
-  const child = spawn(process.execPath, [join(folder, `${name}.mjs`)], { env, timeout: 300_000 })
+  const args = name === RECIPES ? [join(project, 'scripts', 'example.mjs'), name] : [join(folder, `${name}.mjs`)]
+  const child = spawn(process.execPath, args, { env, timeout: 300_000 })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
@@ -73,7 +77,8 @@ async function checkedPage() {
 function options() {
   const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
   const only = values.only?.split(',')
-  const unknown = only?.filter((name) => !programs().includes(name)) ?? []
-  if (unknown.length > 0) throw new RangeError(`--only takes ${programs().join()}: got ${unknown}`)
+  const known = [...programs(), RECIPES]
+  const unknown = only?.filter((name) => !known.includes(name)) ?? []
+  if (unknown.length > 0) throw new RangeError(`--only takes ${known.join()}: got ${unknown}`)
   return { only, write: values.write }
 }

@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createClient as createHeyClient } from '@hey-api/client-fetch'
+import { request as octokit } from '@octokit/request'
+import { createTRPCUntypedClient, httpBatchLink } from '@trpc/client'
+import { Client as UrqlClient, fetchExchange } from '@urql/core'
 import { createTokenManager } from 'axios-evergreen'
 import { withBearer } from 'axios-evergreen/fetch'
 import { GraphQLClient } from 'graphql-request'
 import ky from 'ky'
+import nodeFetch, { Request as NodeFetchRequest } from 'node-fetch'
 import { createFetch } from 'ofetch'
 import createOpenApiClient from 'openapi-fetch'
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici'
+import wretch from 'wretch'
 
 const REQUESTS = 20
 /** How each client posts JSON, given its fetch and the address. @returns what sends `body` and resolves with the answer. */
@@ -19,6 +24,11 @@ const CLIENTS = {
   'undici with its Request': [
     undiciFetch,
     (fetch, url) => (body) => fetch(new UndiciRequest(url, posted(body))).then(read),
+  ],
+  'node-fetch': [nodeFetch, (fetch, url) => (body) => fetch(url, posted(body)).then(read)],
+  'node-fetch with its Request': [
+    nodeFetch,
+    (fetch, url) => (body) => fetch(new NodeFetchRequest(url, posted(body))).then(read),
   ],
   ky(fetch, url) {
     const client = ky.create({ fetch, retry: 0 })
@@ -39,6 +49,24 @@ const CLIENTS = {
   'graphql-request'(fetch, url) {
     const client = new GraphQLClient(url, { fetch })
     return async (variables) => (await client.request('query q($n: Int) { n }', variables)).received
+  },
+  '@urql/core'(fetch, url) {
+    const client = new UrqlClient({ url, fetch, exchanges: [fetchExchange] })
+    return async (variables) =>
+      (await client.mutation('mutation m($n: Int) { n }', variables).toPromise()).data.received
+  },
+  '@trpc/client'(fetch, url) {
+    // One call in each batch: here each call is a POST of its own.
+    const client = createTRPCUntypedClient({ links: [httpBatchLink({ url, fetch, maxItems: 1 })] })
+    return (body) => client.mutation('echo', body)
+  },
+  wretch(fetch, url) {
+    const client = wretch(url).polyfills({ fetch })
+    return (body) => client.post(body).json()
+  },
+  '@octokit/request'(fetch, url) {
+    const client = octokit.defaults({ baseUrl: url, request: { fetch } })
+    return async (body) => (await client('POST /orders', body)).data
   },
 }
 
@@ -66,8 +94,7 @@ async function check(fetch, create) {
     const isGood = request.headers.authorization === 'Bearer token-2'
     if (isGood) bodies.push(body)
     response.writeHead(isGood ? 200 : 401, { 'Content-Type': 'application/json' })
-    const received = isGood ? JSON.parse(body) : undefined
-    response.end(JSON.stringify(received?.query ? { data: { received: received.variables } } : (received ?? {})))
+    response.end(JSON.stringify(isGood ? answerTo(request.url, JSON.parse(body)) : {}))
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${server.address().port}`
@@ -86,6 +113,12 @@ async function check(fetch, create) {
     server.closeAllConnections()
     server.close()
   }
+}
+
+/** As GraphQL and tRPC answer; else what was received. */
+function answerTo(path, received) {
+  if (received.query) return { data: { received: received.variables } }
+  return path.includes('batch=1') ? [{ result: { data: received['0'] } }] : received
 }
 
 function posted(body) {

@@ -39,6 +39,7 @@ interface Sending extends Errand {
   /** Set if the request has waited for its first token. */
   readonly wait: Wait | undefined
   readonly isReplay: boolean
+  /** Whether this token has had a second proof. */
   readonly isProvenAgain: boolean
   journey: Journey | undefined
 }
@@ -255,5 +256,5 @@ async function replay(sending: Sending, response: AxiosResponse, settled: () => 
   if (!isStillOf(bearer, login)) return settled()
   if (next === token) return follow(sending, 'surface-again', response, settled)
   discard(response)
-  return send({ ...sending, token: next, isReplay: true, journey: undefined })
+  return send({ ...sending, token: next, isReplay: true, isProvenAgain: false, journey: undefined })
 }

@@ -63,7 +63,7 @@ export interface Refusal {
   /** The body can be sent a second time, and no redirect has turned the request into another one. */
   readonly isRepeatable: boolean
   readonly isReplay: boolean
-  /** The request can be sent with a new proof, and has not been yet. */
+  /** The request can be sent with a new proof, and has not been yet with this token. */
   readonly mayProveAgain: boolean
 }
 

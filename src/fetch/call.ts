@@ -33,18 +33,37 @@ export function takesHeaders(input: Input, init: Init | undefined): boolean {
   return mode !== 'no-cors' && mode !== 'navigate'
 }
 
-/** @returns The headers of the call and this one; undefined if the call has this one already. */
-export function headersWith(input: Input, init: Init | undefined, name: string, text: string): Init['headers'] {
+/** Whether the call has this header already. @param name In lower case. */
+export function hasHeader(input: Input, init: Init | undefined, name: string): boolean {
+  const given = memberOfCall(input, init, 'headers')
+  if (given === undefined) return false
+  if (!isPlain(given)) return new Headers(given).has(name)
+  return Object.keys(given).some((key) => key.length === name.length && key.toLowerCase() === name)
+}
+
+/** @returns The headers of the call, and this one. */
+export function headersWith(
+  input: Input,
+  init: Init | undefined,
+  name: string,
+  text: string,
+): NonNullable<Init['headers']> {
   const given = memberOfCall(input, init, 'headers') ?? {}
-  const parent = Object.getPrototypeOf(given) as unknown
-  if (parent === Object.prototype || parent === null) {
-    const isNamed = (key: string) => key.length === name.length && key.toLowerCase() === name.toLowerCase()
-    return Object.keys(given).some(isNamed) ? undefined : { ...(given as Record<string, string>), [name]: text }
-  }
+  if (isPlain(given)) return { ...(given as Record<string, string>), [name]: text }
   const headers = new Headers(given)
-  if (headers.has(name)) return undefined
   headers.set(name, text)
   return headers
+}
+
+/** @returns An object with all members of `init`, also those of its class. */
+export function copyOf(init: Init = {}): Init {
+  return isPlain(init) ? { ...init } : Object.assign(Object.create(Object.getPrototypeOf(init) as object) as Init, init)
+}
+
+/** Not `Headers`, or a list of pairs, or an object of a class. */
+function isPlain(value: object): boolean {
+  const parent = Object.getPrototypeOf(value) as unknown
+  return parent === Object.prototype || parent === null
 }
 
 /** Whether the request can be sent again. A page that unloads reads no answer, and what it sends is limited. */

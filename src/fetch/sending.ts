@@ -14,7 +14,18 @@ import type { Prover } from '../client/prover.ts'
 import type { TokenAccess } from '../client/token-access.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import { headersWith, type Init, type Input, isRepeatable, memberOfCall, spareOf, urlOf } from './call.ts'
+import {
+  copyOf,
+  hasHeader,
+  headersWith,
+  type Init,
+  type Input,
+  isRepeatable,
+  memberOfCall,
+  requestIn,
+  spareOf,
+  urlOf,
+} from './call.ts'
 
 /** One request of a caller, and the login in which it began. */
 export interface Errand {
@@ -36,6 +47,7 @@ interface Sending {
   /** The login to which the request belongs since its first sending. */
   readonly login: number | undefined
   readonly isReplay: boolean
+  /** Whether this token has had a second proof. */
   readonly isProvenAgain: boolean
   /** What a replay sends; undefined if the request must not be sent again. */
   readonly spare: Input | undefined
@@ -111,10 +123,9 @@ function sendDressed(sending: Sending, input: Input, proof?: string): Promise<Re
 /** @returns `init` with all its members, and with the token. The caller's object stays as it is. */
 function dressed({ errand, token }: Sending, input: Input, proof: string | undefined): Init {
   const { grantee, init } = errand
-  const copy = Object.assign(Object.create(Object.getPrototypeOf(init ?? {}) as object) as Init, init)
-  const headers = headersWith(input, init, grantee.header, grantee.text(token))
-  if (headers !== undefined) copy.headers = headers
-  if (proof !== undefined) copy.headers = headersWith(input, copy, 'DPoP', proof) ?? copy.headers ?? {}
+  const copy = copyOf(init)
+  copy.headers = headersWith(input, init, grantee.header, grantee.text(token))
+  if (proof !== undefined && !hasHeader(input, copy, 'dpop')) copy.headers = headersWith(input, copy, 'DPoP', proof)
   // Only `Authorization` is taken off a request that is redirected to another origin.
   if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') copy.redirect = 'manual'
   return copy
@@ -180,13 +191,12 @@ async function replay(sending: Sending, response: Response): Promise<Response> {
   }
   if (!isStillOf(errand.grantee, login)) return follow(sending, 'surface', response)
   if (next === token) return follow(sending, 'surface-again', response)
-  return sendAgain({ ...sending, token: next, isReplay: true }, response)
+  return sendAgain({ ...sending, token: next, isReplay: true, isProvenAgain: false }, response)
 }
 
-/** An unread body would hold its socket. */
 function sendAgain(sending: Sending, response: Response): Promise<Response> {
   const { errand, spare = errand.input, isReplay } = sending
-  void (response.body as ReadableStream | null | undefined)?.cancel().catch(() => undefined)
+  discard(response.body)
   // After a new proof another token may still follow; after a replay, only a new proof.
   const mayFollow = !isReplay || errand.grantee.prover !== undefined
   return send({ ...sending, spare: mayFollow ? spareOf(spare, errand.init) : spare }, spare)
@@ -194,6 +204,12 @@ function sendAgain(sending: Sending, response: Response): Promise<Response> {
 
 /** The copy of a Request shares its body with the one that was sent, and would keep all of it. */
 function letGo(spare: Input | undefined, sent: Input): void {
-  if (spare === undefined || spare === sent || !(typeof spare === 'object' && 'body' in spare)) return
-  void (spare.body as ReadableStream | null)?.cancel().catch(() => undefined)
+  if (spare !== sent) discard(requestIn(spare)?.body)
+}
+
+/** An unread body would hold its socket. Some implementations of fetch have streams of Node. */
+function discard(body: unknown): void {
+  const stream = (body ?? {}) as { cancel?: () => Promise<void>; destroy?: () => void }
+  if (stream.cancel) void stream.cancel().catch(() => undefined)
+  else stream.destroy?.()
 }

@@ -7,7 +7,7 @@ import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import { headersWith, type Init, type Input, memberOfCall, takesHeaders, urlOf } from './call.ts'
+import { hasHeader, type Init, type Input, memberOfCall, takesHeaders, urlOf } from './call.ts'
 import { sendWithToken } from './sending.ts'
 
 export interface BearerOptions {
@@ -81,8 +81,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     const url = urlOf(input)
     // Without a URL, or with a user in it, fetch refuses the request and says why.
     if (!url || url.username || url.password) return undefined
-    const isOwn = headersWith(input, init, header, '') === undefined
-    if (isOwn || !takesHeaders(input, init)) return undefined
+    if (hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
     if (origins.has(url.origin)) return url.origin
     reportBare(url.origin === 'null' ? 'an address without an origin' : url.origin)
     return undefined

@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MetFault } from './fault-queue.ts'
+import { isRefused, type ProofReader } from './proof-reader.ts'
 import type { SimulatedLogin } from './simulated-login.ts'
 import type { ServiceSettings } from './service-options.ts'
 import type { Answer } from './token-document.ts'
 import type { Client } from './token-endpoint.ts'
-import type { IssuedPair, TokenLedger } from './token-ledger.ts'
+import { type IssuedPair, newFamily, type TokenLedger } from './token-ledger.ts'
 
 export interface OAuthCall {
   method: string
+  /** The path with its query. */
+  url: string
   headers: IncomingHttpHeaders
   body: string
 }
@@ -16,7 +19,7 @@ export interface OAuthCall {
  * Answers the calls of clients as OAuth 2.0 says. `token`: token calls (RFC 6749, sections 2.3, 4.4, 5 and 6), first the
  * throttle, then the form of the request, then the client, then the grant. The second use of a refresh token revokes all tokens
  * that came of its pair (RFC 9700, section 4.14.2). `revoke`: RFC 7009. A client without a secret is a public one: it may use only
- * what a login brought.
+ * what a login brought. Tokens that are asked for with a proof are bound to its key (RFC 9449, section 5).
  *
  * @param waitMs The throttle (see `throttleOf`).
  * @returns functions of one call and the instant it was received, epoch ms by the service's clock.
@@ -26,6 +29,7 @@ export function oauthEndpoints(
   ledger: TokenLedger,
   client: Readonly<Client>,
   waitMs: (now: number) => number,
+  proofs: ProofReader,
 ) {
   function token(call: OAuthCall, now: number): Answer {
     const throttledMs = waitMs(now)
@@ -36,19 +40,28 @@ export function oauthEndpoints(
     const request = requestIn(call, client)
     if ('status' in request) return request
     const { form, isPublic } = request
+    const proof = call.headers.dpop === undefined ? { jkt: undefined } : proofs.read(call, now / 1000)
+    if (isRefused(proof)) return refusal(400, proof.error, 'The proof is not good, or lacks the nonce of this answer.')
+    const { jkt } = proof
     const grant = form.get('grant_type')
     if (grant === null) return refusal(400, 'invalid_request', 'grant_type is missing.')
-    if (grant === 'client_credentials') return isPublic ? UNKNOWN_CLIENT : tokens(ledger.issuePair(now))
+    if (grant === 'client_credentials')
+      return isPublic ? UNKNOWN_CLIENT : tokens(ledger.issuePair(now, newFamily({ jkt })), jkt)
     if (grant !== 'refresh_token')
       return refusal(400, 'unsupported_grant_type', 'grant_type must be client_credentials or refresh_token.')
-    return rotated(form.get('refresh_token'), isPublic, now)
+    return rotated(form.get('refresh_token'), isPublic, jkt, now)
   }
 
-  function rotated(refresh: string | null, isPublic: boolean, now: number): Answer {
+  function rotated(refresh: string | null, isPublic: boolean, jkt: string | undefined, now: number): Answer {
     if (refresh === null) return refusal(400, 'invalid_request', 'refresh_token is missing.')
     if (isPublic && isConfidential(refresh)) return UNKNOWN_CLIENT
+    const family = ledger.familyOf(refresh)
+    if (family?.jkt !== undefined && family.jkt !== jkt)
+      return refusal(400, 'invalid_grant', 'The refresh token is bound to another key.')
     const pair = ledger.rotate(refresh, now)
-    if (pair) return tokens(pair)
+    // A login that was not bound belongs to the first key that uses it.
+    if (family && pair) family.jkt = jkt
+    if (pair) return tokens(pair, jkt)
     ledger.revokeReused(refresh)
     return refusal(400, 'invalid_grant', 'The refresh token is unknown, expired, revoked, or was used before.')
   }
@@ -69,16 +82,20 @@ export function oauthEndpoints(
     return ledger.familyOf(presented)?.isLogin === false
   }
 
-  function tokens({ access, refresh }: IssuedPair): Answer {
+  function tokens({ access, refresh }: IssuedPair, jkt: string | undefined): Answer {
     const expires_in = settings.accessLifetimeMs / 1000
-    return answer(200, { access_token: access, token_type: 'Bearer', expires_in, refresh_token: refresh })
+    const token_type = jkt === undefined ? 'Bearer' : 'DPoP'
+    return answer(200, { access_token: access, token_type, expires_in, refresh_token: refresh })
   }
 
   return { token, revoke }
 }
 
 /** Answers `loginEndpoint`: a person logs in, and nobody asks for a password. @param logIn Makes the login. */
-export function loginEndpoint({ method, body }: OAuthCall, logIn: (subject?: string) => SimulatedLogin): Answer {
+export function loginEndpoint(
+  { method, body }: Pick<OAuthCall, 'method' | 'body'>,
+  logIn: (subject?: string) => SimulatedLogin,
+): Answer {
   if (method !== 'POST') return notPost(method)
   const subject = new URLSearchParams(body).get('subject') ?? ''
   return answer(200, logIn(subject === '' ? undefined : subject).answer)

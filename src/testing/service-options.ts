@@ -15,6 +15,11 @@ export interface SimulatedServiceOptions {
   latencyMs?: number
   /** Ms by which the service's clock is ahead of this machine's; negative: behind. Default 0. */
   clockOffsetMs?: number
+  /**
+   * Each proof of possession (DPoP, RFC 9449) needs a nonce of the service: without it the token endpoint answers 400 and the API 401, both
+   * `use_dpop_nonce`. Default false.
+   */
+  dpopNonces?: boolean
   /** Port on 127.0.0.1. Default 0: any free one. */
   port?: number
 }
@@ -28,6 +33,7 @@ export function serviceSettings({
   throttle,
   latencyMs = 0,
   clockOffsetMs = 0,
+  dpopNonces = false,
   port = 0,
   ...unknown
 }: SimulatedServiceOptions) {
@@ -39,6 +45,8 @@ export function serviceSettings({
   // setTimeout wraps at 2^31-1 ms and then fires at once.
   checkNumber('latencyMs', latencyMs, 'from 0 to 2147483647', (value) => value >= 0 && value <= 2_147_483_647)
   checkNumber('clockOffsetMs', clockOffsetMs, 'from -5e13 to 5e13', (value) => Math.abs(value) <= 5e13)
+  if (typeof dpopNonces !== 'boolean')
+    throw new TypeError(`dpopNonces must be true or false, got ${String(dpopNonces)}`)
   checkWhole('port', port, 0, 65_535)
   if (throttle !== undefined) {
     // Object(null) has no members, so a null is refused by name like any other value.
@@ -47,7 +55,7 @@ export function serviceSettings({
     checkNumber('throttle.windowMs', windowMs, 'above 0', (value) => value > 0)
     throttle = { calls, windowMs }
   }
-  return Object.freeze({ accessLifetimeMs, refreshLifetimeMs, throttle, latencyMs, clockOffsetMs, port })
+  return Object.freeze({ accessLifetimeMs, refreshLifetimeMs, throttle, latencyMs, clockOffsetMs, dpopNonces, port })
 }
 
 export function checkWhole(name: string, value: unknown, least: number, most: number): void {

@@ -6,6 +6,8 @@ import { CROSS_ORIGIN, preflightAnswer } from './cross-origin.ts'
 import type { MetFault, RequestKind, SimulatedFault } from './fault-queue.ts'
 import { corrupted, FaultQueue } from './fault-queue.ts'
 import { loginEndpoint, oauthEndpoints, scriptedRefusal } from './oauth-endpoint.ts'
+import { proofReader } from './proof-reader.ts'
+import { challengeTo } from './protected-resource.ts'
 import { OAUTH_PATHS, type Route, routeOf } from './routes.ts'
 import type { SimulatedServiceOptions } from './service-options.ts'
 import { serviceSettings } from './service-options.ts'
@@ -22,7 +24,8 @@ export interface SimulatedService {
   /**
    * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and refresh tokens that
    * rotate. The second use of a refresh token is answered 400 `invalid_grant`, and revokes all tokens that came of its pair. The
-   * client authenticates by basic or in the body. An answer to client credentials has a refresh token too: RFC 6749 advises
+   * client authenticates by basic or in the body. Tokens that are asked for with a proof of possession (DPoP, RFC 9449) are bound to its key:
+   * they need a proof in each request, and a refresh token of the same key. An answer to client credentials has a refresh token too: RFC 6749 advises
    * against that, but some servers do it. What a login brought may also be refreshed by a public client: any `client_id`, no secret.
    */
   readonly tokenEndpoint: string
@@ -109,7 +112,8 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   const ledger = new TokenLedger(settings)
   const waitMs = throttleOf(settings)
   const answerTokenCall = tokenEndpoint(settings, ledger, client, login, waitMs)
-  const oauth = oauthEndpoints(settings, ledger, client, waitMs)
+  const proofs = proofReader({ demandsNonce: settings.dpopNonces })
+  const oauth = oauthEndpoints(settings, ledger, client, waitMs, proofs)
   const faults = new FaultQueue()
   const log: SimulatedService['log'][number][] = []
 
@@ -147,7 +151,8 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     record(answer.status)
     response.statusCode = answer.status
     response.setHeader('Date', new Date(serviceNow()).toUTCString())
-    for (const [name, value] of Object.entries({ ...CROSS_ORIGIN, ...answer.headers })) response.setHeader(name, value)
+    for (const [name, value] of Object.entries({ ...CROSS_ORIGIN, ...proofs.headers, ...answer.headers }))
+      response.setHeader(name, value)
     const bytes = Buffer.from(corrupted(kind, answer.body, fault.corrupt))
     if (fault.corrupt === 'truncate') {
       response.setHeader('Content-Length', bytes.length)
@@ -157,11 +162,11 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   }
 
   function answerTo(request: IncomingMessage, { kind, isOAuth }: Route, body: string): Answer {
-    const { headers, method = '' } = request
+    const { headers, method = '', url = '' } = request
     if (kind === 'resource') return resource(request, body)
-    if (kind === 'revoke') return oauth.revoke({ method, headers, body })
-    if (kind === 'login') return loginEndpoint({ method, headers, body }, logIn)
-    if (isOAuth) return oauth.token({ method, headers, body }, receivedAt())
+    if (kind === 'revoke') return oauth.revoke({ method, url, headers, body })
+    if (kind === 'login') return loginEndpoint({ method, body }, logIn)
+    if (isOAuth) return oauth.token({ method, url, headers, body }, receivedAt())
     return answerTokenCall({ kind, method, contentType: headers['content-type'], body }, receivedAt())
   }
 
@@ -170,13 +175,12 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     return loginOf(ledger.issuePair(now, newFamily({ isLogin: true })), subject, now, baseUrl)
   }
 
-  function resource({ method, url, headers }: IncomingMessage, body: string): Answer {
-    const { authorization = '', ...shown } = headers
-    const access = /^bearer +(\S+)$/i.exec(authorization)?.[1]
-    if (access === undefined || !ledger.acceptsAccess(access, serviceNow()))
-      return refusal(401, 'A good access token is needed.', undefined, {
-        'WWW-Authenticate': access === undefined ? 'Bearer' : 'Bearer error="invalid_token"',
-      })
+  function resource(request: IncomingMessage, body: string): Answer {
+    const { method = '', url = '', headers } = request
+    const challenge = challengeTo({ method, url, headers }, ledger, proofs, serviceNow())
+    if (challenge !== undefined)
+      return refusal(401, 'A good access token is needed.', undefined, { 'WWW-Authenticate': challenge })
+    const { authorization, ...shown } = headers
     const echo = JSON.stringify({ method, path: url, headers: shown, body })
     return { status: 200, headers: { 'Content-Type': 'application/json' }, body: echo }
   }

@@ -18,6 +18,8 @@ export interface Family {
   isRevoked: boolean
   /** Whether a person's login brought the pair: then a client without a secret may use it. */
   readonly isLogin: boolean
+  /** The thumbprint of the key to which the tokens are bound (RFC 9449, section 5). */
+  jkt: string | undefined
 }
 
 interface Issued {
@@ -96,8 +98,8 @@ export class TokenLedger {
   }
 }
 
-export function newFamily({ isLogin = false } = {}): Family {
-  return { isRevoked: false, isLogin }
+export function newFamily({ isLogin = false, jkt }: { isLogin?: boolean; jkt?: string | undefined } = {}): Family {
+  return { isRevoked: false, isLogin, jkt }
 }
 
 function isGood({ expiresAt, family }: Issued, now: number): boolean {

@@ -116,6 +116,23 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.requests.slice(1)).toEqual(['POST /orders 401 nonce', 'POST /orders 401 token', 'POST /orders 200'])
   })
 
+  it('when it demands a nonce for the second token, too, then that token has a second proof (F257)', async () => {
+    const { server, send } = await startWorld(door)
+    server.demands.api = server.demands.token = 'latest'
+    await send('/orders')
+    server.changeNonces()
+    server.revokeAccessTokens()
+    // Token endpoint and API are of one origin, but have different nonces: the renewal brings one that the API does not take.
+    expect(await send('/orders', { method: 'POST', body: 'twelve' })).toMatchObject({ status: 200 })
+    expect(server.requests.slice(2)).toEqual([
+      'POST /orders 401 nonce',
+      'POST /orders 401 token',
+      'POST /orders 401 nonce',
+      'POST /orders 200',
+    ])
+    expect(server.bodies).toEqual(['', 'twelve'])
+  })
+
   it.each([
     ['behind', -5 * MINUTE],
     ['ahead', 5 * MINUTE],

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals'
+import { Readable } from 'node:stream'
 import { withBearer } from '../../src/fetch/index.ts'
 import { isTokenError, TokenError } from '../../src/index.ts'
 import { refusing, startApi } from '../axios/support/api-server.ts'
@@ -218,6 +219,16 @@ describe('given answers that refuse the token', () => {
     expect(bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
     // A body that was let go is at its end.
     expect(await answer.text().catch(() => 'gone')).not.toBe('refused')
+  })
+
+  it('when the fetch has streams of Node for bodies, then the body of the 401 is let go, too', async () => {
+    const body = Readable.from(['refused'])
+    const answers = [{ status: 401, headers: new Headers(), body } as unknown as Response, new Response('ok')]
+    const inner = jest.fn((_: string, init?: RequestInit) =>
+      Promise.resolve(init ? answers.shift()! : Response.error()),
+    )
+    expect((await withBearer(inner, startTokens().tokens, { origins })(there)).status).toBe(200)
+    expect([inner.mock.calls.length, body.destroyed]).toEqual([2, true])
   })
 
   it.each(['insufficient_scope', 'insufficient_user_authentication'])(

@@ -4,7 +4,7 @@ import type { SimulatedService } from '../../src/testing/index.ts'
 import { callApi, newPair, post, startWorld } from './world.ts'
 
 const ORIGIN = 'http://localhost:5173'
-const EXPOSED = 'Retry-After, Date, WWW-Authenticate'
+const EXPOSED = 'Retry-After, Date, WWW-Authenticate, DPoP-Nonce'
 
 interface Answered {
   status: number
@@ -62,7 +62,7 @@ describe('given a page of another origin', () => {
     expect(service.count('resource')).toBe(1)
   })
 
-  it('when it is answered, whatever the answer, then it may read it, and three headers of it', async () => {
+  it('when it is answered, whatever the answer, then it may read it, and four headers of it', async () => {
     const service = await startWorld({ throttle: { calls: 1, windowMs: 60_000 } })
     const { access } = await newPair(service)
     service.failNext('resource', { status: 502 })

@@ -10,6 +10,8 @@ import {
   TokenError,
   toTokenError,
 } from 'axios-evergreen'
+import { dpopKey } from 'axios-evergreen/dpop'
+import { withBearer } from 'axios-evergreen/fetch'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { sharedStore } from 'axios-evergreen/store'
 
@@ -295,6 +297,35 @@ export function checksOn(origin) {
     const tokens = createTokenManager({ source: oauth2({ tokenEndpoint, ...client }) })
     equal([typeof (await tokens.getAccessToken()), await seen('token obtain')], ['string', 1])
   })
+
+  check('fetch has the same promises', async ({ tokens, service, seen, tokenEndpoint }) => {
+    const { origin } = new URL(tokenEndpoint)
+    const apiFetch = withBearer(fetch, tokens)
+    await apiFetch(`${origin}/wallet`)
+    await service('revokeAccessTokens')
+    const body = JSON.stringify({ amount: 7 })
+    const answer = await (await apiFetch(`${origin}/orders`, { method: 'POST', body })).json()
+    equal([JSON.parse(answer.body), await seen('token obtain')], [{ amount: 7 }, 2])
+  })
+
+  check(
+    'tokens that are bound to a key serve, with a proof in each request',
+    async ({ client, tokenEndpoint, service, seen }) => {
+      const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
+      const dpop = dpopKey(await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']))
+      const tokens = createTokenManager({ source: oauth2({ tokenEndpoint, ...client, dpop }) })
+      const { origin } = new URL(tokenEndpoint)
+      const api = axios.create({ baseURL: origin })
+      attachBearer(api, tokens, { dpop })
+      const apiFetch = withBearer(fetch, tokens, { origins: [origin], dpop })
+      equal((await api.post('/orders', { amount: 7 })).status, 200)
+      await service('revokeAccessTokens')
+      equal((await apiFetch(`${origin}/orders`, { method: 'POST', body: '7' })).status, 200)
+      // The service refuses the first proof, which has no nonce.
+      equal(await seen('token obtain'), 3)
+    },
+    { dpopNonces: true },
+  )
 
   check('an own source', async () => {
     let issued = 0

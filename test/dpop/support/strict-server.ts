@@ -36,6 +36,12 @@ export interface StrictServer {
 }
 
 const TOLERANCE_S = 60
+/** What pages of other origins need: docs/dpop.md says so. */
+const CROSS_ORIGIN = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP',
+  'Access-Control-Expose-Headers': 'DPoP-Nonce, WWW-Authenticate, Date',
+}
 
 /** A token endpoint and an API that check proofs as strictly as RFC 9449 allows. @param now Their clock, epoch ms. */
 export async function startStrictServer(now: () => number): Promise<StrictServer> {
@@ -140,6 +146,8 @@ export async function startStrictServer(now: () => number): Promise<StrictServer
 
   const http = createServer((request, reply) => {
     reply.setHeader('Date', new Date(now()).toUTCString())
+    for (const [name, value] of Object.entries(CROSS_ORIGIN)) reply.setHeader(name, value)
+    if (request.headers['access-control-request-method']) return void reply.writeHead(204).end()
     const answered = request.url?.startsWith('/token') ? answerToken(request, reply) : answerApi(request, reply)
     answered.catch(() => reply.destroy())
   })

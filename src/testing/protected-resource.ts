@@ -1,0 +1,21 @@
+import { isRefused, type ProofReader, type ProvenRequest } from './proof-reader.ts'
+import type { TokenLedger } from './token-ledger.ts'
+
+/**
+ * @param now Epoch ms by the service's clock.
+ * @returns The `WWW-Authenticate` of the refusal; undefined if the request has a good token, and a good proof where the token is bound to a key.
+ */
+export function challengeTo(
+  request: ProvenRequest,
+  ledger: TokenLedger,
+  proofs: ProofReader,
+  now: number,
+): string | undefined {
+  const [, scheme = '', token] = /^(bearer|dpop) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? []
+  if (token === undefined) return 'Bearer'
+  const isProven = scheme.toLowerCase() === 'dpop'
+  const proof = isProven ? proofs.read({ ...request, token }, now / 1000) : { jkt: undefined }
+  if (isRefused(proof)) return `DPoP error="${proof.error}"`
+  const isGood = ledger.acceptsAccess(token, now) && ledger.familyOf(token)?.jkt === proof.jkt
+  return isGood ? undefined : `${isProven ? 'DPoP' : 'Bearer'} error="invalid_token"`
+}
