@@ -26,8 +26,8 @@ export interface Rest {
 export type PhaseEvent =
   | { readonly type: 'started'; readonly renewal: Renewal }
   | { readonly type: 'renewed'; readonly renewal: Renewal }
-  /** `held`: the service asked for a pause. `gave-up`: the renewal failed. */
-  | { readonly type: 'held' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
+  /** `paused`: the service asked for a pause. `gave-up`: the renewal failed. */
+  | { readonly type: 'paused' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' }
   | { readonly type: 'closed' }
 
@@ -45,7 +45,7 @@ export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
   if (renewalIn(phase) !== renewal) return phase
   if (event.type === 'renewed') return IDLE
   const { rest } = event
-  return event.type === 'held' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
+  return event.type === 'paused' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
 }
 
 export function renewalIn(phase: Phase): Renewal | undefined {
