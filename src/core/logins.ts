@@ -5,9 +5,12 @@ import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
 import { type AdoptedGrant, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** What logins need of their machine. */
 export interface LoginHost {
+  /** The callers who wait. */
+  readonly room: Pick<WaitingRoom, 'turnAway'>
   /** Whether nothing is in progress that would learn the same from the record. */
   isIdle(): boolean
   /** @throws {TokenError} if the manager is closed. */
@@ -16,8 +19,6 @@ export interface LoginHost {
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
   forget(): void
-  /** All callers who wait get `error`. */
-  turnAway(error: TokenError): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
@@ -133,6 +134,6 @@ export class Logins {
     const { login, memory, needsLogin } = this.#settings
     login.end(memory.current?.stored.accessToken)
     memory.current = undefined
-    if (needsLogin) this.#host.turnAway(loginRequired(reason))
+    if (needsLogin) this.#host.room.turnAway(loginRequired(reason))
   }
 }

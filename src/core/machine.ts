@@ -109,10 +109,6 @@ export class Machine implements LoginHost {
     return this.#mutex.runExclusive(work)
   }
 
-  turnAway(error: TokenError): void {
-    this.room.turnAway(error)
-  }
-
   use(tokens: StoredTokens): void {
     this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.now)
   }

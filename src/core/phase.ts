@@ -12,15 +12,9 @@ export type Phase =
   | { readonly is: 'closed' }
 
 /** The manager makes no token call before `until`, monotonic ms. Infinity: until `reset()` or `adopt()`. */
-export interface Rest {
+export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServed'> {
   readonly until: number
   readonly error: TokenError
-  /** Renewals in a row that gave up. */
-  readonly failures: number
-  /** Whether `renew()` must respect the rest, too. */
-  readonly isFirm: boolean
-  /** The rest ends as soon as the API refuses the access token. */
-  readonly whileServed?: boolean | undefined
 }
 
 export type PhaseEvent =

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
-import { exchange } from './exchange.ts'
+import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
 import { type Halt, Halted, Pauses, TryAgain } from './pauses.ts'
 import {
   errorUnder,
@@ -14,7 +14,6 @@ import {
   tokenToPresent,
 } from './renewal-plan.ts'
 import { askedMsOf, GaveUp } from './rests.ts'
-import { oddRotation, withRefreshToken } from './rotation.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { refusalOf, suspicionOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
