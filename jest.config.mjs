@@ -1,6 +1,9 @@
-/** Tests that start a process for each of many programs, or processes by the dozen, such as the explorer for each rule that is taken out. */
+/**
+ * Tests that start a process for each of many programs, or processes by the dozen, such as the explorer for each rule that is taken out; and one that
+ * compiles the sources.
+ */
 const processes = [
-  ...['documents', 'doctor', 'examples', 'operations', 'redis/processes'],
+  ...['documents', 'doctor', 'examples', 'new-members', 'operations', 'redis/processes'],
   ...['faults/processes', 'faults/pollution', 'service/polluted-prototype', 'exhaustive/removals'],
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom. */

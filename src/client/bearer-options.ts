@@ -1,4 +1,4 @@
-import { checkFlag, checkFunction, checkText, ownOptions } from '../core/option-checks.ts'
+import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { type DPoPKey, proofsOf } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { OriginSettings } from './origins.ts'
@@ -13,14 +13,17 @@ interface GivenOptions<Answer> {
   dpop?: DPoPKey | undefined
 }
 
-const NAMES: readonly (keyof GivenOptions<never>)[] = [
-  'origins',
-  'header',
-  'scheme',
-  'refuses',
-  'allowInsecureHttp',
-  'dpop',
-]
+/** An option of one client that is unknown here does not compile. */
+type Unknown<Options> = Readonly<Record<Exclude<keyof Options, keyof GivenOptions<never>>, never>>
+
+const NAMES = /* @__PURE__ */ namesOf<GivenOptions<never>>({
+  origins: true,
+  header: true,
+  scheme: true,
+  refuses: true,
+  allowInsecureHttp: true,
+  dpop: true,
+})
 
 export interface BearerSettings<Answer> extends OriginSettings {
   readonly header: string
@@ -31,10 +34,10 @@ export interface BearerSettings<Answer> extends OriginSettings {
 }
 
 /** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` has no default here. */
-export function bearerSettings<Answer extends { readonly status: number }>(
-  what: string,
-  given: GivenOptions<Answer>,
-): BearerSettings<Answer> {
+export function bearerSettings<
+  Answer extends { readonly status: number },
+  Options extends GivenOptions<Answer> = GivenOptions<Answer>,
+>(what: string, given: Options & Unknown<Options>): BearerSettings<Answer> {
   const {
     origins,
     header = 'Authorization',
@@ -42,7 +45,7 @@ export function bearerSettings<Answer extends { readonly status: number }>(
     scheme = dpop === undefined ? 'Bearer' : 'DPoP',
     refuses = isUnauthorized,
     allowInsecureHttp = false,
-  } = ownOptions(`The options of ${what}`, given, NAMES)
+  } = ownOptions<GivenOptions<Answer>>(`The options of ${what}`, given, NAMES)
   checkFlag('allowInsecureHttp', allowInsecureHttp)
   checkText('header', header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))

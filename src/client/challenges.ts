@@ -1,88 +1,58 @@
-/** One challenge of `WWW-Authenticate` (RFC 9110, section 11.6.1). The names are in lower case. */
-export interface Challenge {
-  readonly scheme: string
-  readonly token68?: string
-  readonly params: ReadonlyMap<string, string>
-}
-
-const TOKEN = /[\w!#$%&'*+.^`|~-]+/y
-const TOKEN68 = /[\w.~+/-]+=*(?=[ \t]*(?:,|$))/y
-const EQUALS = /[ \t]*=[ \t]*/y
-const QUOTED = /"((?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*)"/y
-const SPACES = / +/y
-const OWS = /[ \t]*/y
+/** Groups: the name; its value as a token, or in quotes. */
+const PARAMETER =
+  /([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:([\w!#$%&'*+.^`|~-]+)|"((?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*)")/y
+/** Group: the spaces before what the challenge brings along. */
+const SCHEME = /[\w!#$%&'*+.^`|~-]+( +)?/y
+const TOKEN68 = /[\w.~+/-]+=*/y
+/** Empty elements of the list count for nothing. */
+const LIST_START = /[ \t,]*/y
+const ELEMENT_END = /[ \t]*(?:,[ \t,]*|$)/y
+const END = /$/y
 /** No API needs more. */
 const MAX_LENGTH = 16_384
 
-/** Reads a text from left to right, by expressions that are sticky. */
-class Reader {
-  readonly #text: string
-  at = 0
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  get isAtEnd(): boolean {
-    return this.at === this.#text.length
-  }
-
-  /** @returns What `expression` finds here, or its first group; undefined if it finds nothing. Then nothing is consumed. */
-  take(expression: RegExp): string | undefined {
-    expression.lastIndex = this.at
-    const found = expression.exec(this.#text)
-    if (!found) return undefined
-    this.at += found[0].length
-    return found[1] ?? found[0]
-  }
-
-  takeComma(): boolean {
-    this.take(OWS)
-    const isComma = this.#text[this.at] === ','
-    if (isComma) this.at += 1
-    return isComma
+/** Reads a text from left to right. @returns What the sticky expression finds at this place; null, with nothing consumed, if it finds nothing. */
+function readerOf(text: string): (expression: RegExp) => RegExpExecArray | null {
+  let at = 0
+  return (expression) => {
+    expression.lastIndex = at
+    const found = expression.exec(text)
+    if (found) at = expression.lastIndex
+    return found
   }
 }
 
-/** @returns The challenges of a `WWW-Authenticate` header, several lines joined by commas. None if it is not of the grammar. */
-export function challengesIn(header: unknown): readonly Challenge[] {
+/**
+ * @param header `WWW-Authenticate` (RFC 9110, sections 11.2 to 11.6), several lines joined by commas.
+ * @returns The `error` of each challenge that has one. None if the header is not of the grammar.
+ */
+export function errorsIn(header: unknown): readonly string[] {
   if (typeof header !== 'string' || header.length > MAX_LENGTH) return []
-  const reader = new Reader(header)
-  const challenges: (Challenge & { params: Map<string, string>; takesParams: boolean })[] = []
-  for (;;) {
-    // Empty elements of the list count for nothing.
-    while (reader.takeComma());
-    if (reader.isAtEnd) return challenges
-    const last = challenges.at(-1)
-    const param = paramIn(reader)
-    if (param) {
-      // A name counts once for each challenge.
-      if (!last?.takesParams || last.params.has(param.name)) return []
-      last.params.set(param.name, param.value)
-    } else {
-      const scheme = reader.take(TOKEN)?.toLowerCase()
-      if (scheme === undefined) return []
-      const hasSpace = reader.take(SPACES) !== undefined
-      const first = hasSpace ? paramIn(reader) : undefined
-      const token68 = hasSpace && !first ? reader.take(TOKEN68) : undefined
-      const params = new Map(first && [[first.name, first.value]])
-      challenges.push({ scheme, params, takesParams: hasSpace && !token68, ...(token68 !== undefined && { token68 }) })
+  const take = readerOf(header)
+  const errors: string[] = []
+  /** The names of the last challenge's parameters. Undefined: it takes none. */
+  let names: Set<string> | undefined
+  take(LIST_START)
+  while (!take(END)) {
+    let parameter = take(PARAMETER)
+    if (!parameter) {
+      const scheme = take(SCHEME)
+      if (!scheme) return []
+      const hasMore = scheme[1] !== undefined
+      if (hasMore) parameter = take(PARAMETER)
+      names = hasMore && (parameter || !take(TOKEN68)) ? new Set() : undefined
     }
-    const isAfterElement = reader.takeComma() || reader.isAtEnd
-    if (!isAfterElement) return []
+    if (parameter) {
+      const [, name = '', word, quoted = ''] = parameter
+      const known = name.toLowerCase()
+      // A name counts once for each challenge.
+      if (!names || names.has(known)) return []
+      names.add(known)
+      if (known === 'error') errors.push(word ?? quoted.replace(/\\(.)/g, '$1'))
+    }
+    if (!take(ELEMENT_END)) return []
   }
-}
-
-/** @returns The parameter here; undefined, with nothing consumed, if there is none. */
-function paramIn(reader: Reader): { name: string; value: string } | undefined {
-  const { at } = reader
-  const name = reader.take(TOKEN)?.toLowerCase()
-  if (name !== undefined && reader.take(EQUALS) !== undefined) {
-    const value = reader.take(QUOTED)?.replace(/\\(.)/g, '$1') ?? reader.take(TOKEN)
-    if (value !== undefined) return { name, value }
-  }
-  reader.at = at
-  return undefined
+  return errors
 }
 
 /** What can help after an answer that refuses a token: another token, a new proof with the same token, or nothing that the manager has. */
@@ -98,8 +68,7 @@ const CURES: ReadonlyMap<string, Cure> = new Map<string, Cure>([
 
 /** @param header `WWW-Authenticate` of the answer. If its challenges differ, the cure that is nearest to another token counts. */
 export function cureOf(header: unknown): Cure {
-  const errors = challengesIn(header).flatMap(({ params }) => params.get('error') ?? [])
-  const cures = new Set(errors.map((error) => CURES.get(error) ?? 'another-token'))
+  const cures = new Set(errorsIn(header).map((error) => CURES.get(error) ?? 'another-token'))
   if (cures.size === 0 || cures.has('another-token')) return 'another-token'
   return cures.has('new-proof') ? 'new-proof' : 'none'
 }

@@ -1,13 +1,11 @@
 import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
+import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import { checkFunction, checkObject, kindOf } from '../core/option-checks.ts'
 import { warnOnce } from '../core/runtime.ts'
-import type { INTERNALS as Internals, ManagerInternals, TokenManager } from '../core/token-manager.ts'
+import type { TokenManager } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
-
-/** By its name, not imported: the file of the manager would bring the whole manager into every entry that shares code with it. */
-const INTERNALS: typeof Internals = Symbol.for('axios-evergreen.TokenManager') as typeof Internals
 
 /** What an attachment needs of a manager. */
 export interface TokenAccess extends ManagerInternals {
@@ -27,7 +25,7 @@ export function checkManager(tokens: TokenManager): void {
 }
 
 export function accessTo(tokens: TokenManager): TokenAccess {
-  const known = (tokens as Partial<Record<typeof INTERNALS, ManagerInternals>>)[INTERNALS]
+  const known = internalsOf(tokens)
   if (!known) return accessToHandMade(tokens)
   return {
     // A manager of an older copy of the package may lack newer members.

@@ -6,7 +6,7 @@ import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { isOffline } from './runtime.ts'
 import { checkedGrant, type ExchangeContext, type TokenGrant, type TokenSource } from './token-source.ts'
-import type { NewTokens } from './token-store.ts'
+import type { GrantedClaim, NewTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
 const ODD_LIFETIME_MS = 5_000
@@ -112,4 +112,29 @@ export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0
     ...(refreshToken !== undefined && { refreshToken }),
     ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
   }
+}
+
+interface Presented {
+  readonly claim: Pick<GrantedClaim, 'tokens'>
+  readonly refreshToken: string | undefined
+}
+
+/** @returns What a call brought. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6). */
+export function withRefreshToken(
+  granted: NewTokens,
+  { claim, refreshToken }: Presented,
+  graceMs: number,
+  sinceClaimMs: number,
+): NewTokens {
+  if (graceMs < Infinity || granted.refreshToken !== undefined || refreshToken === undefined) return granted
+  const leftMs = claim.tokens?.refreshRemainingMs
+  return { ...granted, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
+}
+
+/** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */
+export function oddRotation(presented: string | undefined, next: string | undefined, graceMs: number) {
+  if (graceMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
+  return next === undefined
+    ? "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one"
+    : 'A refresh answer carried the same refresh token again'
 }

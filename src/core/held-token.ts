@@ -2,6 +2,11 @@ import { type Freshness, freshnessOf, type RenewalWindow, renewalWindow, type Wi
 import type { TokenClock } from './token-clock.ts'
 import type { StoredTokens } from './token-store.ts'
 
+interface HoldSettings {
+  readonly tokenClock: TokenClock
+  readonly renewal: WindowSettings
+}
+
 /** The tokens that a manager holds. They age by the manager's token clock from the moment it received them. */
 export class HeldToken {
   readonly stored: StoredTokens
@@ -13,11 +18,11 @@ export class HeldToken {
   readonly #heldAt: number
   readonly #window: RenewalWindow
 
-  constructor(stored: StoredTokens, windows: WindowSettings, clock: TokenClock, random: number) {
+  constructor(stored: StoredTokens, { tokenClock, renewal }: HoldSettings, random: number) {
     this.stored = stored
-    this.#clock = clock
-    this.#heldAt = clock.now()
-    this.#window = renewalWindow(stored.accessLifetimeMs, windows, random)
+    this.#clock = tokenClock
+    this.#heldAt = tokenClock.now()
+    this.#window = renewalWindow(stored.accessLifetimeMs, renewal, random)
   }
 
   /** Ms until expiry; negative afterwards. */

@@ -1,28 +1,24 @@
 import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
-import type { HeldToken } from './held-token.ts'
 import { endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
 import { type AdoptedGrant, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
-/** What the machine offers to its logins. */
+/** What logins need of their machine. */
 export interface LoginHost {
-  readonly current: HeldToken | undefined
-  /** The highest version that the manager has seen. */
-  seenVersion: number
-  /** Drops the current token. */
-  drop(): void
-  /** Forgets the token and the failures, and outdates the renewal in flight. */
-  forget(): void
-  turnAway(error: TokenError): void
-  /** Puts tokens to use. */
-  adopted(tokens: StoredTokens): void
+  /** The callers who wait. */
+  readonly room: Pick<WaitingRoom, 'turnAway'>
   /** Whether nothing is in progress that would learn the same from the record. */
   isIdle(): boolean
   /** @throws {TokenError} if the manager is closed. */
   checkOpen(): void
+  /** Puts tokens that came from elsewhere to use. */
+  use(tokens: StoredTokens): void
+  /** Forgets the token and the failures, and outdates the renewal in flight. */
+  forget(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
@@ -31,8 +27,6 @@ export interface LoginHost {
 export class Logins {
   readonly #settings: RenewalSettings
   readonly #host: LoginHost
-  /** Tokens that an outdated renewal brought: a logout revokes them, too. */
-  #leftover: NewTokens[] = []
   /** Resolves when the logout in progress has cleared the record. */
   #loggedOut: Promise<unknown> | undefined
 
@@ -51,23 +45,23 @@ export class Logins {
     const host = this.#host
     host.checkOpen()
     const tokens = newTokens(grant, events, 0, subject)
-    if (host.current && !login.isSame(subject)) this.#end('logged-out')
+    if (memory.current && !login.isSame(subject)) this.#end('logged-out')
     host.forget()
     memory.spent = undefined
     login.began(subject)
-    host.adopted({ ...tokens, version: host.seenVersion })
-    const stored = await record.adopt(host.seenVersion, tokens)
-    host.seenVersion = Math.max(stored.version, host.seenVersion)
+    host.use({ ...tokens, version: memory.seenVersion })
+    const stored = await record.adopt(memory.seenVersion, tokens)
+    memory.seenVersion = Math.max(stored.version, memory.seenVersion)
     login.know(stored)
   }
 
   /** Ends the login here, at once. @returns the tokens that the manager held */
   forget(): NewTokens | undefined {
     const { memory, login } = this.#settings
-    const held = this.#host.current?.stored
+    const held = memory.current?.stored
     // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
     memory.spent = held?.refreshToken ?? memory.spent
-    this.#leftover = []
+    memory.leftover = []
     this.#end('logged-out')
     login.required('logged-out', 'here')
     this.#host.forget()
@@ -76,30 +70,26 @@ export class Logins {
 
   /** In the record and at the service the login ends as soon as no exchange is in flight. */
   async logout(): Promise<{ revoked: boolean }> {
+    const { memory, source } = this.#settings
     const held = this.forget()
-    const ended = this.#host.afterExchange(() => endInRecord(this.#settings, held, this.#host.seenVersion))
+    const ended = this.#host.afterExchange(() => endInRecord(this.#settings, held))
     this.#loggedOut = ended
     const { tokens, thrown } = await ended
     if (this.#loggedOut === ended) this.#loggedOut = undefined
-    const leftover = this.#leftover.splice(0)
+    const leftover = memory.leftover.splice(0)
     // A refresh token that an exchange has replaced is of no use any more.
     const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
-    this.#settings.source.reset?.()
+    source.reset?.()
     if (thrown !== undefined) throw thrown as Error
     return { revoked: isRevoked }
   }
 
-  /** Tokens came after their renewal was outdated: nobody uses them. */
-  left(tokens: NewTokens): void {
-    this.#leftover.push(tokens)
-  }
-
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
   meet(tokens: StoredTokens): void {
-    const { login } = this.#settings
+    const { login, memory } = this.#settings
     // The store may have our own login only now, because it was unreachable.
-    const isOther = !this.#host.current?.isOf(tokens) && login.isOther(tokens)
-    if (this.#host.current && isOther) this.#end('logged-out')
+    const isOther = !memory.current?.isOf(tokens) && login.isOther(tokens)
+    if (memory.current && isOther) this.#end('logged-out')
     login.seen(tokens, isOther)
   }
 
@@ -109,11 +99,11 @@ export class Logins {
    * @returns For how long an access token still serves, ms; undefined: none does.
    */
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
-    const { login, needsLogin } = this.#settings
+    const { login, memory, needsLogin } = this.#settings
     if (!needsLogin) return undefined
-    const { current } = this.#host
+    const { current } = memory
     if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
-    if (this.#host.current?.living !== undefined) return this.#host.current.remainingMs
+    if (memory.current?.living !== undefined) return memory.current.remainingMs
     login.required(loginReason, by)
     return undefined
   }
@@ -121,14 +111,14 @@ export class Logins {
   /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
   async look(): Promise<void> {
     const host = this.#host
-    const { record, needsLogin } = this.#settings
+    const { record, memory, needsLogin } = this.#settings
     if (!needsLogin || !host.isIdle()) return
-    const { seenVersion } = host
+    const { seenVersion } = memory
     const found = await record.look?.(seenVersion).catch(() => undefined)
-    if (!found || !host.isIdle() || host.seenVersion !== seenVersion) return
+    if (!found || !host.isIdle() || memory.seenVersion !== seenVersion) return
     if (found.kind === 'newer') {
       this.meet(found.tokens)
-      host.adopted(found.tokens)
+      host.use(found.tokens)
     } else
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
   }
@@ -141,9 +131,9 @@ export class Logins {
 
   /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */
   #end(reason: LoginReason): void {
-    const { login, needsLogin } = this.#settings
-    login.end(this.#host.current?.stored.accessToken)
-    this.#host.drop()
-    if (needsLogin) this.#host.turnAway(loginRequired(reason))
+    const { login, memory, needsLogin } = this.#settings
+    login.end(memory.current?.stored.accessToken)
+    memory.current = undefined
+    if (needsLogin) this.#host.room.turnAway(loginRequired(reason))
   }
 }

@@ -17,12 +17,9 @@ export interface EndedLogin {
  *
  * @param held The tokens of this manager, which count if the record cannot be read.
  */
-export async function endInRecord(
-  settings: RenewalSettings,
-  held: NewTokens | undefined,
-  seenVersion: number,
-): Promise<EndedLogin> {
+export async function endInRecord(settings: RenewalSettings, held: NewTokens | undefined): Promise<EndedLogin> {
   const { record } = settings
+  const { seenVersion } = settings.memory
   try {
     const claim = await claimToEnd(settings, seenVersion)
     await record.clear(seenVersion)

@@ -3,13 +3,12 @@ import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
 import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
-import { ownOption } from './option-checks.ts'
+import { type LoginHost, Logins } from './logins.ts'
 import {
-  admission,
   IDLE,
-  phaseAfter,
   loginIn,
   type Phase,
+  phaseAfter,
   type PhaseEvent,
   refusalIn,
   renewalIn,
@@ -20,124 +19,72 @@ import {
   timerMs,
   type TokenStatus,
 } from './phase.ts'
-import { type LoginHost, Logins } from './logins.ts'
-import { endingOf } from './renewal-endings.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
-import type { RenewalSettings, Renewed } from './renewal-settings.ts'
+import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
+import { GaveUp, gaveUpUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './runtime.ts'
-import { loginRequired } from './rests.ts'
-import type { AdoptedGrant } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
-import { type Wait, waitMsOf, WaitingRoom, type WaitOptions } from './waiting-room.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
-/** Performs the actions of a manager. `phase.ts` decides what each event makes of the phase. */
-export class Machine {
+/** Runs the renewals of a manager, and does what follows them. `phase.ts` decides what each event makes of the phase. */
+export class Machine implements LoginHost {
+  readonly logins: Logins
+  readonly room: WaitingRoom
   readonly #settings: RenewalSettings
+  readonly #memory: Memory
   /** The context of the manager's creation. A renewal must not run in the context of the request that starts it. */
   readonly #inContext: Context = currentContext()
-  readonly #room: WaitingRoom
   /** Runs one renewal at a time: after a reset the next renewal waits for the exchange in flight. */
   readonly #mutex = new Mutex()
   #phase: Phase = IDLE
-  #current: HeldToken | undefined
-  #seenVersion = 0
   #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
-  readonly #logins: Logins
 
   constructor(settings: RenewalSettings) {
     this.#settings = settings
+    this.#memory = settings.memory
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait', {
         cause: renewalIn(this.#phase)?.lastError,
       })
-    this.#room = new WaitingRoom(settings.clock, () => this.#current?.living, atLimit)
-    this.#logins = new Logins(settings, this.#hostOfLogins())
+    this.room = new WaitingRoom(settings.clock, () => this.#memory.current?.living, atLimit)
+    this.logins = new Logins(settings, this)
   }
 
-  #hostOfLogins(): LoginHost {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the getters of the object need it
-    const machine = this
-    return {
-      get current() {
-        return machine.#current
-      },
-      get seenVersion() {
-        return machine.#seenVersion
-      },
-      set seenVersion(version) {
-        machine.#seenVersion = version
-      },
-      drop: () => (this.#current = undefined),
-      forget: () => this.#forget(),
-      turnAway: (error) => this.#room.turnAway(error),
-      adopted: (tokens) => this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.#now),
-      isIdle: () => this.#phase.is === 'idle' || this.#phase.is === 'resting',
-      checkOpen: () => {
-        if (this.#phase.is === 'closed') throw this.#refusal('closed')
-      },
-      afterExchange: (work) => this.#mutex.runExclusive(work),
-    }
+  get phase(): Phase {
+    return this.#phase
   }
 
-  /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
-  peek(): string | undefined {
-    const current = this.#current
-    if (!current) return undefined
-    const { freshness } = current
-    if (freshness === 'expired') return undefined
-    current.used = true
-    if (freshness === 'due' && admission(this.#phase, this.#now) === 'start') this.#renew('due')
-    return current.stored.accessToken
+  get gaps(): RenewalGaps {
+    return this.#gaps
   }
 
-  /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
-  get(options?: WaitOptions): Promise<string> | string {
-    ownOption(options, 'signal')?.throwIfAborted()
-    return this.peek() ?? this.#wait(this.#current ? 'expired' : 'cold', options, true)
+  get now(): number {
+    return this.#settings.clock.monotonicNow()
   }
 
-  /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
-  replace(refused: string, options?: WaitOptions): Promise<string> | string {
-    ownOption(options, 'signal')?.throwIfAborted()
-    if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
-    if (!this.#isCurrent(refused)) return this.get(options)
-    this.#refuse()
-    const isExpired = this.#current?.freshness === 'expired'
-    if (!isExpired && this.#admission() === 'start') {
-      const tooSoon = this.#takeForcedTurn()
-      if (tooSoon) throw this.#refusal(tooSoon)
-    }
-    return this.#wait(isExpired ? 'expired' : 'refused', options, false)
+  isIdle(): boolean {
+    return this.#phase.is === 'idle' || this.#phase.is === 'resting'
   }
 
-  /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
-  replaceBehind(refused: string): void {
-    if (!this.#isCurrent(refused)) return
-    this.#refuse()
-    if (this.#admission() === 'start' && !this.#takeForcedTurn()) this.#renew('refused', false)
+  checkOpen(): void {
+    if (this.#phase.is === 'closed') throw this.refusal('closed')
   }
 
-  renew(options?: WaitOptions): Promise<string> | string {
-    ownOption(options, 'signal')?.throwIfAborted()
-    return this.#wait('forced', options, false)
-  }
-
-  /** Whether `token` is the current one and has expired. */
-  hasEnded(token: string): boolean {
-    return this.#isCurrent(token) && this.#current?.living === undefined
-  }
-
-  adopt(given: AdoptedGrant): Promise<void> {
-    return this.#logins.adopt(given)
+  status(): TokenStatus {
+    const { counts, suspicions, clock, login } = this.#settings
+    const { current } = this.#memory
+    const status = statusIn(this.#phase, current, this.now, clock.wallNow())
+    const ofLogin = loginIn(login.status, restIn(this.#phase), current?.living)
+    return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
   }
 
   async reset(): Promise<void> {
     const { record, source } = this.#settings
-    this.#logins.forget()
-    const cleared = record.clear(this.#seenVersion)
-    if (this.#room.size > 0) this.#renew('cold')
+    this.logins.forget()
+    const cleared = record.clear(this.#memory.seenVersion)
+    this.#renewIfAwaited()
     try {
       // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
       source.reset?.()
@@ -146,46 +93,63 @@ export class Machine {
     }
   }
 
-  /** Learns at once of a login or a logout elsewhere, if the store can watch. @returns stop */
-  followLogin(): () => void {
-    return this.#logins.follow()
-  }
-
-  logout(): Promise<{ revoked: boolean }> {
-    return this.#logins.logout()
-  }
-
-  status(): TokenStatus {
-    const { counts, suspicions, clock } = this.#settings
-    const status = statusIn(this.#phase, this.#current, this.#now, clock.wallNow())
-    const login = loginIn(this.#settings.login.status, restIn(this.#phase), this.#current?.living)
-    return { ...status, ...login, counts: { ...counts, suspicions: suspicions.count } }
-  }
-
   async close(): Promise<void> {
     renewalIn(this.#phase)?.halt('closed')
     this.#enter({ type: 'closed' })
-    this.#current = undefined
+    this.#memory.current = undefined
     this.#cancelTimer()
-    this.#room.turnAway(this.#refusal('closed'))
+    this.room.turnAway(this.refusal('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may be one that does not keep the process alive. This timer does.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(letGo)
   }
 
-  /** Changes whenever a login ends. */
-  get loginMark(): number {
-    return this.#settings.login.mark
+  afterExchange<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.#mutex.runExclusive(work)
   }
 
-  get #now(): number {
-    return this.#settings.clock.monotonicNow()
+  use(tokens: StoredTokens): void {
+    this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.now)
   }
 
-  /** Renewals in a row that gave up. */
-  get #failures(): number {
-    return restIn(this.#phase)?.failures ?? 0
+  forget(): void {
+    const { suspicions } = this.#settings
+    renewalIn(this.#phase)?.halt('outdated')
+    this.#enter({ type: 'reset' })
+    this.#memory.current = undefined
+    this.#memory.owesObtain = false
+    this.#gaps = new RenewalGaps()
+    suspicions.forget()
+    this.#cancelTimer()
+  }
+
+  /** An access token that still serves is kept until it ends. */
+  loseLogin(error: TokenError, by: 'here' | 'elsewhere'): void {
+    const leftMs = this.logins.lost(error, by)
+    if (leftMs !== undefined) this.#armTimer(leftMs)
+  }
+
+  refusal(refusal: 'closed' | Pick<Rest, 'until' | 'error'>): TokenError {
+    return refusalIn(refusal, this.now, this.#settings.clock.wallNow())
+  }
+
+  /** Starts the renewal that all callers share. */
+  renew(because: RenewalCause, holdsProcess = true): void {
+    const failures = restIn(this.#phase)?.failures ?? 0
+    const renewal = new Renewal(this.#settings, {
+      because,
+      holdsProcess,
+      failuresBefore: failures,
+      isAwaited: () => this.room.size > 0,
+      onPause: (pauseMs, error) => {
+        const rest = { until: this.now + pauseMs, error, failures, isFirm: true }
+        if (this.#enter({ type: 'paused', renewal, rest })) this.room.turnAway(this.refusal(rest), rest.until)
+      },
+    })
+    this.#enter({ type: 'started', renewal })
+    renewal.hurry(this.room.firstLimit)
+    void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
   }
 
   /** @returns Whether the event changed the phase. An event of an outdated renewal does not. */
@@ -195,116 +159,18 @@ export class Machine {
     return this.#phase !== before
   }
 
-  #isCurrent(token: string): boolean {
-    return this.#current?.stored.accessToken === token
-  }
-
-  /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
-  #refuse(): void {
-    if (this.#current) this.#current.isRefused = true
-    const error = restIn(this.#phase)?.error
-    if (error?.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(error, 'here')
-  }
-
-  /** An access token that still serves is kept until it ends. */
-  #loginLost(error: TokenError, by: 'here' | 'elsewhere'): void {
-    const leftMs = this.#logins.lost(error, by)
-    if (leftMs !== undefined) this.#armTimer(leftMs)
-  }
-
-  /** Forgets the token and the failures, and outdates the renewal in flight. */
-  #forget(): void {
-    const { memory, suspicions } = this.#settings
-    renewalIn(this.#phase)?.halt('outdated')
-    this.#enter({ type: 'reset' })
-    this.#current = undefined
-    this.#gaps = new RenewalGaps()
-    suspicions.forget()
-    memory.owesObtain = false
-    this.#cancelTimer()
-  }
-
-  #refusal(refusal: Parameters<typeof refusalIn>[0]): TokenError {
-    return refusalIn(refusal, this.#now, this.#settings.clock.wallNow())
-  }
-
-  /**
-   * Not an async function: each of ten thousand waiters would hold one more promise.
-   *
-   * @param mayKeep Whether the caller takes the old token if no new one comes in time.
-   */
-  #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
-    const signal = ownOption(options, 'signal')
-    const now = this.#now
-    const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
-    const living = mayKeep ? this.#current?.living : undefined
-    const admitted = this.#admission(limit, because === 'forced')
-    const isRefused = admitted !== 'start' && admitted !== 'join'
-    if (isRefused && living === undefined) throw this.#refused(admitted, because)
-    if (admitted === 'start') this.#renew(because)
-    renewalIn(this.#phase)?.hurry(limit)
-    if (living === undefined || !this.#current) return this.#waitIn({ limit, signal }, because)
-    // The token is in its hard window. The caller waits until a third of the window is left, then takes the old token.
-    const { patienceMs } = this.#current
-    if (isRefused || patienceMs <= 0) return living
-    return this.#waitIn({ limit, keepAt: now + patienceMs, signal }, because)
-  }
-
-  #admission(limit?: number, isForced = false) {
-    const isUnserved = restIn(this.#phase)?.whileServed === true && this.#current?.isRefused === true
-    return admission(this.#phase, this.#now, limit, isForced || isUnserved)
-  }
-
-  #refused(refusal: 'closed' | Rest, because: RenewalCause): TokenError {
-    if (refusal !== 'closed' && refusal.error.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(refusal.error, 'here')
-    return this.#settings.events.refused(this.#refusal(refusal), because)
-  }
-
-  #waitIn(wait: Wait, because: RenewalCause): Promise<string> {
-    const token = this.#room.share(wait)
-    this.#settings.events.watcher?.wait(token, because)
-    return token
-  }
-
-  #takeForcedTurn() {
-    return this.#gaps.takeForcedTurn(this.#current?.stored.accessLifetimeMs ?? 0, this.#now)
-  }
-
-  /** Starts the renewal that all callers share. */
-  #renew(because: RenewalCause, holdsProcess = true): void {
-    const renewal = new Renewal(this.#settings, {
-      holdsProcess,
-      isForced: because === 'forced',
-      isRefused: () => this.#current?.isRefused === true,
-      seenVersion: this.#seenVersion,
-      failuresBefore: this.#failures,
-      adoptable: (tokens) => {
-        // The store may hold the very token that the API refuses: a step of this owner had no answer, and was executed.
-        const isRefused = because === 'refused' && this.#isCurrent(tokens.accessToken)
-        return because !== 'forced' && !isRefused && this.#held(tokens, 0).freshness !== 'expired'
-      },
-      servedMs: () => this.#current?.servedMs ?? 0,
-      isAwaited: () => this.#room.size > 0,
-      onHold: (pauseMs, error) => {
-        const rest = { until: this.#now + pauseMs, error, failures: this.#failures, isFirm: true }
-        if (!this.#enter({ type: 'held', renewal, rest })) return
-        this.#room.turnAway(this.#refusal(rest), rest.until)
-      },
-      onLeftover: (tokens) => this.#logins.left(tokens),
-    })
-    this.#enter({ type: 'started', renewal })
-    renewal.hurry(this.#room.firstLimit)
-    void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
+  #renewIfAwaited(): void {
+    if (this.room.size > 0) this.renew('cold')
   }
 
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
-    const now = this.#now
+    const { now } = this
     const startAt = this.#gaps.startAt(because, now)
     try {
       const renewed = await renewal.run(startAt - now)
       if (renewalIn(this.#phase) !== renewal) return
-      this.#logins.meet(renewed.tokens)
+      this.logins.meet(renewed.tokens)
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
@@ -313,66 +179,61 @@ export class Machine {
 
   /** Puts the tokens to use: callers get them from now on. */
   #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
+    const { events, counts, random } = this.#settings
     // First, because this calls the user's `random`: if it throws, the renewal has failed.
-    const current = this.#held(tokens, this.#settings.random())
+    const current = new HeldToken(tokens, this.#settings, random())
     const renewal = renewalIn(this.#phase)
     if (renewal) this.#enter({ type: 'renewed', renewal })
-    this.#seenVersion = tokens.version
-    if (by === 'adopted') this.#settings.counts.adoptions += 1
+    this.#memory.seenVersion = tokens.version
+    if (by === 'adopted') counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
-    current.used = this.#room.size > 0
-    this.#current = current
+    current.used = this.room.size > 0
+    this.#memory.current = current
     this.#armTimer(current.freshMs)
+    // Only a refresh token was adopted: callers who wait need a renewal.
     if (tokens.accessToken === '') {
-      this.#holdNothing()
+      this.#renewIfAwaited()
       return
     }
     this.#gaps.renewed(startedAt)
-    this.#room.serve(tokens.accessToken)
+    this.room.serve(tokens.accessToken)
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
-    this.#settings.events.emit('renewed', { by, because, attempts, durationMs: this.#now - startedAt, ...ends })
-  }
-
-  /** Only a refresh token was adopted: callers who wait need a renewal. */
-  #holdNothing(): void {
-    if (this.#room.size > 0) this.#renew('cold')
+    events.emit('renewed', { by, because, attempts, durationMs: this.now - startedAt, ...ends })
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
     const { readThrown, clock, events } = this.#settings
-    const { error, coolDown } = endingOf(thrown, readThrown, this.#failures + 1)
-    const wasToldOf = restIn(this.#phase)?.error.code
-    if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.#now) })) return
+    const before = restIn(this.#phase)
+    const gaveUp =
+      thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), (before?.failures ?? 0) + 1)
+    const { error, coolDown } = gaveUp
+    if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     this.#armTimer(coolDown.ms)
     // A stop also drops the access token, even if it still lives.
-    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#current = undefined
-    if (error.code === 'ERR_LOGIN_REQUIRED') this.#loginLost(error, renewal.lastError ? 'here' : 'elsewhere')
+    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#memory.current = undefined
+    if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, renewal.lastError ? 'here' : 'elsewhere')
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
-    this.#room.turnAway(failure)
+    this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    const isNews = coolDown.ms < Infinity || wasToldOf !== error.code
+    const isNews = coolDown.ms < Infinity || before?.error.code !== error.code
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
-  }
-
-  #held(tokens: StoredTokens, random: number): HeldToken {
-    return new HeldToken(tokens, this.#settings.renewal, this.#settings.tokenClock, random)
   }
 
   #armTimer(delayMs: number): void {
     this.#cancelTimer()
-    if (this.#settings.renewal.keepWarm === 'never' || !this.#current) return
+    if (this.#settings.renewal.keepWarm === 'never' || !this.#memory.current) return
     this.#cancelTimer = this.#settings.clock.setTimer(() => this.#onTimer(), timerDelayMs(delayMs))
   }
 
   #onTimer(): void {
-    const current = this.#current
+    const { current } = this.#memory
     const rest = restIn(this.#phase)
-    if (rest?.error.code === 'ERR_LOGIN_REQUIRED' && current?.living === undefined) this.#loginLost(rest.error, 'here')
-    const ms = current && timerMs(this.#phase, current, this.#settings.renewal.keepWarm, this.#now)
+    if (rest?.error.code === 'ERR_LOGIN_REQUIRED' && current?.living === undefined) this.loseLogin(rest.error, 'here')
+    const ms = current && timerMs(this.#phase, current, this.#settings.renewal.keepWarm, this.now)
     if (!current || ms === undefined) return
     if (ms > 0) this.#armTimer(ms)
-    else this.#renew(current.freshness === 'expired' ? 'expired' : 'due')
+    else this.renew(current.freshness === 'expired' ? 'expired' : 'due')
   }
 }

@@ -10,6 +10,8 @@ import {
   checkText,
   namesOf,
   ownOptions,
+  type Readers,
+  readOptions,
   shown,
 } from './option-checks.ts'
 import { parsedUrl } from './secure-origin.ts'
@@ -90,19 +92,26 @@ const OPTIONS = /* @__PURE__ */ namesOf<TokenManagerOptions>({
   random: true,
 })
 
-const RENEWAL_OPTIONS = /* @__PURE__ */ namesOf<RenewalOptions>({
-  skewMs: true,
-  hardSkewMs: true,
-  jitter: true,
-  keepWarm: true,
-  maxWaitMs: true,
-})
-const RETRY_OPTIONS = /* @__PURE__ */ namesOf<RetryOptions>({
-  maxAttempts: true,
-  baseDelayMs: true,
-  maxDelayMs: true,
-  maxRetryAfterMs: true,
-})
+const RENEWAL = {
+  skewMs: (name, given) => (given === undefined ? undefined : checkedDuration(name, given)),
+  hardSkewMs: (name, given) => (given === undefined ? undefined : checkedDuration(name, given)),
+  jitter: (name, given = 0.2) => checkNumber(name, given, 0, 1),
+  keepWarm: (name, given = 'while-used') => checkChoice(name, given, ['while-used', 'always', 'never']),
+  maxWaitMs: (name, given = 30_000) => checkedDuration(name, given),
+} satisfies Readers<RenewalOptions>
+
+const RETRY = {
+  maxAttempts: (name, given = 4) => checkedCount(name, given),
+  baseDelayMs: (name, given = 500) => checkedDuration(name, given),
+  maxDelayMs: (name, given = 20_000) => checkedDuration(name, given),
+  maxRetryAfterMs: (name, given = 300_000) => checkedDuration(name, given),
+} satisfies Readers<RetryOptions>
+
+function checkedCount(name: string, value: unknown): number {
+  const count = checkNumber(name, value, 1)
+  if (!Number.isInteger(count)) throw new RangeError(`${name} must be a whole number, got ${count}`)
+  return count
+}
 
 /** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option. */
 export function managerSettings(options: TokenManagerOptions) {
@@ -134,42 +143,14 @@ export function managerSettings(options: TokenManagerOptions) {
     clock,
     random: random === Math.random ? random : checkedRandom(random),
     exchangeTimeoutMs: checkedDuration('exchangeTimeoutMs', exchangeTimeoutMs, 1),
-    renewal: own.renewal === undefined ? USUAL_RENEWAL : renewalSettings(own.renewal),
-    retry: own.retry === undefined ? USUAL_RETRY : retrySettings(own.retry),
-  })
-}
-
-function renewalSettings(renewal: RenewalOptions) {
-  const own = ownOptions('renewal', renewal, RENEWAL_OPTIONS)
-  const { skewMs, hardSkewMs, jitter = 0.2, keepWarm = 'while-used', maxWaitMs = 30_000 } = own
-  checkNumber('renewal.jitter', jitter, 0, 1)
-  checkChoice('renewal.keepWarm', keepWarm, ['while-used', 'always', 'never'])
-  return Object.freeze({
-    skewMs: skewMs === undefined ? undefined : checkedDuration('renewal.skewMs', skewMs),
-    hardSkewMs: hardSkewMs === undefined ? undefined : checkedDuration('renewal.hardSkewMs', hardSkewMs),
-    jitter,
-    keepWarm,
-    maxWaitMs: checkedDuration('renewal.maxWaitMs', maxWaitMs),
-  })
-}
-
-function retrySettings(retry: RetryOptions): RetryPolicy {
-  const own = ownOptions('retry', retry, RETRY_OPTIONS)
-  const { maxAttempts = 4, baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 300_000 } = own
-  checkNumber('retry.maxAttempts', maxAttempts, 1)
-  if (!Number.isInteger(maxAttempts))
-    throw new RangeError(`retry.maxAttempts must be a whole number, got ${maxAttempts}`)
-  return Object.freeze({
-    maxAttempts,
-    baseDelayMs: checkedDuration('retry.baseDelayMs', baseDelayMs),
-    maxDelayMs: checkedDuration('retry.maxDelayMs', maxDelayMs),
-    maxRetryAfterMs: checkedDuration('retry.maxRetryAfterMs', maxRetryAfterMs),
+    renewal: own.renewal === undefined ? USUAL_RENEWAL : readOptions('renewal', own.renewal, RENEWAL),
+    retry: own.retry === undefined ? USUAL_RETRY : readOptions('retry', own.retry, RETRY),
   })
 }
 
 /** Made once: a process may have thousands of managers. */
-const USUAL_RENEWAL = /* @__PURE__ */ renewalSettings({})
-const USUAL_RETRY = /* @__PURE__ */ retrySettings({})
+const USUAL_RENEWAL = /* @__PURE__ */ readOptions('renewal', {}, RENEWAL)
+const USUAL_RETRY = /* @__PURE__ */ readOptions('retry', {}, RETRY)
 
 /** A broken generator fails the first renewal that uses it. From then on each bad value counts as 0. */
 function checkedRandom(random: () => number): () => number {

@@ -29,6 +29,22 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
 }
 
+/** Reads each option of a type: checks it, and knows its default. It does not compile if an option is missing. */
+export type Readers<Options extends object> = {
+  readonly [Name in keyof Options]-?: (name: string, given: unknown) => Options[Name]
+}
+
+/** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option, as in `retry.maxAttempts`. */
+export function readOptions<Table extends Readers<Record<string, unknown>>>(
+  what: string,
+  given: object,
+  table: Table,
+): { readonly [Name in keyof Table]: ReturnType<Table[Name]> } {
+  const own: Record<string, unknown> = ownOptions(what, given, Object.keys(table)) as never
+  const read = Object.entries(table).map(([name, reader]) => [name, reader(`${what}.${name}`, own[name])])
+  return Object.freeze(Object.fromEntries(read)) as never
+}
+
 /** @returns An option of one call, undefined if the object has no such member of its own. */
 export function ownOption<Options extends object, Name extends keyof Options>(
   given: Options | undefined,
@@ -37,10 +53,11 @@ export function ownOption<Options extends object, Name extends keyof Options>(
   return given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
 }
 
-/** @throws {TypeError} naming the option unless it is one of `choices`. */
-export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
-  if (!choices.includes(value))
+/** @returns The value. @throws {TypeError} naming the option unless it is one of `choices`. */
+export function checkChoice<Choice>(name: string, value: unknown, choices: readonly Choice[]): Choice {
+  if (!choices.includes(value as Choice))
     throw new TypeError(`${name} must be one of ${choices.map(shown).join(', ')}, got ${shown(value)}`)
+  return value as Choice
 }
 
 /** @throws {TypeError} naming the option unless it is true or false. */
@@ -60,21 +77,22 @@ export function checkText(name: string, value: unknown): asserts value is string
 }
 
 /**
+ * @returns The number.
  * @throws {TypeError} when the value is no number, {RangeError} when it is outside `least` to `most`. Both name the option
  * and its value.
  */
-export function checkNumber(name: string, value: unknown, least: number, most = Number.MAX_VALUE): void {
+export function checkNumber(name: string, value: unknown, least: number, most = Number.MAX_VALUE): number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`)
   if (!(value >= least && value <= most)) {
     const range = most === Number.MAX_VALUE ? `a finite number from ${least}` : `a number from ${least} to ${most}`
     throw new RangeError(`${name} must be ${range}, got ${value}`)
   }
+  return value
 }
 
 /** @returns The duration in ms, at most what a timer can hold (24.8 days). */
 export function checkedDuration(name: string, value: unknown, least = 0): number {
-  checkNumber(name, value, least)
-  return Math.min(value as number, LONGEST_TIMER_MS)
+  return Math.min(checkNumber(name, value, least), LONGEST_TIMER_MS)
 }
 
 /** The kind of a value, for messages: the value itself may be a secret. */

@@ -1,22 +1,54 @@
 import type { Clock } from './clock.ts'
-import { Halted } from './renewal-endings.ts'
 
-/** The pauses of one renewal, one at a time. */
+/** The renewal was halted: its result reaches nobody. */
+export class Halted extends Error {}
+
+/** The call failed, and the renewal makes another one. */
+export class TryAgain extends Error {
+  readonly afterMs: number
+
+  constructor(afterMs: number) {
+    super()
+    this.afterMs = afterMs
+  }
+}
+
+/** Why a renewal is halted. `closed`: the tokens that its exchange brings are stored. `outdated`: they are dropped. */
+export type Halt = 'outdated' | 'closed'
+
+/** The pauses of one renewal, one at a time. A halted renewal makes no further pause. */
 export class Pauses {
   readonly #clock: Clock
-  readonly #isHalted: () => boolean
+  #halt: Halt | undefined
   #end: (() => void) | undefined
   #canHurry = () => false
 
-  /** @param isHalted Whether the renewal is halted: then it makes no further pause. */
-  constructor(clock: Clock, isHalted: () => boolean) {
+  constructor(clock: Clock) {
     this.#clock = clock
-    this.#isHalted = isHalted
+  }
+
+  get halted(): Halt | undefined {
+    return this.#halt
+  }
+
+  /** A method, because TypeScript assumes that a field does not change during an await. */
+  isHalted(why?: Halt): boolean {
+    return why === undefined ? this.#halt !== undefined : this.#halt === why
+  }
+
+  /** @throws {Halted} if the renewal is halted. */
+  check(): void {
+    if (this.#halt) throw new Halted()
+  }
+
+  halt(why: Halt): void {
+    this.#halt = why
+    this.end()
   }
 
   /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} at the end, if the renewal is halted. */
   async for(ms: number, canHurry = () => false): Promise<void> {
-    if (ms > 0 && !this.#isHalted()) {
+    if (ms > 0 && !this.#halt) {
       this.#canHurry = canHurry
       await new Promise<void>((resolve) => {
         const cancel = this.#clock.setTimer(resolve, ms)
@@ -26,7 +58,7 @@ export class Pauses {
         }
       })
     }
-    if (this.#isHalted()) throw new Halted()
+    this.check()
   }
 
   hurry(): void {

@@ -12,22 +12,16 @@ export type Phase =
   | { readonly is: 'closed' }
 
 /** The manager makes no token call before `until`, monotonic ms. Infinity: until `reset()` or `adopt()`. */
-export interface Rest {
+export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServed'> {
   readonly until: number
   readonly error: TokenError
-  /** Renewals in a row that gave up. */
-  readonly failures: number
-  /** Whether `renew()` must respect the rest, too. */
-  readonly isFirm: boolean
-  /** The rest ends as soon as the API refuses the access token. */
-  readonly whileServed?: boolean | undefined
 }
 
 export type PhaseEvent =
   | { readonly type: 'started'; readonly renewal: Renewal }
   | { readonly type: 'renewed'; readonly renewal: Renewal }
-  /** `held`: the service asked for a pause. `gave-up`: the renewal failed. */
-  | { readonly type: 'held' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
+  /** `paused`: the service asked for a pause. `gave-up`: the renewal failed. */
+  | { readonly type: 'paused' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' }
   | { readonly type: 'closed' }
 
@@ -45,7 +39,7 @@ export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
   if (renewalIn(phase) !== renewal) return phase
   if (event.type === 'renewed') return IDLE
   const { rest } = event
-  return event.type === 'held' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
+  return event.type === 'paused' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
 }
 
 export function renewalIn(phase: Phase): Renewal | undefined {

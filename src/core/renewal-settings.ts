@@ -1,10 +1,11 @@
 import { boundRecord } from './bound-record.ts'
 import type { TokenError } from './errors.ts'
-import { Events } from './events.ts'
+import { Events, type RenewalCause } from './events.ts'
 import { randomHex } from './hex.ts'
 import { type ManagerSettings, managerSettings, type TokenManagerOptions } from './manager-options.ts'
 import { LoginWatch } from './login-watch.ts'
 import { MemoryRecord } from './memory-store.ts'
+import type { HeldToken } from './held-token.ts'
 import type { RenewalMemory } from './renewal-plan.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { member } from './thrown.ts'
@@ -25,34 +26,32 @@ export interface RenewalSettings extends ManagerSettings {
   readonly owner: string
   readonly suspicions: SuspicionWatch
   readonly login: LoginWatch
-  /** What one renewal leaves to the next. */
-  readonly memory: RenewalMemory
+  readonly memory: Memory
   /** Token calls, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   readonly counts: { obtains: number; refreshes: number; adoptions: number; failures: number }
 }
 
-/** What one renewal starts from. */
+/** What a manager holds and remembers. Its machine, its renewals and its logins share it. */
+export interface Memory extends RenewalMemory {
+  current: HeldToken | undefined
+  /** The highest version of the record that this manager has seen. */
+  seenVersion: number
+  /** Tokens that an outdated renewal brought. Nobody uses them, and a logout revokes them, too. */
+  leftover: NewTokens[]
+}
+
+/** What one renewal starts from, and how its machine can be reached while it runs. */
 export interface RenewalStart {
-  /** The highest version this manager has seen. */
-  readonly seenVersion: number
-  /** Renewals in a row that gave up before this one. */
-  readonly failuresBefore: number
-  /** Whether the tokens of another owner will do. */
-  readonly adoptable: (tokens: StoredTokens) => boolean
-  /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */
-  readonly servedMs: () => number
-  /** Whether the API has refused the old token. */
-  readonly isRefused: () => boolean
-  /** A caller wants a renewal in any case: it runs in spite of a rest that is not firm. */
-  readonly isForced: boolean
+  /** `forced`: it runs in spite of a rest that is not firm, and takes no tokens of another owner. */
+  readonly because: RenewalCause
   /** Whether its token calls keep the process alive. */
   readonly holdsProcess: boolean
+  /** Renewals in a row that gave up before this one. */
+  readonly failuresBefore: number
   /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
   /** A pause that the service asked for begins. */
-  readonly onHold: (pauseMs: number, error: TokenError) => void
-  /** Tokens came after the renewal was outdated: nobody uses them. */
-  readonly onLeftover: (tokens: NewTokens) => void
+  readonly onPause: (pauseMs: number, error: TokenError) => void
 }
 
 export interface Renewed {
@@ -75,7 +74,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     events,
     login: new LoginWatch(events, settings.needsLogin, settings.store === undefined),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
-    memory: { owesObtain: false, spent: undefined },
+    memory: { current: undefined, seenVersion: 0, owesObtain: false, spent: undefined, leftover: [] },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
   }
 }

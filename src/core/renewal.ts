@@ -1,8 +1,7 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
-import { exchange } from './exchange.ts'
-import { Pauses } from './pauses.ts'
-import { GaveUp, Halted, TryAgain } from './renewal-endings.ts'
+import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
+import { type Halt, Halted, Pauses, TryAgain } from './pauses.ts'
 import {
   errorUnder,
   type FailureFacts,
@@ -14,8 +13,7 @@ import {
   planAfterRefusal,
   tokenToPresent,
 } from './renewal-plan.ts'
-import { askedMsOf } from './rests.ts'
-import { oddRotation, withRefreshToken } from './rotation.ts'
+import { askedMsOf, GaveUp } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { refusalOf, suspicionOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
@@ -52,7 +50,6 @@ export class Renewal {
   #signatureFailures = 0
   /** Presentations of a refresh token that the service may have acted on. */
   #presented = 0
-  #halted: 'outdated' | 'closed' | undefined
   readonly #pauses: Pauses
   /** The instant at which the first caller gives up, monotonic ms. */
   #limit = Infinity
@@ -60,18 +57,13 @@ export class Renewal {
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
     this.#start = start
-    const isHalted = () => this.#isHalted()
-    this.#pauses = new Pauses(settings.clock, isHalted)
-    this.#turn = new Turn(settings, start, this.#pauses, isHalted)
+    this.#pauses = new Pauses(settings.clock)
+    this.#turn = new Turn(settings, start, this.#pauses)
   }
 
-  /**
-   * Ends pauses at once and makes no further call. The exchange in flight runs to its end, because an aborted refresh would
-   * put a good pair in doubt. `closed`: the tokens that it brings are stored. `outdated`: they are dropped.
-   */
-  halt(why: 'outdated' | 'closed'): void {
-    this.#halted = why
-    this.#pauses.end()
+  /** Ends pauses at once and makes no further call. The exchange in flight runs to its end: an aborted refresh would put a good pair in doubt. */
+  halt(why: Halt): void {
+    this.#pauses.halt(why)
   }
 
   /** A caller waits until `limit`. This ends a pause that the renewal makes only as long as no caller is in a hurry. */
@@ -97,7 +89,7 @@ export class Renewal {
     const chance = this.#settings.random()
     const claim = await this.#turn.take()
     if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
-    if (this.#isHalted()) return this.#withdraw(claim, 'keep')
+    if (this.#pauses.isHalted()) return this.#withdraw(claim, 'keep')
     const refreshToken = this.#tokenOrPlan(claim)
     if (typeof refreshToken === 'object') return this.#withoutCall(claim, refreshToken, attempt)
     const { events } = this.#settings
@@ -114,10 +106,11 @@ export class Renewal {
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
     const { source, memory, needsLogin } = this.#settings
-    if (!needsLogin) return source.refresh && tokenToPresent(claim, memory, this.#start.servedMs())
+    if (!needsLogin) return source.refresh && tokenToPresent(claim, memory, this.#turn.servedMs)
     const presentable = claim.presentable && source.refresh !== undefined
     const failures = this.#turn.failuresBefore + 1
-    const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced: this.#start.isForced, failures }
+    const isForced = this.#start.because === 'forced'
+    const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures }
     return loginTokenOrPlan({ ...claim, presentable }, facts)
   }
 
@@ -127,7 +120,7 @@ export class Renewal {
   }
 
   get #served(): { readonly servedMs: number; readonly isRefused: boolean } {
-    return { servedMs: this.#start.servedMs(), isRefused: this.#start.isRefused() }
+    return { servedMs: this.#turn.servedMs, isRefused: this.#settings.memory.current?.isRefused === true }
   }
 
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
@@ -152,9 +145,9 @@ export class Renewal {
 
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
-    const { record, suspicions, events, graceMs, needsLogin } = this.#settings
-    if (this.#isHalted('outdated')) {
-      this.#start.onLeftover(granted)
+    const { record, suspicions, events, memory, graceMs, needsLogin } = this.#settings
+    if (this.#pauses.isHalted('outdated')) {
+      memory.leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
     // A login keeps a refresh token that the answer does not replace, as RFC 6749, section 6, says.
@@ -167,7 +160,7 @@ export class Renewal {
     const odd = oddRotation(call.refreshToken, granted.refreshToken, keepsMs)
     if (odd !== undefined) events.anomaly('response-odd', odd)
     const tokens = await record.accept(claim, brought)
-    if (this.#isHalted()) throw new Halted()
+    this.#pauses.check()
     const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
     const error = new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived')
@@ -191,10 +184,10 @@ export class Renewal {
     const answer = await this.#release(call.claim, plan.fate, plan.word)
     const newer = answer?.newer
     // After a reset, `owesObtain` would apply to tokens that were adopted since.
-    if (plan.obtains && !newer && !this.#isHalted('outdated')) memory.owesObtain = true
-    if (newer && !this.#isHalted() && this.#start.adoptable(newer)) return this.#adopted(newer, call.attempt)
+    if (plan.obtains && !newer && !this.#pauses.isHalted('outdated')) memory.owesObtain = true
+    if (newer && !this.#pauses.isHalted() && this.#turn.adopts(newer)) return this.#adopted(newer, call.attempt)
     const last = plan.judged ? await this.#judged(call, plan, answer, refusedAfterMs) : plan
-    if (this.#isHalted()) throw new Halted()
+    this.#pauses.check()
     return this.#perform(last, call.attempt)
   }
 
@@ -210,7 +203,7 @@ export class Renewal {
     const met5xx = needsLogin && memory.met5xx === refreshToken
     const refusal = refusalOf(claim, refusedAfterMs, answer, { needsLogin, met5xx })
     // A newer pair explains the refusal. So does a reset, because it follows a change of credentials.
-    const suspicion = isNewer || this.#isHalted('outdated') ? undefined : suspicionOf(refusal)
+    const suspicion = isNewer || this.#pauses.isHalted('outdated') ? undefined : suspicionOf(refusal)
     if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
     const { isRefused } = this.#served
     const last = planAfterRefusal(
@@ -219,7 +212,7 @@ export class Renewal {
       this.#settings,
     )
     const rest = last.next.kind === 'cool-down' ? last.next : undefined
-    if (rest || this.#isHalted()) await this.#release(claim, 'dead', rest)
+    if (rest || this.#pauses.isHalted()) await this.#release(claim, 'dead', rest)
     return last
   }
 
@@ -228,7 +221,7 @@ export class Renewal {
     const { events, suspicions } = this.#settings
     if (isAccountRefused) suspicions.settle('rejected')
     if (next.kind === 'cool-down') throw new GaveUp(error, next)
-    if (isAsked) this.#start.onHold(next.ms, error)
+    if (isAsked) this.#start.onPause(next.ms, error)
     events.emit('retry', { attempt, delayMs: next.ms, error })
     throw new TryAgain(next.ms)
   }
@@ -256,7 +249,7 @@ export class Renewal {
       failures: this.#turn.failuresBefore + 1,
       calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
-      halted: this.#halted,
+      halted: this.#pauses.halted,
       chance,
     }
   }
@@ -264,11 +257,6 @@ export class Renewal {
   /** If the store cannot be reached, the claim expires there. */
   #release(claim: GrantedClaim, fate: RefreshTokenFate, word?: Word): Promise<ReleaseAnswer | undefined> {
     return this.#settings.record.release(claim, fate, word).catch(() => undefined)
-  }
-
-  /** A method, because TypeScript assumes that a field does not change during an await. */
-  #isHalted(why?: 'outdated'): boolean {
-    return why === undefined ? this.#halted !== undefined : this.#halted === why
   }
 
   #spent({ tokens }: GrantedClaim): void {

@@ -80,6 +80,25 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
   return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
 }
 
+/** Why a renewal gave up, and the rest that follows. */
+export class GaveUp extends Error {
+  readonly error: TokenError
+  readonly coolDown: CoolDown
+
+  constructor(error: TokenError, coolDown: CoolDown) {
+    super()
+    this.error = error
+    this.coolDown = coolDown
+  }
+}
+
+const UNFORESEEN_REST_MS = 1_000
+
+/** No plan covers failures such as those of the store. @param failures In a row, this one included. */
+export function gaveUpUnforeseen(error: TokenError, failures: number): GaveUp {
+  return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS, failures))
+}
+
 /** The error for callers while the record rests. The failure may be one of another owner (F224). */
 export function coolingError(coolDown: CoolDown): TokenError {
   const { code, loginReason = 'refused' } = coolDown

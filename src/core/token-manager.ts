@@ -1,7 +1,8 @@
-import type { Clock } from './clock.ts'
+import { Callers } from './callers.ts'
 import { isTokenError, toldTo, TokenError } from './errors.ts'
-import type { AnyListener, Events, TokenEvents, Watcher } from './events.ts'
+import type { AnyListener, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
+import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenStatus } from './phase.ts'
 import { member } from './thrown.ts'
@@ -66,43 +67,16 @@ export interface TokenManager {
   close(): Promise<void>
 }
 
-/**
- * What an attachment needs of a manager beyond its public interface. It is found under a symbol that all copies of the
- * package share. A hand-made manager has none.
- */
-export interface ManagerInternals {
-  readonly origin?: string | undefined
-  readonly clock: Clock
-  readonly maxWaitMs: number
-  readonly anomaly: Events['anomaly']
-  /** As `getAccessToken`, but callers who wait together may get one and the same error. */
-  readonly awaitToken?: (options?: WaitOptions) => Promise<string> | string
-  /** Whether `token` is the current one and has expired: the process may stall before it sends a token that it was given. */
-  readonly hasEnded: (token: string) => boolean
-  /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
-  readonly replaceBehind: (token: string) => void
-  /** Whether only a person can obtain tokens. */
-  readonly needsLogin?: boolean
-  /**
-   * A mark of the login that the manager knows now. Another mark after a logout, a `reset()`, or the login of somebody else, here or elsewhere: then
-   * a request that began under this mark must not get a token. Without `needsLogin` it still must not be replayed.
-   */
-  readonly login?: () => number
-  /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
-  readonly followLogin?: () => () => void
-  /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
-  readonly watch?: (watcher: Watcher) => () => void
-}
-export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
-
-/** The public interface of the machine. */
+/** The public interface of the machine and of what callers get of it. */
 export class Manager implements TokenManager {
   readonly #settings: RenewalSettings
   readonly #machine: Machine
+  readonly #callers: Callers
 
   constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
     this.#settings = renewalSettings(options, readThrown)
     this.#machine = new Machine(this.#settings)
+    this.#callers = new Callers(this.#settings, this.#machine)
     // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {
@@ -114,19 +88,19 @@ export class Manager implements TokenManager {
 
   async getAccessToken(options?: WaitOptions): Promise<string> {
     try {
-      return await this.#machine.get(options)
+      return await this.#callers.get(options)
     } catch (error) {
       throw ownError(this, 'getAccessToken', error)
     }
   }
 
   peekAccessToken(): string | undefined {
-    return this.#machine.peek()
+    return this.#callers.peek()
   }
 
   async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
     try {
-      const token = await this.#machine.replace(refused, options)
+      const token = await this.#callers.replace(refused, options)
       if (token !== refused) return token
       const message = 'The service issued the refused access token again'
       const advice = `${message}: check that the API and the token service belong together`
@@ -139,7 +113,7 @@ export class Manager implements TokenManager {
 
   async renew(options?: WaitOptions): Promise<void> {
     try {
-      await this.#machine.renew(options)
+      await this.#callers.renew(options)
     } catch (error) {
       throw ownError(this, 'renew', error)
     }
@@ -147,7 +121,7 @@ export class Manager implements TokenManager {
 
   async adopt(grant: AdoptedGrant): Promise<void> {
     try {
-      await this.#machine.adopt(grant)
+      await this.#machine.logins.adopt(grant)
     } catch (error) {
       throw ownError(this, 'adopt', error)
     }
@@ -155,7 +129,7 @@ export class Manager implements TokenManager {
 
   async logout(): Promise<{ revoked: boolean }> {
     try {
-      return await this.#machine.logout()
+      return await this.#machine.logins.logout()
     } catch (error) {
       throw ownError(this, 'logout', error)
     }
@@ -182,18 +156,18 @@ export class Manager implements TokenManager {
   }
 
   get #internals(): ManagerInternals {
-    const { source, clock, renewal, events, needsLogin } = this.#settings
+    const { source, clock, renewal, events, login, needsLogin } = this.#settings
     return {
       needsLogin,
-      login: () => this.#machine.loginMark,
-      followLogin: () => this.#machine.followLogin(),
+      login: () => login.mark,
+      followLogin: () => this.#machine.logins.follow(),
       origin: member(source, 'origin') as string | undefined,
       clock,
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),
-      awaitToken: (options) => this.#machine.get(options),
-      hasEnded: (token) => this.#machine.hasEnded(token),
-      replaceBehind: (token) => this.#machine.replaceBehind(token),
+      awaitToken: (options) => this.#callers.get(options),
+      hasEnded: (token) => this.#callers.hasEnded(token),
+      replaceBehind: (token) => this.#callers.replaceBehind(token),
       watch(watcher) {
         if (events.watcher)
           throw new TypeError('The token manager is instrumented already: call what instrument() returned')

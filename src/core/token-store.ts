@@ -192,6 +192,6 @@ export interface CoolDown {
   readonly loginReason?: LoginReason
   /** The stored tokens are dropped: the access token must not be used any more, either. */
   readonly drops?: boolean
-  /** Only this manager rests, and only as long as its access token serves. */
-  readonly whileServed?: boolean
+  /** Only this manager rests, and only as long as its access token serves: the rest ends as soon as the API refuses the token. */
+  readonly whileServed?: boolean | undefined
 }

@@ -1,8 +1,8 @@
 import type { Pauses } from './pauses.ts'
-import { GaveUp } from './renewal-endings.ts'
+import { HeldToken } from './held-token.ts'
 import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
-import { coolingError } from './rests.ts'
-import type { ClaimAnswer, GrantedClaim } from './token-store.ts'
+import { coolingError, GaveUp } from './rests.ts'
+import type { ClaimAnswer, GrantedClaim, StoredTokens } from './token-store.ts'
 
 /** What ends the wait for the turn of this owner. */
 export type Taken = GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>
@@ -12,19 +12,17 @@ export class Turn {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
   readonly #pauses: Pauses
-  readonly #isHalted: () => boolean
   #seenVersion: number
   /** Renewals in a row that gave up before this one, as far as is known. */
   failuresBefore: number
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
 
-  constructor(settings: RenewalSettings, start: RenewalStart, pauses: Pauses, isHalted: () => boolean) {
+  constructor(settings: RenewalSettings, start: RenewalStart, pauses: Pauses) {
     this.#settings = settings
     this.#start = start
     this.#pauses = pauses
-    this.#isHalted = isHalted
-    this.#seenVersion = start.seenVersion
+    this.#seenVersion = settings.memory.seenVersion
     this.failuresBefore = start.failuresBefore
   }
 
@@ -36,7 +34,7 @@ export class Turn {
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async take(): Promise<Taken> {
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin } = this.#settings
-    const terms = { graceMs, needsLogin, breaksRest: this.#start.isForced }
+    const terms = { graceMs, needsLogin, breaksRest: this.#start.because === 'forced' }
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
@@ -46,22 +44,36 @@ export class Turn {
       if (claim.kind === 'granted') {
         this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
-        if (this.#claimedAt - askedAt < ttlMs || this.#isHalted()) return claim
+        if (this.#claimedAt - askedAt < ttlMs || this.#pauses.isHalted()) return claim
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await record.release(claim, 'keep').catch(() => undefined)
       } else if (claim.kind === 'cooling') {
         throw new GaveUp(coolingError(claim.coolDown), claim.coolDown)
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
-        if (this.#start.adoptable(claim.tokens)) return claim
+        if (this.adopts(claim.tokens)) return claim
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
     }
+  }
+
+  /** Whether tokens of another owner will do. */
+  adopts(tokens: StoredTokens): boolean {
+    const { because } = this.#start
+    const { current } = this.#settings.memory
+    // The store may hold the very token that the API refuses: a step of this owner had no answer, and was executed.
+    const isRefused = because === 'refused' && current?.stored.accessToken === tokens.accessToken
+    return because !== 'forced' && !isRefused && new HeldToken(tokens, this.#settings, 0).freshness !== 'expired'
+  }
+
+  /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */
+  get servedMs(): number {
+    return this.#settings.memory.current?.servedMs ?? 0
   }
 
   /** Waits while another owner makes the exchange. @returns whether this was a poll */
   async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
     // While the manager's own token serves, the manager need not ask for the result.
-    const servedMs = this.#start.isAwaited() ? 0 : this.#start.servedMs()
+    const servedMs = this.#start.isAwaited() ? 0 : this.servedMs
     const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
     const unwatch = this.#settings.record.watch?.(() => this.#pauses.end())
     try {

@@ -1,7 +1,7 @@
 import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
+import { internalsOf } from '../core/manager-internals.ts'
 import { checkFunction, checkObject, ownOptions } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import { internalsOf } from './internals.ts'
 import { Measurements } from './measurements.ts'
 import { TokenCalls } from './token-calls.ts'
 

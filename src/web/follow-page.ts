@@ -1,5 +1,6 @@
+import { internalsOf } from '../core/manager-internals.ts'
 import { checkFunction, checkObject } from '../core/option-checks.ts'
-import type { ManagerInternals, TokenManager } from '../core/token-manager.ts'
+import type { TokenManager } from '../core/token-manager.ts'
 
 interface Target {
   addEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void
@@ -60,13 +61,6 @@ export function followPage(tokens: TokenManager): () => void {
     leave()
     for (const [target, type, listener] of heard) target?.removeEventListener?.(type, listener)
   }
-}
-
-type Internals = Pick<ManagerInternals, 'followLogin'>
-
-/** A hand-made manager has none. */
-function internalsOf(tokens: TokenManager): Internals | undefined {
-  return Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as Internals | undefined
 }
 
 function comeBack(tokens: TokenManager): void {

@@ -35,7 +35,7 @@ const PHASES = {
 describe('given a phase, when something happens', () => {
   const RENEWING: Phase = { is: 'renewing', renewal, rest: undefined }
   const RETRYING: Phase = { is: 'renewing', renewal, rest: earlier }
-  const HELD: Phase = { is: 'renewing', renewal, rest }
+  const PAUSED: Phase = { is: 'renewing', renewal, rest }
   const RESTING: Phase = { is: 'resting', rest }
   const SAME = 'same'
 
@@ -50,8 +50,8 @@ describe('given a phase, when something happens', () => {
       { ...RETRYING, renewal: outdated },
       SAME,
     ],
-    [{ type: 'held', renewal, rest }, SAME, HELD, HELD, SAME, SAME],
-    [{ type: 'held', renewal: outdated, rest }, SAME, SAME, SAME, SAME, SAME],
+    [{ type: 'paused', renewal, rest }, SAME, PAUSED, PAUSED, SAME, SAME],
+    [{ type: 'paused', renewal: outdated, rest }, SAME, SAME, SAME, SAME, SAME],
     [{ type: 'renewed', renewal }, SAME, IDLE, IDLE, SAME, SAME],
     [{ type: 'renewed', renewal: outdated }, SAME, SAME, SAME, SAME, SAME],
     [{ type: 'gave-up', renewal, rest }, SAME, RESTING, RESTING, SAME, SAME],

@@ -1,5 +1,5 @@
 import type { GrantedClaim, OpenableStore } from '../../src/core/token-store.ts'
-import { INTERNALS, type ManagerInternals } from '../../src/core/token-manager.ts'
+import { INTERNALS, type ManagerInternals } from '../../src/core/manager-internals.ts'
 import {
   type Clock,
   createTokenManager,

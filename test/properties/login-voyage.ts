@@ -1,5 +1,5 @@
 import { createTokenManager, memoryStore, TokenError, type TokenManager } from '../../src/index.ts'
-import { INTERNALS, type ManagerInternals } from '../../src/core/token-manager.ts'
+import { INTERNALS, type ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenManager } from '../../src/index.ts'
-import type { ManagerInternals } from '../../src/core/token-manager.ts'
+import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'

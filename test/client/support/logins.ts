@@ -1,7 +1,8 @@
 import { TokenError } from '../../../src/index.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import type { AnomalyKind } from '../../../src/core/events.ts'
-import { INTERNALS, type ManagerInternals, type TokenManager } from '../../../src/core/token-manager.ts'
+import { INTERNALS, type ManagerInternals } from '../../../src/core/manager-internals.ts'
+import type { TokenManager } from '../../../src/core/token-manager.ts'
 
 /** A manager that knows who is logged in, and tells an attachment all that ours tells. The test moves it by hand. */
 export interface Logins {

@@ -1,0 +1,128 @@
+import type { TokenError } from './errors.ts'
+import type { RenewalCause } from './events.ts'
+import type { Machine } from './machine.ts'
+import { ownOption } from './option-checks.ts'
+import { admission, renewalIn, type Rest, restIn } from './phase.ts'
+import type { Memory, RenewalSettings } from './renewal-settings.ts'
+import { loginRequired } from './rests.ts'
+import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
+
+/** What callers get of a machine: a token, the wait for one, or an error. */
+export class Callers {
+  readonly #settings: RenewalSettings
+  readonly #memory: Memory
+  readonly #machine: Machine
+
+  constructor(settings: RenewalSettings, machine: Machine) {
+    this.#settings = settings
+    this.#memory = settings.memory
+    this.#machine = machine
+  }
+
+  /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
+  peek(): string | undefined {
+    const { current } = this.#memory
+    if (!current) return undefined
+    const { freshness } = current
+    if (freshness === 'expired') return undefined
+    current.used = true
+    if (freshness === 'due' && admission(this.#machine.phase, this.#machine.now) === 'start') this.#machine.renew('due')
+    return current.stored.accessToken
+  }
+
+  /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
+  get(options?: WaitOptions): Promise<string> | string {
+    ownOption(options, 'signal')?.throwIfAborted()
+    return this.peek() ?? this.#wait(this.#memory.current ? 'expired' : 'cold', options, true)
+  }
+
+  /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
+  replace(refused: string, options?: WaitOptions): Promise<string> | string {
+    ownOption(options, 'signal')?.throwIfAborted()
+    if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
+    if (!this.#isCurrent(refused)) return this.get(options)
+    this.#refuse()
+    const isExpired = this.#memory.current?.freshness === 'expired'
+    if (!isExpired && this.#admission() === 'start') {
+      const tooSoon = this.#takeForcedTurn()
+      if (tooSoon) throw this.#machine.refusal(tooSoon)
+    }
+    return this.#wait(isExpired ? 'expired' : 'refused', options, false)
+  }
+
+  /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
+  replaceBehind(refused: string): void {
+    if (!this.#isCurrent(refused)) return
+    this.#refuse()
+    if (this.#admission() === 'start' && !this.#takeForcedTurn()) this.#machine.renew('refused', false)
+  }
+
+  renew(options?: WaitOptions): Promise<string> | string {
+    ownOption(options, 'signal')?.throwIfAborted()
+    return this.#wait('forced', options, false)
+  }
+
+  /** Whether `token` is the current one and has expired. */
+  hasEnded(token: string): boolean {
+    return this.#isCurrent(token) && this.#memory.current?.living === undefined
+  }
+
+  #isCurrent(token: string): boolean {
+    return this.#memory.current?.stored.accessToken === token
+  }
+
+  /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
+  #refuse(): void {
+    const { current } = this.#memory
+    if (current) current.isRefused = true
+    const error = restIn(this.#machine.phase)?.error
+    if (error?.code === 'ERR_LOGIN_REQUIRED') this.#machine.loseLogin(error, 'here')
+  }
+
+  #takeForcedTurn(): Pick<Rest, 'until' | 'error'> | undefined {
+    const { gaps, now } = this.#machine
+    return gaps.takeForcedTurn(this.#memory.current?.stored.accessLifetimeMs ?? 0, now)
+  }
+
+  #admission(limit?: number, isForced = false) {
+    const { phase, now } = this.#machine
+    const isUnserved = restIn(phase)?.whileServed === true && this.#memory.current?.isRefused === true
+    return admission(phase, now, limit, isForced || isUnserved)
+  }
+
+  /**
+   * Not an async function: each of ten thousand waiters would hold one more promise.
+   *
+   * @param mayKeep Whether the caller takes the old token if no new one comes in time.
+   */
+  #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
+    const signal = ownOption(options, 'signal')
+    const machine = this.#machine
+    const { now } = machine
+    const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
+    const living = mayKeep ? this.#memory.current?.living : undefined
+    const admitted = this.#admission(limit, because === 'forced')
+    const isRefused = admitted !== 'start' && admitted !== 'join'
+    if (isRefused && living === undefined) throw this.#refused(admitted, because)
+    if (admitted === 'start') machine.renew(because)
+    renewalIn(machine.phase)?.hurry(limit)
+    const { current } = this.#memory
+    if (living === undefined || !current) return this.#waitIn({ limit, signal }, because)
+    // The token is in its hard window. The caller waits until a third of the window is left, then takes the old token.
+    const { patienceMs } = current
+    if (isRefused || patienceMs <= 0) return living
+    return this.#waitIn({ limit, keepAt: now + patienceMs, signal }, because)
+  }
+
+  #waitIn(wait: Wait, because: RenewalCause): Promise<string> {
+    const token = this.#machine.room.share(wait)
+    this.#settings.events.watcher?.wait(token, because)
+    return token
+  }
+
+  #refused(refusal: 'closed' | Rest, because: RenewalCause): TokenError {
+    if (refusal !== 'closed' && refusal.error.code === 'ERR_LOGIN_REQUIRED')
+      this.#machine.loseLogin(refusal.error, 'here')
+    return this.#settings.events.refused(this.#machine.refusal(refusal), because)
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from './clock.ts'
+import type { Events, Watcher } from './events.ts'
+import type { WaitOptions } from './waiting-room.ts'
+
+/**
+ * What an attachment needs of a manager beyond its public interface. It is found under a symbol that all copies of the
+ * package share. A hand-made manager has none.
+ */
+export interface ManagerInternals {
+  readonly origin?: string | undefined
+  readonly clock: Clock
+  readonly maxWaitMs: number
+  readonly anomaly: Events['anomaly']
+  /** As `getAccessToken`, but callers who wait together may get one and the same error. */
+  readonly awaitToken?: (options?: WaitOptions) => Promise<string> | string
+  /** Whether `token` is the current one and has expired: the process may stall before it sends a token that it was given. */
+  readonly hasEnded: (token: string) => boolean
+  /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
+  readonly replaceBehind: (token: string) => void
+  /** Whether only a person can obtain tokens. */
+  readonly needsLogin?: boolean
+  /**
+   * A mark of the login that the manager knows now. Another mark after a logout, a `reset()`, or the login of somebody else, here or elsewhere: then
+   * a request that began under this mark must not get a token. Without `needsLogin` it still must not be replayed.
+   */
+  readonly login?: () => number
+  /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
+  readonly followLogin?: () => () => void
+  /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
+  readonly watch?: (watcher: Watcher) => () => void
+}
+
+/** All copies of the package in one process share this symbol. */
+export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
+
+/** @returns undefined for a hand-made manager, which has only what is public. */
+export function internalsOf(tokens: object): ManagerInternals | undefined {
+  return (tokens as { [INTERNALS]?: ManagerInternals })[INTERNALS]
+}

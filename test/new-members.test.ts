@@ -1,0 +1,85 @@
+import { expect, it } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import ts from 'typescript'
+
+/** What is new, in which file it is written behind which text, and the files that must know it. */
+interface NewMember {
+  readonly name: string
+  readonly written: string
+  readonly behind: string
+  readonly file: string
+  readonly places: readonly string[]
+}
+
+const CODES = ['src/core/errors.ts', 'src/core/rests.ts', 'src/doctor/report.ts']
+
+function newMember(file: string, behind: string, written: string, places: readonly string[]): NewMember {
+  const [name = ''] = /new_\w+/.exec(written) ?? []
+  return { name, written, behind, file: `src/${file}`, places }
+}
+
+const NEW_MEMBERS: readonly NewMember[] = [
+  newMember('core/errors.ts', 'export type ExchangeOutcome =', " 'new_outcome' |", ['src/core/consequence.ts']),
+  newMember('core/errors.ts', 'export type TokenErrorCode =', " 'new_code'", CODES),
+  newMember('core/errors.ts', 'export type LoginReason =', " 'new_reason'", ['src/core/rests.ts']),
+  newMember('core/events.ts', 'export type AnomalyKind =', " 'new_anomaly'", ['src/core/events.ts']),
+  newMember('core/events.ts', 'export interface TokenEvents {', ' new_event: { message: string };', [
+    'src/core/events.ts',
+    'src/core/log-events.ts',
+  ]),
+  ...['TokenManagerOptions', 'RenewalOptions'].map((options) =>
+    newMember('core/manager-options.ts', `export interface ${options} {`, ` new_of${options}?: number;`, [
+      'src/core/manager-options.ts',
+    ]),
+  ),
+  newMember('core/manager-options.ts', 'export interface RetryOptions {', ' new_retry?: number;', [
+    'src/core/manager-options.ts',
+    'src/core/renewal.ts',
+  ]),
+  newMember('axios/attach-options.ts', 'export interface AttachOptions {', ' new_attached?: number;', [
+    'src/axios/attach-bearer.ts',
+  ]),
+  newMember('fetch/with-bearer.ts', 'export interface BearerOptions {', ' new_fetched?: number;', [
+    'src/fetch/with-bearer.ts',
+  ]),
+]
+
+/** @returns The sources in which all new members are written. The files themselves stay as they are. */
+function changedSources(): ReadonlyMap<string, string> {
+  const changed = new Map<string, string>()
+  for (const { file, behind, written } of NEW_MEMBERS) {
+    const text = changed.get(file) ?? readFileSync(file, 'utf8')
+    if (text.split(behind).length !== 2) throw new Error(`${file} must hold '${behind}' once`)
+    changed.set(file, text.replace(behind, behind + written))
+  }
+  return changed
+}
+
+/** @returns What the compiler says of the sources: the file, and the message. */
+function complaints(sources: ReadonlyMap<string, string>): (readonly [string, string])[] {
+  const { config } = ts.readConfigFile('tsconfig.json', (file) => ts.sys.readFile(file)) as { config: object }
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, '.')
+  const host = ts.createCompilerHost(options)
+  host.readFile = (file) => sources.get(relative('.', file)) ?? ts.sys.readFile(file)
+  const roots = ['src/index.ts', 'src/fetch/index.ts', 'src/doctor/main.ts']
+  const program = ts.createProgram(roots, { ...options, skipLibCheck: true }, host)
+  return [...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()].map(({ file, messageText }) => {
+    // A switch that lacks a case has no name to tell.
+    const message = ts
+      .flattenDiagnosticMessageText(messageText, ' ')
+      .replace(/^Function lacks ending return/, 'new_outcome: $&')
+    return [relative('.', file?.fileName ?? ''), message]
+  })
+}
+
+it('given a new outcome, code, reason, anomaly, event or option, when the sources are compiled, then the compiler names all places that must know it', () => {
+  const told = complaints(changedSources())
+  const placesOf = (name: string) => [
+    ...new Set(told.flatMap(([file, message]) => (message.includes(name) ? file : []))),
+  ]
+  expect(NEW_MEMBERS.map(({ name }) => [name, placesOf(name).sort()])).toEqual(
+    NEW_MEMBERS.map(({ name, places }) => [name, [...places].sort()]),
+  )
+  expect(told.filter(([, message]) => !message.includes('new_'))).toEqual([])
+})
