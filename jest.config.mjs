@@ -7,7 +7,9 @@ const processes = [
 const guests = [
   'dpop/mutual-tls',
   'dpop/oidc-provider',
+  'sqlite/cli',
   'sqlite/file',
+  'sqlite/places',
   'sqlite/sqlite-store',
   'faults/jsdom',
   'inspector/inspect',
