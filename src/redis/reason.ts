@@ -15,6 +15,7 @@ const ADVICE = {
   MOVED: 'the server is part of a cluster, pass a cluster client',
   NOAUTH: 'the client gave no password, or a wrong one',
   NOPERM: RIGHTS,
+  NOREPLICAS: 'the server takes no writes with so few replicas, look at them, and at min-replicas-to-write',
   OOM: 'the server is full, give it memory (maxmemory)',
   READONLY: 'the server is a replica, connect to the primary',
   SELF_SIGNED_CERT_IN_CHAIN: CA,
