@@ -39,8 +39,9 @@ const CLIENTS = {
   },
 }
 
-/** @param place `{ kind, ports, client }` @returns options of a store */
-export async function connect({ kind, ports, client }) {
+/** @param place `{ kind, ports, client }`, or `{ kind: 'sqlite', file }` @returns options of a store */
+export async function connect({ kind, ports, client, file }) {
+  if (kind === 'sqlite') return { file }
   const reached = await CLIENTS[client][kind](ports)
   return kind === 'postgres' ? { pool: reached } : { client: reached }
 }
