@@ -47,7 +47,8 @@ export function reasonOf(thrown: unknown, client?: object): string {
 
 /** @returns The word that names an error of Redis, alone or within an error of a script: NOAUTH, READONLY, OOM, LOADING. */
 function nameIn(message: string): string | undefined {
-  if (message.includes(`The user executing the script can't run`)) return 'NOPERM'
+  // The first words are those of Valkey 8, the others those of Redis 7.0.
+  if (/ACL failure in script|The user executing the script can't run/.test(message)) return 'NOPERM'
   // The first words are those of Redis, the others those of ioredis 5.
   if (/\(P\|S\)SUBSCRIBE|subscriber mode/.test(message)) return 'SUBSCRIBED'
   return /(?:^-?|: -)([A-Z]{2,}) /.exec(message)?.[1]
