@@ -33,7 +33,7 @@ const CLIENTS = {
   },
   postgres: {
     postgres: async ([port]) => {
-      const sql = postgres({ host, port, user: 'app', database: 'postgres', max: 2 })
+      const sql = postgres({ host, port, user: 'app', database: 'postgres', max: 2, fetch_types: false })
       return { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }
     },
   },

@@ -6,6 +6,7 @@ export async function startProxy(port: number) {
   const silent = new Set<[Socket, Socket]>()
   let replies: 'pass' | 'hold' | 'lose' = 'pass'
   let later: { mode: 'pass' | 'hold' | 'lose'; after: RegExp } | undefined
+  let cutAt: { words: RegExp; lastWords: Buffer } | undefined
   const held: (() => void)[] = []
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
@@ -13,6 +14,11 @@ export async function startProxy(port: number) {
     pairs.add(pair)
     client.on('data', (chunk) => {
       if (silent.has(pair)) return
+      if (cutAt?.words.test(String(chunk))) {
+        client.end(cutAt.lastWords)
+        cutAt = undefined
+        return
+      }
       if (later?.after.test(String(chunk))) replies = later.mode
       upstream.write(chunk)
     })
@@ -40,6 +46,10 @@ export async function startProxy(port: number) {
     /** From now on the connections that are open pass nothing, and nobody is told, as when a host is gone. New ones work. */
     silence(): void {
       for (const pair of pairs) silent.add(pair)
+    },
+    /** Ends a connection at the first request that matches. @param lastWords The client gets them before. */
+    cutAt(words: RegExp, lastWords = Buffer.alloc(0)): void {
+      cutAt = { words, lastWords }
     },
     cut(): void {
       for (const pair of pairs) for (const socket of pair) socket.destroy()
