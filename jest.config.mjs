@@ -7,6 +7,7 @@ const processes = [
 const guests = [
   'dpop/mutual-tls',
   'dpop/oidc-provider',
+  'sqlite/bun',
   'sqlite/cli',
   'sqlite/file',
   'sqlite/places',
