@@ -26,10 +26,12 @@ const CALLS_LOST = 3
  * @returns promises, each with whether it was kept.
  */
 export async function rounds({ count, processes, at, trouble, dice }) {
+  // Many processes on few cores need so long to take their turn.
+  const accessLifetimeMs = processes > 20 ? 10_000 : 3_000
   console.log(
-    `\n${processes} processes on one account, tokens of 3 s. The one that renews is killed or frozen, ${count} times.`,
+    `\n${processes} processes on one account, tokens of ${accessLifetimeMs / 1_000} s. The one that renews is killed or frozen, ${count} times.`,
   )
-  const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: LATENCY_MS })
+  const watched = await startWatchedService({ accessLifetimeMs, latencyMs: LATENCY_MS })
   const history = join(mkdtempSync(join(tmpdir(), 'evergreen-history-')), 'steps')
   const fleet = new Fleet({ watched, ...at, ...LIMITS, everyMs: 400, history })
   await fleet.grow(processes)

@@ -124,6 +124,36 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
     expect(await asked(file)).toMatchObject({ token: 'access-1', calls: 0 })
   })
 
+  it.each([
+    ['half of it', `substr(value, 1, length(value) / 2)`],
+    ['a number', `'7'`],
+    ['bytes that are no text', `CAST(x'ff00fe' AS TEXT)`],
+    [
+      'a state with an endless number',
+      String.raw`replace(value, 'accessLifetimeMs\\":600000', 'accessLifetimeMs\\":1e999')`,
+    ],
+    ['a state with a member too many', String.raw`replace(value, '{\\"', '{\\"more\\":1,\\"')`],
+  ])('when the record is %s, then it counts as absent, and is replaced (F141, F182)', async (name, garbage) => {
+    const file = join(folder, `${name}.db`)
+    await asked(file)
+    const before = await stored(file)
+    const change = `database.exec("UPDATE evergreen_tokens SET value = ${garbage.replaceAll('"', '\\"')} WHERE key <> 'epoch'")`
+    expect(await stored(file, change)).not.toEqual(before)
+    expect(await asked(file)).toMatchObject({ token: 'access-1', calls: 1 })
+    expect(await asked(file)).toEqual({ token: 'access-1', calls: 0, reports: [] })
+  })
+
+  it('when an unknown key sealed the record, then it is left alone (F144)', async () => {
+    const file = join(folder, 'sealed.db')
+    const key = (id: string, byte: number) =>
+      `, encryptionKeys: [{ id: '${id}', key: Uint8Array.from({ length: 32 }, (_, n) => n + ${byte}) }]`
+    await asked(file, '', key('theirs', 1))
+    const theirs = await stored(file)
+    expect(await asked(file, '', key('ours', 2))).toMatchObject({ token: 'access-1', calls: 1 })
+    expect(await stored(file)).toEqual(theirs)
+    expect(await asked(file, '', key('theirs', 1))).toEqual({ token: 'access-1', calls: 0, reports: [] })
+  })
+
   it('when a newer release has given the table one column more, then both share', async () => {
     const file = join(folder, 'wider.db')
     await asked(file)
