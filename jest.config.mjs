@@ -10,7 +10,10 @@ const processes = [
 const guests = [
   'dpop/mutual-tls',
   'dpop/oidc-provider',
+  'sqlite/bun',
+  'sqlite/cli',
   'sqlite/file',
+  'sqlite/places',
   'sqlite/sqlite-store',
   'faults/jsdom',
   'inspector/inspect',

@@ -2,7 +2,8 @@
 // [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--seed N]. A part with 0 is left out. The same seed kills at the same steps, but
 // chance decides which process is killed. Or processes share through another store, which is killed or restarted meanwhile:
 // --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N]. PLACE is redis-aof, redis-rdb, redis-none, cluster or sentinel
-// (CLIENT: node-redis, ioredis), or postgres (CLIENT: pg, postgres); `--on postgres --rounds N` kills and freezes processes instead.
+// (CLIENT: node-redis, ioredis), or postgres (CLIENT: pg, postgres). `--on PLACE --rounds N` with redis-aof, redis-rdb, postgres or sqlite kills and
+// freezes processes instead, and kills or restarts the server every tenth time. SQLite needs Node 22.13, or npm gets Node 24.
 // Needs redis-server, and signals: Linux or macOS. The exit code is 0 only if every promise was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -24,7 +25,7 @@ console.log(
 )
 const parts = []
 const forRounds = { processes: settings.processes, count: settings.rounds, dice: dice(settings.seed, 0) }
-if (settings.on === 'postgres' && settings.rounds > 0) parts.push(() => roundsAtPostgres())
+if (settings.on && settings.rounds > 0) parts.push(() => roundsAt(settings.on))
 else if (settings.on) parts.push(() => topology(settings))
 else if (settings.seconds > 0) {
   parts.push(() => peace({ processes: 50, seconds: settings.seconds, redisUrl: redis.url }))
@@ -47,9 +48,15 @@ try {
 console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
 process.exit(isGood ? 0 : 1)
 
-async function roundsAtPostgres() {
-  const { kind, ports } = await PLACES.postgres()
-  return rounds({ ...forRounds, at: { place: { kind, ports, client: settings.client } } })
+async function roundsAt(on) {
+  const { trouble, ...place } = await PLACES[on]()
+  const [port] = place.ports ?? []
+  // Through a client that tells of each step.
+  const at =
+    place.kind === 'redis'
+      ? { redisUrl: `redis://127.0.0.1:${port}` }
+      : { place: { ...place, client: settings.client } }
+  return rounds({ ...forRounds, at, trouble })
 }
 
 function read() {
@@ -57,6 +64,8 @@ function read() {
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const { values } = parseArgs({ options })
   const { on, client = on === 'postgres' ? 'pg' : 'node-redis' } = values
+  const isOutOfReach = values.rounds > 0 ? ['cluster', 'sentinel', 'redis-none'].includes(on) : on === 'sqlite'
+  if (isOutOfReach) throw new RangeError(`--on ${on} is ${on === 'sqlite' ? 'only' : 'not'} for --rounds`)
   if (on !== undefined && !(on in PLACES)) throw new RangeError(`--on must be one of ${Object.keys(PLACES).join(', ')}`)
   const defaults = {
     rounds: on === undefined ? 100 : 0,

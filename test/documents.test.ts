@@ -107,7 +107,7 @@ describe('given the code of all documents', () => {
       expect(await built.run([file], env)).toEqual({ code: 0, printed: expect.stringMatching(/^ran$/m) })
     }
     const isRedis = ({ code }: { code: string }) => code.includes('redis://')
-    const lacksSqlite = ({ code }: { code: string }) => code.includes('sqliteStore({ file') && !HAS_SQLITE
+    const lacksSqlite = ({ code }: { code: string }) => /sqliteStore\(\{\s*file/.test(code) && !HAS_SQLITE
     const others = codeBlocks().filter((block) => !isRedis(block))
 
     it.each(others.filter((block) => !lacksSqlite(block)))(

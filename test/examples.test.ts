@@ -29,6 +29,7 @@ describe('given an example', () => {
       'own-source',
       [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
     ],
+    ['cli', [/^Usage: my-tool login \[--device\] \| whoami \| logout$/m]],
     ['own-store', [/^the register passes \d+ checks$/m, /^3 managers hold 1 token, after 1 token call$/m]],
     [
       'oauth2',

@@ -1,24 +1,22 @@
-// A shared store of your own, in a folder: npm run example own-store
+// A shared store of your own, in a storage with conditional writes, such as S3: npm run example own-store
 import { createTokenManager, loginPassword } from 'axios-evergreen'
 import { sharedStore } from 'axios-evergreen/store'
 import { startTokenService, tokenRegisterChecks } from 'axios-evergreen/testing'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileRegister } from './file-register.ts'
+import { httpRegister } from './http-register.ts'
+import { startStorage } from './storage.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'own-store-'))
+const storage = await startStorage()
 
 // In a test of yours: for (const { name, run } of checks) it(name, run)
-const checks = tokenRegisterChecks(async () => ({ register: await fileRegister(join(folder, 'checks')) }))
+const checks = tokenRegisterChecks(async () => ({ register: httpRegister(`${storage.address}/checks`) }))
 for (const { run } of checks) await run()
 console.log(`the register passes ${checks.length} checks`)
 
 const service = await startTokenService()
-const managers = await Promise.all(
-  [1, 2, 3].map(async () => {
-    const source = loginPassword({ baseUrl: service.baseUrl, ...service.login })
-    return createTokenManager({ source, store: sharedStore(await fileRegister(join(folder, 'tokens'))) })
+const managers = [1, 2, 3].map(() =>
+  createTokenManager({
+    source: loginPassword({ baseUrl: service.baseUrl, ...service.login }),
+    store: sharedStore(httpRegister(`${storage.address}/tokens`)),
   }),
 )
 const tokens = await Promise.all(managers.map((manager) => manager.getAccessToken()))
@@ -26,4 +24,4 @@ console.log(`${tokens.length} managers hold ${new Set(tokens).size} token, after
 
 await Promise.all(managers.map((manager) => manager.close()))
 await service.close()
-await rm(folder, { recursive: true })
+storage.close()

@@ -33,14 +33,15 @@ const CLIENTS = {
   },
   postgres: {
     postgres: async ([port]) => {
-      const sql = postgres({ host, port, user: 'app', database: 'postgres', max: 2 })
+      const sql = postgres({ host, port, user: 'app', database: 'postgres', max: 2, fetch_types: false })
       return { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }
     },
   },
 }
 
-/** @param place `{ kind, ports, client }` @returns options of a store */
-export async function connect({ kind, ports, client }) {
+/** @param place `{ kind, ports, client }`, or `{ kind: 'sqlite', file }` @returns options of a store */
+export async function connect({ kind, ports, client, file }) {
+  if (kind === 'sqlite') return { file }
   const reached = await CLIENTS[client][kind](ports)
   return kind === 'postgres' ? { pool: reached } : { client: reached }
 }

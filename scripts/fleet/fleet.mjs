@@ -17,8 +17,8 @@ export class Fleet {
   crashes = []
 
   /**
-   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs }`: the processes share at `redisUrl`, or
-   * at `place` (`{ kind, ports, client }`); `everyMs`: time between two requests of a process.
+   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs, history }`: the processes share at `redisUrl`, or
+   * at `place` (`{ kind, ports, client }`, or `{ kind, file, node }`); `history`: a file for the notes of all steps; `everyMs`: time between two requests of a process.
    */
   constructor({ watched, ...settings }) {
     const { service, tokenUrl } = watched
@@ -93,7 +93,9 @@ export class Fleet {
 
   async #start() {
     const name = `worker-${(this.#names += 1)}`
+    const { node } = this.#settings.place ?? {}
     const child = fork(WORKER, {
+      ...(node && { execPath: node, execArgv: ['--no-warnings'] }),
       env: { ...process.env, WORKER: JSON.stringify({ ...this.#settings, name }) },
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     })

@@ -5,5 +5,6 @@ export const library = process.env.EVERGREEN
       ...(await import('axios-evergreen')),
       ...(await import('axios-evergreen/postgres')),
       ...(await import('axios-evergreen/redis')),
+      ...(await import('axios-evergreen/sqlite')),
       ...(await import('axios-evergreen/testing')),
     }

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { setTimeout as pause } from 'node:timers/promises'
+import { nodeWithSqlite } from '../lib/node-sqlite.mjs'
 import { startRedis, startSentinel } from '../lib/redis-server.mjs'
 import { freePort, startServerProcess } from '../lib/server-process.mjs'
 import { library } from './library.mjs'
 
-/** Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. */
+/** Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. A file has no server. */
 export const PLACES = {
   'redis-aof': () => alone('--appendonly', 'yes', '--save', ''),
   'redis-rdb': () => alone('--appendonly', 'no', '--save', '1 1'),
@@ -16,6 +17,7 @@ export const PLACES = {
   cluster,
   sentinel,
   postgres,
+  sqlite,
 }
 
 const cli = (port, ...args) => execFileSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' })
@@ -93,6 +95,12 @@ async function postgres() {
       server = await start()
     },
   }
+}
+
+async function sqlite() {
+  const node = nodeWithSqlite()
+  if (!node) throw new Error('This needs a Node with node:sqlite: 22.13 or newer.')
+  return { kind: 'sqlite', node, file: join(mkdtempSync(join(tmpdir(), 'evergreen-soak-')), 'tokens.db'), times: 0 }
 }
 
 async function createTable(port) {

@@ -1,8 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
+import { unexplainedIn } from '../lib/history.mjs'
+import { readNotes } from './notes.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const STEPS = ['granted', 'exchange sent', 'exchange sent', 'answered', 'settle sent', 'settled']
+/** Between the write of a record and its commit, with the lock of the file. */
+const STEPS_ON_FILE = [...STEPS, 'in a step', 'in a step']
+/** The store is killed, or restarted, before every tenth fall. */
+const ROUNDS_WITHOUT_TROUBLE = 10
 const LATENCY_MS = 40
 /** Long enough for a busy machine, and not longer: most rounds wait until a claim expires, which takes 1.5 times as long. */
 const LIMITS = { exchangeTimeoutMs: 2_000, commandTimeoutMs: 5_000 }
@@ -13,18 +22,23 @@ const CALLS_LOST = 3
  * Processes on one account. In each round the process that renews is killed or frozen at a random step.
  *
  * @param at Where they share: `{ redisUrl }` or `{ place }`, as for `Fleet`.
+ * @param trouble Kills or restarts the store, if it has a server that keeps its data.
  * @returns promises, each with whether it was kept.
  */
-export async function rounds({ count, processes, at, dice }) {
+export async function rounds({ count, processes, at, trouble, dice }) {
+  // Many processes on few cores need so long to take their turn.
+  const accessLifetimeMs = processes > 20 ? 10_000 : 3_000
   console.log(
-    `\n${processes} processes on one account, tokens of 3 s. The one that renews is killed or frozen, ${count} times.`,
+    `\n${processes} processes on one account, tokens of ${accessLifetimeMs / 1_000} s. The one that renews is killed or frozen, ${count} times.`,
   )
-  const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: LATENCY_MS })
-  const fleet = new Fleet({ watched, ...at, ...LIMITS, everyMs: 400 })
+  const watched = await startWatchedService({ accessLifetimeMs, latencyMs: LATENCY_MS })
+  const history = join(mkdtempSync(join(tmpdir(), 'evergreen-history-')), 'steps')
+  const fleet = new Fleet({ watched, ...at, ...LIMITS, everyMs: 400, history })
   await fleet.grow(processes)
   const met = []
   for (let round = 1; round <= count; round += 1) {
-    const step = dice.oneOf(STEPS)
+    if (trouble && round % ROUNDS_WITHOUT_TROUBLE === 0) await trouble()
+    const step = dice.oneOf(at.place?.kind === 'sqlite' ? STEPS_ON_FILE : STEPS)
     const signal = dice.oneOf(['SIGKILL', 'SIGSTOP'])
     const delayMs = dice.oneOf([0, 0, dice.whole(1, 2 * LATENCY_MS)])
     const fallen = await fleet.nextFalls({ step, signal, delayMs })
@@ -39,6 +53,9 @@ export async function rounds({ count, processes, at, dice }) {
   await fleet.end()
   await watched.close()
 
+  const notes = readNotes(history)
+  const flaw = unexplainedIn(notes)
+  rmSync(dirname(history), { recursive: true })
   const failures = met.flatMap((one) => one.failures)
   const unexplained = met.flatMap((one) => one.suspicions).filter((evidence) => evidence === 'unexplained')
   const sum = (name) => met.reduce((total, one) => total + one[name], 0)
@@ -48,6 +65,7 @@ export async function rounds({ count, processes, at, dice }) {
   const twice = watched.twice()
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
+    [flaw === undefined, `${notes.length} notes of steps: ${flaw ?? 'there is an order that explains them all'}`],
     [unexplained.length === 0, `${unexplained.length} suspicions were unexplained`],
     [
       failures.length === 0,

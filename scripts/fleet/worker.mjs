@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { connect } from './clients.mjs'
 import { library } from './library.mjs'
+import { notesIn, postgresStep, redisStep } from './notes.mjs'
 
 const {
   name,
@@ -15,12 +16,14 @@ const {
   redisUrl,
   place,
   prefix,
+  history,
   exchangeTimeoutMs,
   commandTimeoutMs,
   everyMs,
   busyMs = 0,
 } = JSON.parse(process.env.WORKER)
-const { attachBearer, createTokenManager, loginPassword, postgresStore, redisStore } = library
+const { attachBearer, createTokenManager, loginPassword, postgresStore, redisStore, sqliteStore } = library
+const storeFor = { postgres: postgresStore, sqlite: sqliteStore }[place?.kind] ?? redisStore
 
 let seen = nothing()
 let commands = 0
@@ -45,11 +48,15 @@ const redis = place ? undefined : createClient({ url: redisUrl })
 redis?.on('error', () => undefined)
 await redis?.connect()
 
+const note = history ? notesIn(history) : () => () => undefined
 const client = {
-  // Only a command that replaces the record has a text.
-  command: (args) =>
-    watched(redis.sendCommand(args), args.length > 5 ? args[4] : undefined, (put) => Number(put) === 1),
+  command(args) {
+    const step = redisStep(args)
+    // Each read asks for the epoch: the check of histories must know it, even if the store knows it already.
+    return watched(() => redis.sendCommand(step.does === 'read' ? args.slice(0, 4) : args), step)
+  },
 }
+if (place?.kind === 'sqlite') await watchFile()
 
 const http = axios.getAdapter('http')
 const transport = {
@@ -65,7 +72,7 @@ const transport = {
 
 const tokens = createTokenManager({
   source: loginPassword({ baseUrl: tokenUrl, ...login, transport }),
-  store: (place?.kind === 'postgres' ? postgresStore : redisStore)({
+  store: storeFor({
     ...(place ? watchedPool(await connect(place)) : { client }),
     prefix,
     commandTimeoutMs,
@@ -129,20 +136,54 @@ async function isWaiting() {
 
 function watchedPool({ pool, ...others }) {
   if (!pool) return others
-  const query = (statement, values) => watched(pool.query(statement, values), values[1], ({ rows }) => rows.length > 0)
+  const query = (...statement) => watched(() => pool.query(...statement), postgresStep(...statement))
   return { pool: { query } }
 }
 
-/** Reports the steps of a claim. @param text The new record, if any; its part `shown` is not sealed. */
-async function watched(reply, text, hasPut) {
+/** Reports the steps of a claim. */
+async function watched(run, { told, ...step }) {
+  const answered = begun(step)
+  const pending = run()
+  reachIf(isClaimHere, step, 'settle sent')
+  const answer = await pending
+  const outcome = told(answer)
+  answered(outcome)
+  done(step, outcome.replaced)
+  return answer
+}
+
+async function watchFile() {
+  const { watchSqlite } = await import('./watched-sqlite.mjs')
+  let answered
+  watchSqlite({
+    read: (step, begunAt) => begun(step, begunAt)(step),
+    writes(step, begunAt) {
+      answered = begun(step, begunAt)
+      reachIf(isClaimHere, step, 'settle sent')
+    },
+    holds: () => reach('in a step'),
+    put(step) {
+      answered({ replaced: true })
+      done(step, true)
+    },
+  })
+}
+
+function begun(step, begunAt) {
   commands += 1
   seen.commands += 1
-  if (isClaimHere && text) reach('settle sent')
-  const answer = await reply
-  if (isClaimHere && text) reach('settled')
-  if (text && hasPut(answer)) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(text).shown
-  if (isClaimHere && text) reach('granted')
-  return answer
+  return note(step, begunAt)
+}
+
+/** The part `shown` of a record is not sealed. */
+function done(step, isPut) {
+  reachIf(isClaimHere, step, 'settled')
+  if (isPut) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(step.value).shown
+  reachIf(isClaimHere, step, 'granted')
+}
+
+function reachIf(isSo, { does }, step) {
+  if (isSo && does === 'replace') reach(step)
 }
 
 function reach(step) {

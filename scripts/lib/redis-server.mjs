@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { createClient } from 'redis'
 import { freePort, startServerProcess } from './server-process.mjs'
 
-const MISSING = 'There is no redis-server on PATH (Debian: apt-get install redis-server).'
+/** `VALKEY_SERVER` is the path of a valkey-server, which is then used in the place of Redis. */
+export const REDIS_SERVER = process.env.VALKEY_SERVER ?? 'redis-server'
+
+const MISSING = `There is no ${REDIS_SERVER} on PATH (Debian: apt-get install redis-server).`
 
 /** @typedef {Awaited<ReturnType<typeof startRedis>>} RedisServer */
 
@@ -19,7 +22,7 @@ export async function startRedis({ args = [] } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'evergreen-redis-'))
   const given = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...args]
   const start = (/** @type {number} */ port) =>
-    startServerProcess('redis-server', ['--port', String(port), ...given], 'Ready to accept connections')
+    startServerProcess(REDIS_SERVER, ['--port', String(port), ...given], 'Ready to accept connections')
   let { port, server } = await onFreePort(start)
   const url = `redis://127.0.0.1:${port}`
   const client = createClient({ url, socket: { reconnectStrategy: false } }).on('error', () => undefined)
@@ -66,7 +69,7 @@ export async function startSentinel(masterPort, { quorum = 1, settings = [] } = 
     const watches = `sentinel monitor main 127.0.0.1 ${masterPort} ${quorum}`
     const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, watches, ...settings]
     await writeFile(file, `${lines.join('\n')}\n`)
-    return startServerProcess('redis-server', [file, '--sentinel'], '+monitor master main')
+    return startServerProcess(REDIS_SERVER, [file, '--sentinel'], '+monitor master main')
   })
   return {
     port,

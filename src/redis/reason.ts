@@ -15,6 +15,7 @@ const ADVICE = {
   MOVED: 'the server is part of a cluster, pass a cluster client',
   NOAUTH: 'the client gave no password, or a wrong one',
   NOPERM: RIGHTS,
+  NOREPLICAS: 'the server takes no writes with so few replicas, look at them, and at min-replicas-to-write',
   OOM: 'the server is full, give it memory (maxmemory)',
   READONLY: 'the server is a replica, connect to the primary',
   SELF_SIGNED_CERT_IN_CHAIN: CA,
@@ -46,7 +47,8 @@ export function reasonOf(thrown: unknown, client?: object): string {
 
 /** @returns The word that names an error of Redis, alone or within an error of a script: NOAUTH, READONLY, OOM, LOADING. */
 function nameIn(message: string): string | undefined {
-  if (message.includes(`The user executing the script can't run`)) return 'NOPERM'
+  // The first words are those of Valkey 8, the others those of Redis 7.0.
+  if (/ACL failure in script|The user executing the script can't run/.test(message)) return 'NOPERM'
   // The first words are those of Redis, the others those of ioredis 5.
   if (/\(P\|S\)SUBSCRIBE|subscriber mode/.test(message)) return 'SUBSCRIBED'
   return /(?:^-?|: -)([A-Z]{2,}) /.exec(message)?.[1]

@@ -1,5 +1,7 @@
 import { deepEqual, equal, fail, ok } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { recorded, type Step, unexplainedIn } from './history.ts'
 
 /** The same as `TokenRegister` of `axios-evergreen/store`. */
 export interface CheckedRegister {
@@ -16,8 +18,12 @@ interface Opened {
   readonly end?: () => Promise<void>
 }
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 const OWNERS = 20
+const ROUNDS = 25
+/** Meanwhile a register may drop a text too early. */
+const REST_MS = 300
 
 /**
  * Checks what a `TokenRegister` must do, in any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
@@ -141,6 +147,24 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     const registers = await Promise.all(Array.from({ length: OWNERS }, open))
     await Promise.all(registers.map(count))
     equal((await registers[0]?.read(key))?.value, String(OWNERS))
+  },
+
+  async 'an order explains what many owners saw, and nothing is dropped early'(open, key) {
+    const steps: Step[] = []
+    const note = (step: Step) => void steps.push(step)
+    const registers = await Promise.all(Array.from({ length: OWNERS }, async () => recorded(await open(), note)))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // A database may refuse a step. Whether it was executed is then unknown.
+      const turn = async (register: CheckedRegister, owner: number) => {
+        const { value, epoch } = await register.read(key)
+        for (const text of ['first', 'again'])
+          await register.replace(key, value, `${round} ${owner} ${text}`, MINUTE_MS, epoch ?? undefined)
+      }
+      const turns = registers.map((register, owner) => turn(register, owner).catch(() => undefined))
+      await Promise.all(turns)
+      if (round % 5 === 0) await pause(REST_MS)
+    }
+    equal(unexplainedIn(steps), undefined)
   },
 
   async 'the clock does not go back, and the epoch stays'(open, key) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { Client } from 'pg'
 import postgres from 'postgres'
 import { type PostgresClient, postgresRegister } from '../../src/postgres/postgres-register.ts'
 import { reasonOf } from '../../src/postgres/reason.ts'
@@ -75,10 +76,56 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   })
 
   it.each([
-    ['role', (url: string) => url.replace('evergreen@', 'nobody@'), '28000'],
-    ['database', (url: string) => url.replace(/postgres$/, 'elsewhere'), '3D000'],
-  ])('when there is no such %s, then the reason is its code', async (_, change, reason) => {
-    expect(await reasons(world.pool({ connectionString: change(world.url) }))).toEqual(three(reason))
+    ['role', /evergreen@/, 'nobody@', '28000: the server does not let this role in, correct the role, or pg_hba.conf'],
+    ['database', /postgres$/, 'elsewhere', '3D000: the database does not exist, correct its name'],
+  ])('when there is no such %s, then the reason says so', async (_, right, wrong, reason) => {
+    expect(await reasons(world.pool({ connectionString: world.url.replace(right, wrong) }))).toEqual(three(reason))
+  })
+
+  it('when no connection is left for the role, then the reason says what to change', async () => {
+    await world.admin.query('CREATE ROLE crowded LOGIN CONNECTION LIMIT 0')
+    const reason =
+      '53300: no connection is left, make the pools smaller, or raise max_connections or the limit of the role'
+    expect(await reasons(world.pool({ connectionString: as('crowded') }))).toEqual(three(reason))
+  })
+
+  it('when the column key is not unique, then the reason says how to make the table', async () => {
+    await world.admin.query('CREATE TABLE loose (key text, value text, keep_until timestamptz)')
+    const reason =
+      '42P10: the column key of the table is not unique, run the statement that createTableStatement() returns'
+    expect(await reasons(world.pool(), 'loose')).toEqual(['none', 'none', reason])
+  })
+
+  it.each([
+    ['lock_timeout', '55P03: the row is locked for too long, look for open transactions, or raise lock_timeout'],
+    [
+      'statement_timeout',
+      '57014: the statement was cancelled, look for locks on the table, or raise statement_timeout',
+    ],
+  ])('when %s ends a step, then the reason says so, and the next step succeeds', async (setting, reason) => {
+    const register = postgresRegister(world.pool({ options: `-c ${setting}=50` }))
+    await register.replace(KEY, undefined, 'a', HOUR)
+    const holder = await world.admin.connect()
+    await holder.query('BEGIN; SELECT FROM evergreen_tokens FOR UPDATE')
+    expect(reasonOf(await outcome(register.replace(KEY, 'a', 'b', HOUR)))).toBe(reason)
+    await holder.query('COMMIT')
+    holder.release()
+    expect(await register.replace(KEY, 'a', 'b', HOUR)).toBe(true)
+  })
+
+  it('when the server stops, and waits for its clients, then the reason says so', async () => {
+    const server = await startPostgres()
+    const client = new Client({ connectionString: server.url })
+    await client.connect()
+    server.process.kill('SIGTERM') // a smart shutdown
+    const pool = world.pool({ connectionString: server.url })
+    const register = postgresRegister(pool)
+    let reason = 'none'
+    while (!reason.startsWith('57P03')) reason = await register.read(KEY).then(() => 'none', reasonOf)
+    expect(reason).toBe('57P03: the server starts or stops')
+    await client.end()
+    await pool.end()
+    await server.stop()
   })
 
   it('when nobody is at its address, then the reason is that of the system', async () => {

@@ -202,6 +202,11 @@ describeRedis('given a shared record, and trouble with it', () => {
 
   it.each([
     ['NOAUTH: the client gave no password, or a wrong one', [['CONFIG', 'SET', 'requirepass', 's3cret']], ['RESET']],
+    [
+      'NOREPLICAS: the server takes no writes with so few replicas, look at them, and at min-replicas-to-write',
+      [['CONFIG', 'SET', 'min-replicas-to-write', '1']],
+      ['PING'],
+    ],
     ['OOM: the server is full, give it memory (maxmemory)', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
     ['READONLY: the server is a replica, connect to the primary', [['REPLICAOF', '127.0.0.1', '1']], ['PING']],
   ])(

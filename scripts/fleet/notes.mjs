@@ -1,0 +1,62 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+
+/** Of a text the check of histories need only know which one it is. */
+const nameOf = (text) => text && createHash('sha256').update(text).digest('base64url').slice(0, 16)
+
+/** The monotonic clock, which all processes of one machine share, ms. */
+export const monotonicNow = () => Number(process.hrtime.bigint()) / 1e6
+
+/**
+ * Notes the steps of this process in a file. Each note is written at once: the next moment may kill the process.
+ *
+ * @returns Notes the begin of a step (`Step` of `src/testing/history.ts`), and gives a function that notes its answer.
+ */
+export function notesIn(file) {
+  const out = openSync(file, 'a')
+  process.once('exit', () => closeSync(out))
+  const write = (step) => writeSync(out, `${JSON.stringify(step)}\n`)
+  return (step, begunAt = monotonicNow()) => {
+    const { value, expected } = step
+    // A step that Redis did not execute, because it did not know the script, is sent again with the same text.
+    const id = step.does === 'replace' ? nameOf(value) : randomUUID()
+    const begun = { ...step, id, begunAt, value: nameOf(value), expected: nameOf(expected) }
+    if (step.does === 'replace') write(begun)
+    return (answer) =>
+      write({
+        ...begun,
+        endedAt: monotonicNow(),
+        ...answer,
+        ...('value' in answer && { value: nameOf(answer.value) }),
+      })
+  }
+}
+
+/** @returns All notes of a file. A process that was killed may have left half a line. */
+export function readNotes(file) {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line)]
+      } catch {
+        return []
+      }
+    })
+}
+
+/** The step that a command of the Redis store is. `told` reads its answer. */
+export function redisStep([, , , key, ...argv]) {
+  if (argv.length < 2)
+    return { key, does: 'read', told: ([value, , , epoch]) => ({ value: value ?? undefined, epoch }) }
+  const [value, , epoch, expected] = argv
+  return { key, does: 'replace', value, expected, epoch, told: (put) => ({ replaced: Number(put) === 1 }) }
+}
+
+/** The step that a statement of the PostgreSQL store is. */
+export function postgresStep(statement, [key, value, , ...rest]) {
+  if (value === undefined)
+    return { key, does: 'read', told: ({ rows: [row] }) => ({ value: row.value ?? undefined, epoch: row.epoch }) }
+  const [expected, epoch] = statement.startsWith('UPDATE') ? rest : [undefined, ...rest]
+  return { key, does: 'replace', value, expected, epoch, told: ({ rows }) => ({ replaced: rows.length > 0 }) }
+}
