@@ -2,7 +2,7 @@
 import { alone } from './lib/alone.mjs'
 import { committedResults } from './lib/results.mjs'
 
-/** A busy machine may make a run worse, but never better: the best run counts. */
+/** Noise moves a ratio up or down. A change that costs something shows in all runs, so the best run counts. */
 const RUNS = 3
 
 const { scenarios } = await committedResults()

@@ -42,7 +42,7 @@ call](glossary.md#exchange), and all on axios use the same copy of it.
 
 How to read it: each round measures all contestants in turn, in a new random order. A ratio compares a contestant with the reference in
 the same round. The figure is the median of all rounds; the brackets hold the middle half. The row **A/A** measures the
-reference a second time: its difference from 1 is noise, and so is any difference as small. If that noise is more than a quarter of
+reference a second time: its difference from 1 is noise, and so is any difference as small. If that noise, with its brackets, is more than a quarter of
 the distance between the reference and a goal, there is no verdict. A token service over HTTP is the simulated one
 of \`axios-evergreen/testing\`, in a thread of its own.`
 }

@@ -4,7 +4,8 @@ import { Manager, type TokenManager } from './core/token-manager.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 
 /**
- * Creates the manager of one account. The manager makes no token call until a caller asks for a token.
+ * Creates the manager of one account. The manager makes no token call until a caller asks for a token. Give each manager a source of its own: that of
+ * `loginPassword` keeps the time of the last signed answer, so the answers of one manager would look old to another.
  *
  * @example
  * ```ts

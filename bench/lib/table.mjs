@@ -39,10 +39,23 @@ export function reach(reached, text) {
 /**
  * A line under a table: whether a ratio to the reference is at most `limit`.
  *
- * @param again The ratio of the reference to itself (A/A). If it is off by more than a quarter of what the limit allows, there is no verdict.
+ * @param again The ratio of the reference to itself (A/A), with its spread. If any of it is off by more than a quarter of what the limit allows, there
+ * is no verdict.
  */
 export function reachRatio({ value, again, limit }, text) {
-  const isQuiet = Math.abs(again - 1) <= (limit - 1) * NOISE
-  const noise = `A/A ${again.toFixed(3)}${isQuiet ? '' : ': too noisy to tell'}`
+  const isQuiet = isWithin(again, 1, limit - 1)
+  const noise = `A/A ${ratio(again)}${isQuiet ? '' : ': too noisy to tell'}`
   return reach(isQuiet ? value <= limit : undefined, `at most ${limit} × ${text}: ${value.toFixed(3)} × (${noise}).`)
+}
+
+/** The same for what comes on top of the reference, in `unit`. @param again What comes on top of it when it is measured a second time. */
+export function reachBeyond({ value, again, limit }, unit, text) {
+  const isQuiet = isWithin(again, 0, limit)
+  const noise = `A/A ${figure(again.low)} to ${figure(again.high)}${isQuiet ? '' : ': too noisy to tell'}`
+  const verdict = isQuiet ? value <= limit : undefined
+  return reach(verdict, `at most ${figure(limit)} ${unit} ${text}: ${figure(value)} (${noise}).`)
+}
+
+function isWithin({ median, low, high }, expected, distance) {
+  return [median, low, high].every((value) => Math.abs(value - expected) <= distance * NOISE)
 }

@@ -125,7 +125,7 @@ function reached({ quiet, memory }, { heading, ...most }) {
   const bytes = { [EVERGREEN]: memory[EVERGREEN].ratio, [AGAIN]: memory[AGAIN].ratio }
   const line = (what, limit, figures) =>
     reachRatio(
-      { value: figures[EVERGREEN].median, again: figures[AGAIN].median, limit },
+      { value: figures[EVERGREEN].median, again: figures[AGAIN], limit },
       `the ${what} of the reference, ${heading}`,
     )
   const lines = [line('quiet processor time', most.time, quiet)]

@@ -5,7 +5,7 @@ import * as findings from '../lib/findings.mjs'
 import { BASE_URL, checking } from '../lib/in-process-api.mjs'
 import { interleaved } from '../lib/rounds.mjs'
 import { startServices } from '../lib/services.mjs'
-import { figure, ratio, reach, reachRatio, table } from '../lib/table.mjs'
+import { figure, ratio, reach, reachBeyond, reachRatio, table } from '../lib/table.mjs'
 import { tokenCall } from '../lib/token-call.mjs'
 import { costOfWaiting, heapPerWaiter } from '../lib/waiters.mjs'
 
@@ -188,11 +188,13 @@ ${reach(
 
 ${Object.entries(ways)
   .map(([way, heading]) => {
-    const [value, again] = [EVERGREEN, AGAIN].map((each) => cost[way][each].cpu.median)
-    const bytes = heap[way].beyond[EVERGREEN].median
+    const [ours, again] = [EVERGREEN, AGAIN].map((each) => cost[way][each].cpu)
+    const [bytes, bytesAgain] = [EVERGREEN, AGAIN].map((each) => heap[way].beyond[each])
+    const time = { value: ours.median, again, limit: MOST_TIMES[way] }
+    const memory = { value: bytes.median, again: bytesAgain, limit: MOST_BYTES[way] }
     return [
-      reachRatio({ value, again, limit: MOST_TIMES[way] }, `the processor time of the static header, ${heading}`),
-      reach(bytes <= MOST_BYTES[way], `at most ${MOST_BYTES[way]} bytes per waiter, ${heading}: ${figure(bytes)}.`),
+      reachRatio(time, `the processor time of the static header, ${heading}`),
+      reachBeyond(memory, 'bytes', `per waiter, ${heading}`),
     ]
   })
   .flat()

@@ -35,8 +35,9 @@ function startTraffic(variant: 'A' | 'B') {
   const { adapter: inside } = inProcess(({ authorization }) => {
     // The tokens were issued at the moment of the call, because a token call takes no time.
     for (const access of service.issued) if (!ends.has(access)) ends.set(access, time.now() + LIFETIME_MS)
-    left.push((ends.get(String(authorization).slice('Bearer '.length)) ?? -Infinity) - time.now())
-    return 200
+    const leftMs = (ends.get(String(authorization).slice('Bearer '.length)) ?? -Infinity) - time.now()
+    left.push(leftMs)
+    return leftMs > 0 ? 200 : 401
   })
   const api = axios.create({ adapter: inside, baseURL: API })
   attachBearer(api, tokens, { origins: [API] })
@@ -89,3 +90,27 @@ describe.each(['A', 'B'] as const)('given tokens of 60 s by Variant %s, and a re
     },
   )
 })
+
+describe.each(['A', 'B'] as const)(
+  'given an hour of sleep, and a clock that is then set back by two (Variant %s)',
+  (variant) => {
+    it('when nobody read a clock in between, then the token that has ended is sent once, and the 401 mends it (F227)', async () => {
+      const { time, second, left } = startTraffic(variant)
+      await second()
+      time.sleep(HOUR)
+      time.step(-2 * HOUR)
+      for (let n = 0; n < 5; n += 1) await second()
+      expect(left.map((ms) => ms > 0)).toEqual([true, false, true, true, true, true, true])
+    })
+
+    it('when somebody did, then no token that has ended is sent (F227)', async () => {
+      const { time, second, left } = startTraffic(variant)
+      await second()
+      time.sleep(HOUR)
+      await second()
+      time.step(-2 * HOUR)
+      for (let n = 0; n < 5; n += 1) await second()
+      expect(Math.min(...left)).toBeGreaterThan(0)
+    })
+  },
+)

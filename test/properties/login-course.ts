@@ -1,18 +1,24 @@
 import * as fc from 'fast-check'
+import type { Asked } from './login-traffic.ts'
 
 /** Each of them is a login of its own. The service names alice and bob in each answer, and carol in none. */
 export const PEOPLE = ['alice', 'bob', 'carol'] as const
 export type Person = (typeof PEOPLE)[number]
-/** One of the two managers. */
+/** One of the two managers, of the two instances of axios, or of the two fetches. */
 export type Which = 0 | 1
+/** How a request is sent: through `attachBearer`, or through `withBearer`. */
+export type Door = 'axios' | 'fetch'
 
 export const ENDS = ['502', '503', 'lost', '502 after', '503 after', 'lost after', 'refused', 'unknown word'] as const
 export type End = 'accepted' | (typeof ENDS)[number]
 
 export type LoginAct =
   | { readonly act: 'login'; readonly at: Which; readonly who: Person; readonly brings: 'both' | 'refresh' | 'access' }
-  | { readonly act: 'logout' | 'reset' | 'renew' | 'attach' | 'detach'; readonly at: Which }
-  | { readonly act: 'request'; readonly at: Which; readonly times: number; readonly takesMs: number }
+  | { readonly act: 'logout' | 'reset' | 'renew'; readonly at: Which }
+  /** An instance of axios gets the tokens of this manager, instead of those of another one. */
+  | { readonly act: 'attach'; readonly at: Which; readonly on: Which }
+  | { readonly act: 'detach'; readonly on: Which }
+  | ({ readonly act: 'request'; readonly times: number } & Asked)
   /** The API refuses the token that this manager holds. */
   | { readonly act: 'refuse'; readonly at: Which }
   /** How the next token calls end. */
@@ -38,15 +44,18 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
     }),
   },
   { weight: 2, arbitrary: fc.record({ act: fc.constantFrom('logout', 'logout', 'reset'), at }) },
-  { weight: 1, arbitrary: fc.record({ act: fc.constantFrom('attach', 'detach'), at }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('attach'), at, on: at }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('detach'), on: at }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('renew'), at }) },
   {
     weight: 10,
     arbitrary: fc.record({
       act: fc.constant('request'),
+      door: fc.constantFrom('axios', 'axios', 'axios', 'fetch'),
       at,
       times: fc.constantFrom(1, 1, 2, 5),
       takesMs: fc.constantFrom(0, 0, 10, 1_000, 5_000),
+      pauseMs: fc.constantFrom(0, 0, 10, 2_000),
     }),
   },
   { weight: 5, arbitrary: fc.record({ act: fc.constant('refuse'), at }) },

@@ -1,48 +1,20 @@
 import { createTokenManager, memoryStore, TokenError, type TokenManager } from '../../src/index.ts'
-import { INTERNALS, type ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 import type { LoginAct, LoginCommand, LoginCourse } from './login-course.ts'
 import { LoginService } from './login-service.ts'
+import { type Place, type Sent, Traffic } from './login-traffic.ts'
 import { Promises } from './promises.ts'
 
 const MINUTE = 60_000
 
-/** What became of requests. */
-export interface Sent {
-  /** Sendings, the replays included. */
-  requests: number
-  replayed: number
-  /** Requests that were not sent, or not replayed, because their login had ended. */
-  heldBack: number
-}
-
-/** @throws naming the promises that the managers broke on their course. */
+/** @throws naming the promises that the managers and their attachments broke on their course. */
 export async function travelWithLogins(course: LoginCourse, unhandled: unknown[], sent: Sent): Promise<void> {
   const voyage = new LoginVoyage(course, unhandled, sent)
   for (const command of course.commands) await voyage.perform(command)
   await voyage.end()
-}
-
-/** One manager, its attachment, and what its application knows. */
-interface Place {
-  readonly tokens: TokenManager
-  readonly internals: ManagerInternals
-  isAttached: boolean
-  /** The login whose token the manager gave last; undefined: something has happened since. */
-  login: string | undefined
-  /** Counts what the application did that ends a login for certain: `logout()`, `reset()`. */
-  ended: number
-}
-
-interface Request {
-  readonly place: Place
-  readonly takesMs: number
-  /** The login in which the request began; undefined: nobody outside the manager can know, before its first sending. */
-  login: string | undefined
-  readonly ended: number
 }
 
 class LoginVoyage {
@@ -51,15 +23,14 @@ class LoginVoyage {
   readonly #service = new LoginService()
   readonly #register = new TroubledRegister(this.#clock)
   readonly #places: readonly Place[]
+  readonly #traffic: Traffic
   readonly #unhandled: unknown[]
-  readonly #sent: Sent
   /** What has not ended yet. */
   readonly #open = new Set<string>()
   #begun = 0
 
   constructor({ store, draws }: LoginCourse, unhandled: unknown[], sent: Sent) {
     this.#unhandled = unhandled
-    this.#sent = sent
     let drawn = 0
     const random = () => draws[drawn++ % draws.length]!
     const inMemory = memoryStore()
@@ -68,6 +39,7 @@ class LoginVoyage {
       const shared = store === 'memory' ? inMemory : sharedStore(this.#register)
       return placeOf(createTokenManager({ source: this.#service, store: shared, clock, random }))
     })
+    this.#traffic = new Traffic(this.#places, { clock, service: this.#service, promises: this.#promises, sent })
   }
 
   async perform({ what, turns }: LoginCommand): Promise<void> {
@@ -98,6 +70,15 @@ class LoginVoyage {
       case 'register':
         this.#register.is = what.is
         return
+      case 'attach':
+        this.#traffic.attach(what.at, what.on)
+        return
+      case 'detach':
+        this.#traffic.detach(what.on)
+        return
+      case 'request':
+        for (let time = 0; time < what.times; time += 1) this.#watch('request', this.#traffic.request(what))
+        return
     }
     const place = this.#places[what.at]!
     const { tokens } = place
@@ -114,17 +95,10 @@ class LoginVoyage {
       case 'renew':
         this.#watch('renew', tokens.renew())
         return
-      case 'attach':
-      case 'detach':
-        place.isAttached = what.act === 'attach'
-        return
       case 'refuse': {
-        const held = this.#peek(place)
+        const held = this.#traffic.peek(place)
         if (held !== undefined) this.#service.refused.add(held)
-        return
       }
-      case 'request':
-        for (let time = 0; time < what.times && place.isAttached; time += 1) this.#request(place, what.takesMs)
     }
   }
 
@@ -134,47 +108,6 @@ class LoginVoyage {
     const access = brings !== 'refresh' && { accessToken, accessLifetimeMs }
     const refresh = brings !== 'access' && { refreshToken, refreshLifetimeMs }
     this.#watch('adopt', place.tokens.adopt({ ...access, ...refresh, subject }))
-  }
-
-  /** As an attachment sends it: see "Whose request is it?" in the documents of the design. */
-  #request(place: Place, takesMs: number): void {
-    this.#peek(place)
-    const request: Request = { place, takesMs, login: place.login, ended: place.ended }
-    this.#watch('request', this.#send(request))
-  }
-
-  async #send(request: Request): Promise<void> {
-    const { tokens, internals } = request.place
-    const begun = internals.login?.()
-    const token = tokens.peekAccessToken() ?? (await internals.awaitToken?.())
-    if (token === undefined || internals.login?.() !== begun) return void (this.#sent.heldBack += 1)
-    if (await this.#answered(request, token)) return
-    if (internals.login?.() !== begun) return void (this.#sent.heldBack += 1)
-    const next = await tokens.replaceAccessToken(token)
-    if (internals.login?.() !== begun) return void (this.#sent.heldBack += 1)
-    this.#sent.replayed += 1
-    await this.#answered(request, next)
-  }
-
-  /** @returns Whether the API accepts the token. */
-  async #answered(request: Request, token: string): Promise<boolean> {
-    const { must } = this.#promises
-    const { place, takesMs } = request
-    const login = this.#service.loginOf(token)
-    this.#sent.requests += 1
-    must(login !== undefined, 'a token is one that was issued')
-    request.login ??= login
-    must(login === request.login, `a request of ${request.login} never has a token of ${login}`)
-    must(request.ended === place.ended, 'a request from before a logout is not sent after it')
-    if (takesMs > 0) await new Promise<void>((resolve) => this.#clock.setTimer(resolve, takesMs))
-    return !this.#service.refused.has(token)
-  }
-
-  /** @returns The token that the manager gives at this moment: from now on the application knows its login. */
-  #peek(place: Place): string | undefined {
-    const token = place.tokens.peekAccessToken()
-    if (token !== undefined) place.login = this.#service.loginOf(token)
-    return token
   }
 
   #watch(what: string, ends: Promise<unknown>): void {
@@ -206,10 +139,12 @@ class LoginVoyage {
 }
 
 function placeOf(tokens: TokenManager): Place {
-  const internals = (tokens as unknown as Record<typeof INTERNALS, ManagerInternals>)[INTERNALS]
-  const place: Place = { tokens, internals, isAttached: true, login: undefined, ended: 0 }
+  const place: Place = { tokens, login: undefined, changes: 0, ended: 0 }
   // Somebody has logged in or out: the next token tells who.
-  tokens.on('loginChanged', () => (place.login = undefined))
+  tokens.on('loginChanged', () => {
+    place.login = undefined
+    place.changes += 1
+  })
   tokens.on('anomaly', () => undefined)
   tokens.on('storeUnavailable', () => undefined)
   return place

@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { realProcess } from '../support/real-process.ts'
 import { type LoginAct, loginCourses } from './login-course.ts'
-import { type Sent, travelWithLogins } from './login-voyage.ts'
+import { nothingSent } from './login-traffic.ts'
+import { travelWithLogins } from './login-voyage.ts'
 import { patience, runs } from './runs.ts'
 
 const unhandled: unknown[] = []
@@ -25,17 +26,17 @@ beforeEach(() => {
 
 const USUAL = 400
 
-describe('given two managers, three people who log in and out, and requests in flight', () => {
+describe('given two managers, attachments that come and go, three people who log in and out, and requests in flight', () => {
   it(
     'then no request has the token of another login, and everything ends (F209, F210)',
     async () => {
-      const sent: Sent = { requests: 0, replayed: 0, heldBack: 0 }
+      const sent = nothingSent()
       await fc.assert(
         fc.asyncProperty(loginCourses, (course) => travelWithLogins(course, unhandled, sent)),
         runs(USUAL),
       )
       // These courses go where the promises could be broken.
-      expect(Math.min(sent.requests, sent.replayed, sent.heldBack)).toBeGreaterThan(USUAL / 10)
+      expect(Math.min(...Object.values(sent))).toBeGreaterThan(USUAL / 10)
     },
     patience(USUAL),
   )
@@ -48,10 +49,10 @@ describe('given a login that the store could not be told, and the store has kept
       { act: 'login', at: 1, who: 'carol', brings: 'both' },
       { act: 'register', is: 'down' },
       { act: 'login', at: 1, who: 'alice', brings: 'both' },
-      { act: 'request', at: 1, times: 1, takesMs: 10 },
+      { act: 'request', door: 'axios', at: 1, times: 1, takesMs: 10, pauseMs: 0 },
       { act: 'refuse', at: 1 },
     ]
-    const sent: Sent = { requests: 0, replayed: 0, heldBack: 0 }
+    const sent = nothingSent()
     const commands = acts.map((what) => ({ what, turns: undefined }))
     await travelWithLogins({ store: 'register', draws: [0], commands }, unhandled, sent)
     expect(sent).toMatchObject({ requests: 1, replayed: 0 })

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import { originCourses } from './origin-course.ts'
+import { loopbackNet, memoryNet, type Net } from './origin-nets.ts'
+import { nothingMet, travelAcrossOrigins } from './origin-world.ts'
+import { patience, runs } from './runs.ts'
+
+const NETS: [string, number, boolean, () => Promise<Net>][] = [
+  ['the http adapter, over a network in memory', 600, true, async () => memoryNet()],
+  ['the http adapter', 100, false, () => loopbackNet('http')],
+  ['the fetch adapter', 150, false, () => loopbackNet('fetch')],
+  ['the http adapter over HTTP/2', 100, false, () => loopbackNet('http', 2)],
+]
+
+describe.each(NETS)(
+  'given two instances with a manager each, transports, shared headers, redirects and broken answers (%s)',
+  (_, usual, mayMutate, open) => {
+    let net: Net
+    beforeAll(async () => {
+      net = await open()
+    })
+    afterAll(() => net.close())
+
+    it(
+      'then no other origin hears a token, and no header keeps one (F42, F218, F219, P14)',
+      async () => {
+        const met = nothingMet()
+        await fc.assert(
+          fc.asyncProperty(originCourses(mayMutate), (course) => travelAcrossOrigins(course, net, met)),
+          runs(usual),
+        )
+        // These courses go where a token could leak.
+        expect(Math.min(...Object.values(met))).toBeGreaterThan(usual / 20)
+      },
+      patience(usual),
+    )
+  },
+)
