@@ -128,7 +128,7 @@ class OriginWorld {
   }
 
   #address({ spelling, mutated, to, from }: Asked, id: number): { url: string; baseURL?: string } {
-    const home = this.#net.homes[from] ?? this.#net.homes[0]
+    const home = this.#net.homes[from === 1 ? 1 : 0]
     if (mutated !== undefined) return { url: mutated.replace(/\{(\d+)\}/g, (_, at) => this.#origin(Number(at), home)) }
     return SPELLINGS[spelling]!(this.#origin(to, home), `/${id}/0`, home)
   }
@@ -141,7 +141,7 @@ class OriginWorld {
 
   /** Paths are `/<request>/<hop>`; others are those of addresses that were changed. */
   #answer(path: string): Answer {
-    const [, id, at] = /^\/(\d+)\/(\d+)/.exec(new URL(path, 'http://any').pathname) ?? []
+    const [, id, at] = /^\/(\d+)\/(\d+)/.exec(path) ?? []
     const asked = this.#course.asked[Number(id)]
     if (!asked) return { status: 200 }
     const hop = asked.hops[Number(at)]
@@ -179,7 +179,7 @@ class OriginWorld {
   #notBare(origin: string, text: string, tokens: readonly number[]): void {
     const [, id] = /(?:^|\s|\n)\/(\d+)\/0/.exec(text) ?? []
     const asked = this.#course.asked[Number(id)]
-    if (!asked || asked.mutated !== undefined || asked.spelling > 2 || this.#net.homes[asked.from] !== origin) return
+    if (!asked || asked.mutated !== undefined || asked.spelling > 2 || this.#net.homes.indexOf(origin) !== asked.from) return
     // The instance may have it from another request.
     const isOwn =
       asked.transport !== 'none' || this.#course.asked.some(({ transport }) => transport.endsWith('instance'))
