@@ -1,7 +1,9 @@
-import { describe, expect, it } from '@jest/globals'
-import axios, { type AxiosAdapter, type AxiosError, type InternalAxiosRequestConfig } from 'axios'
-import axiosRetry from 'axios-retry'
-import { attachBearer, clientCredentials } from '../../src/index.ts'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, jest } from '@jest/globals'
+import axios, { type AxiosAdapter, type AxiosError, type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
+import axiosRetry, { exponentialDelay } from 'axios-retry'
+import { attachBearer, clientCredentials, isTokenError } from '../../src/index.ts'
+import { startLogins } from '../client/support/logins.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { refusal, startApi } from './support/api-server.ts'
@@ -169,6 +171,87 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 })
+
+describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which sends requests again', (library) => {
+  /** @param meanwhile Runs before a request is sent again. */
+  const retrying = (api: AxiosInstance, meanwhile: () => void) => {
+    if (library === 'axios-retry') axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: () => void meanwhile() })
+    else
+      api.interceptors.response.use(undefined, (error: AxiosError) => {
+        if (error.response === undefined) throw error
+        meanwhile()
+        return api.request(error.config!)
+      })
+  }
+
+  it('when somebody else logs in meanwhile, then that is a new request of the new login (F209)', async () => {
+    const logins = startLogins()
+    logins.logIn('ALICE')
+    const server = await startApi((_request, index) => (index === 0 ? { status: 503 } : {}))
+    const api = axios.create({ baseURL: server.baseUrl, proxy: false })
+    attachBearer(api, logins.tokens)
+    retrying(api, () => logins.logIn('BOB'))
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer ALICE', 'Bearer BOB'])
+  })
+
+  it('when the request is aborted at the logout, then it is not sent as somebody else (F209)', async () => {
+    const logins = startLogins()
+    logins.logIn('ALICE')
+    const server = await startApi((_request, index) => (index === 0 ? { status: 503 } : {}))
+    const api = axios.create({ baseURL: server.baseUrl, proxy: false })
+    attachBearer(api, logins.tokens)
+    const ofAlice = new AbortController()
+    retrying(api, () => {
+      ofAlice.abort()
+      logins.logOut()
+      logins.logIn('BOB')
+    })
+    expect(axios.isCancel(await failureOf(api.get('/', { signal: ofAlice.signal })))).toBe(true)
+    expect(server.bearers).toEqual(['Bearer ALICE'])
+  })
+})
+
+describe('given the delays of axios-retry that docs/migrating.md shows', () => {
+  it('when no token can be had until later, then the request is sent again at retryAt, and after a 503 by the usual delay (F161)', async () => {
+    const service = await startTokenService()
+    const clock = manualClock()
+    jest.spyOn(Date, 'now').mockImplementation(() => clock.wallNow())
+    try {
+      service.failNext('obtain', { status: 503 })
+      service.failNext('resource', { status: 503 })
+      const api = axios.create({ baseURL: service.baseUrl })
+      const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+      attachBearer(api, managerOf(source, { clock, retry: { maxAttempts: 1 } }))
+      const delays: number[] = []
+      const told: unknown[] = []
+      axiosRetry(api, {
+        retries: 2,
+        retryDelay(count, error) {
+          delays.push(documentedDelay()(count, error))
+          told.push(isTokenError(error) ? error.retryAt : error.status)
+          return 0
+        },
+        onRetry: () => clock.advance(delays.at(-1)!),
+      })
+      const startedAt = clock.wallNow()
+      expect((await api.get('/')).status).toBe(200)
+      expect([delays[0], told]).toEqual([(told[0] as number) - startedAt, [expect.any(Number), 503]])
+      expect(delays[0]).toBeGreaterThan(1_000)
+      expect([service.count('obtain'), service.count('resource')]).toEqual([2, 2])
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+/** @returns `retryDelay` of the page. */
+function documentedDelay(): (count: number, error: AxiosError) => number {
+  const [, code] = /axiosRetry\(api, \{\s+retryDelay: (.*?),\n\}\)/s.exec(readFileSync('docs/migrating.md', 'utf8'))!
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own page
+  const make = new Function('isTokenError', 'exponentialDelay', `return ${code}`)
+  return make(isTokenError, exponentialDelay) as (count: number, error: AxiosError) => number
+}
 
 describe('given a retry by hand in a response interceptor, the old way', () => {
   it('when it sends error.config again, then the token of the moment is sent, and wrappers do not nest', async () => {

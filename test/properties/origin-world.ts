@@ -179,7 +179,8 @@ class OriginWorld {
   #notBare(origin: string, text: string, tokens: readonly number[]): void {
     const [, id] = /(?:^|\s|\n)\/(\d+)\/0/.exec(text) ?? []
     const asked = this.#course.asked[Number(id)]
-    if (!asked || asked.mutated !== undefined || asked.spelling > 2 || this.#net.homes.indexOf(origin) !== asked.from) return
+    if (!asked || asked.mutated !== undefined || asked.spelling > 2 || this.#net.homes.indexOf(origin) !== asked.from)
+      return
     // The instance may have it from another request.
     const isOwn =
       asked.transport !== 'none' || this.#course.asked.some(({ transport }) => transport.endsWith('instance'))
