@@ -175,7 +175,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
 describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which sends requests again', (library) => {
   /** @param meanwhile Runs before a request is sent again. */
   const retrying = (api: AxiosInstance, meanwhile: () => void) => {
-    if (library === 'axios-retry') axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: () => void meanwhile() })
+    if (library === 'axios-retry') axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: meanwhile })
     else
       api.interceptors.response.use(undefined, (error: AxiosError) => {
         if (error.response === undefined) throw error
@@ -248,9 +248,10 @@ describe('given the delays of axios-retry that docs/migrating.md shows', () => {
 /** @returns `retryDelay` of the page. */
 function documentedDelay(): (count: number, error: AxiosError) => number {
   const [, code] = /axiosRetry\(api, \{\s+retryDelay: (.*?),\n\}\)/s.exec(readFileSync('docs/migrating.md', 'utf8'))!
+  type Make = (...given: unknown[]) => (count: number, error: AxiosError) => number
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own page
-  const make = new Function('isTokenError', 'exponentialDelay', `return ${code}`)
-  return make(isTokenError, exponentialDelay) as (count: number, error: AxiosError) => number
+  const make = new Function('isTokenError', 'exponentialDelay', `return ${code}`) as Make
+  return make(isTokenError, exponentialDelay)
 }
 
 describe('given a retry by hand in a response interceptor, the old way', () => {

@@ -108,7 +108,7 @@ const asked = (mayMutate: boolean): fc.Arbitrary<Asked> =>
     ),
     isRefused: fc.boolean(),
     turns: fc.nat({ max: 3 }),
-  }) as fc.Arbitrary<Asked>
+  })
 
 /** @param mayMutate Whether addresses may lead to any name: not over a real network. */
 export const originCourses = (mayMutate: boolean): fc.Arbitrary<OriginCourse> =>

@@ -129,7 +129,10 @@ function overHttp2(on: Handlers) {
     request.resume()
     on.hear(`http://${headers[':authority']}`, [url, JSON.stringify(headers)].join('\n'))
     const { status, location, cut } = on.answer(url)
-    if (cut) return void response.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+    if (cut) {
+      response.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+      return
+    }
     response.writeHead(status, location === undefined ? {} : { location })
     response.end('{}')
   })

@@ -77,11 +77,11 @@ class OriginWorld {
     const results = await Promise.allSettled(this.#course.asked.map((one, id) => this.#send(one, id)))
     for (const result of results) {
       const ended: unknown = result.status === 'fulfilled' ? result.value : result.reason
-      this.#must(!/secret-of/.test(inspect(ended)), 'what a request ends with prints no token')
+      this.#must(!inspect(ended).includes('secret-of'), 'what a request ends with prints no token')
     }
-    this.#must(!/secret-of/.test(JSON.stringify(this.#shared)), 'headers that requests share hold no token')
+    this.#must(!JSON.stringify(this.#shared).includes('secret-of'), 'headers that requests share hold no token')
     for (const { defaults } of this.#instances)
-      this.#must(!/secret-of/.test(JSON.stringify(defaults.headers)), 'the defaults hold no token')
+      this.#must(!JSON.stringify(defaults.headers).includes('secret-of'), 'the defaults hold no token')
   }
 
   close(): void {
