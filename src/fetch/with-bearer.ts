@@ -58,7 +58,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const settings: BearerSettings<Response> = bearerSettings('withBearer', options)
   const { header, text, refuses, dpop } = settings
   const access = accessTo(tokens)
-  const origins = new Set(grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins'))
+  const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
   const prover = dpop && proverOf(dpop, access)
   const grantee: Grantee<Response> = Object.freeze({
     access,
@@ -72,19 +72,27 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
 
   function reportBare(origin: string): void {
     if (reported.has(origin) || reported.size > 99) return
-    const message = `A request to ${origin} went out without a token: only ${[...origins].join(', ')} may have it`
+    const message = `A request to ${origin} went out without a token: only ${origins.join(', ')} may have it`
     if (access.anomaly('origin-not-allowed', message)) reported.add(origin)
   }
 
   /** @returns The origin, if the request may have the token. */
   function grantedOrigin(input: Input, init: Init | undefined): string | undefined {
+    const origin = originOf(input)
+    if (origin === undefined) return undefined
+    if (hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
+    if (origins.includes(origin)) return origin
+    reportBare(origin === 'null' ? 'an address without an origin' : origin)
+    return undefined
+  }
+
+  /** @returns Where the call leads. An address that begins with an allowed origin needs no parser. */
+  function originOf(input: Input): string | undefined {
+    const known = typeof input === 'string' && origins.find((origin) => input.startsWith(`${origin}/`))
+    if (known) return known
     const url = urlOf(input)
     // Without a URL, or with a user in it, fetch refuses the request and says why.
-    if (!url || url.username || url.password) return undefined
-    if (hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
-    if (origins.has(url.origin)) return url.origin
-    reportBare(url.origin === 'null' ? 'an address without an origin' : url.origin)
-    return undefined
+    return url && !url.username && !url.password ? url.origin : undefined
   }
 
   const wrapped = (input: Input, init?: Init): Promise<Response> => {
