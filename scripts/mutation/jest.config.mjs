@@ -11,14 +11,19 @@ const folder = join(project, 'coverage', 'mutation')
 const rooms = {
   core: /./,
   service: /./,
-  redis: /^(sharing|outage|garbage)\./,
+  redis: /^(sharing|outage|garbage|clients|trouble|redis-store)\./,
+  postgres: /^(postgres-register|trouble|table|postgres-store)\./,
+  sqlite: /^sqlite-store\./,
   store: /./,
   oauth2: /^(answers|refusals|request|options)\./,
   web: /./,
   client: /./,
   fetch: /./,
+  dpop: /^(dpop-key|proofs|requests|token-calls)\./,
   axios: /^(attach|replay|redirects|waiting)\./,
 }
+/** Slow tests that nothing else covers run, too: those of SQLite. */
+const isSlow = (room, name) => room !== 'sqlite' && slowTests.includes(`<rootDir>/test/${room}/${name}`)
 // A few files import all test files: to load a file takes longer than to run its tests, and each mutant loads all files that
 // reach it. Tests with nock, a proxy or changed globals stay apart, because
 // they would disturb others.
@@ -26,8 +31,7 @@ mkdirSync(folder, { recursive: true })
 const groups = new Map()
 for (const [room, names] of Object.entries(rooms)) {
   for (const name of readdirSync(join(project, 'test', room))) {
-    if (!name.endsWith('.test.ts') || !names.test(name) || slowTests.includes(`<rootDir>/test/${room}/${name}`))
-      continue
+    if (!name.endsWith('.test.ts') || !names.test(name) || isSlow(room, name)) continue
     const file = join(project, 'test', room, name)
     const isApart = /'nock'|HTTP_PROXY|defineProperty\(globalThis/.test(readFileSync(file, 'utf8'))
     const group = isApart ? basename(file, '.test.ts') : room

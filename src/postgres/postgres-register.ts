@@ -1,11 +1,18 @@
 import { member } from '../core/thrown.ts'
 import { ForeignAnswer } from '../store/reason.ts'
-import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
+import type { TokenRegister } from '../store/token-register.ts'
 import { DEFAULT_TABLE, quoted } from './table.ts'
 
 /** A `pg` Pool, or anything that runs one statement in a transaction of its own. */
 export interface PostgresClient {
   query(text: string, values: unknown[]): Promise<{ rows: readonly unknown[] }>
+}
+
+interface Row {
+  readonly now: number
+  readonly value: string | null
+  readonly epoch: string
+  readonly replica: boolean
 }
 
 /**
@@ -23,46 +30,43 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
   const { read, readWithoutEpoch, replacing } = statementsFor(quoted(table))
   let isEpochRefused = false
 
-  async function rowsOf(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    const answer = (await pool.query(text, values)) as { rows?: unknown } | undefined
-    if (!Array.isArray(answer?.rows)) throw new ForeignAnswer('query(text, values) must answer { rows }')
-    return answer.rows as unknown[]
+  /** @returns undefined if the client answers with anything else, which the store reports. */
+  async function rowsOf(text: string, values: unknown[]): Promise<readonly unknown[] | undefined> {
+    return ((await pool.query(text, values)) as { rows: unknown[] } | undefined)?.rows
   }
 
   async function rowOf(key: string): Promise<unknown> {
     if (!isEpochRefused)
       try {
-        return (await rowsOf(read, [key]))[0]
+        return (await rowsOf(read, [key]))?.[0]
       } catch (thrown) {
         if (!REFUSALS.includes(codeOf(thrown))) throw thrown
       }
-    const [row] = await rowsOf(readWithoutEpoch, [key])
+    const rows = await rowsOf(readWithoutEpoch, [key])
     // What is refused was the epoch, and not the table.
     isEpochRefused = true
-    return row
+    return rows?.[0]
   }
 
   return {
     kind: 'postgres',
 
-    async read(key): Promise<RegisterReading> {
-      const row = ((await rowOf(key)) ?? {}) as Partial<Record<'now' | 'value' | 'epoch' | 'replica', unknown>>
-      const { value, epoch, replica } = row
-      const now = Number(row.now)
-      if (Number.isNaN(now)) throw new ForeignAnswer('query(text, values) must answer rows that are objects')
-      if (typeof (value ?? '') !== 'string') throw new ForeignAnswer('query(text, values) must answer texts as strings')
+    async read(key) {
+      const { now, value, epoch = null, replica } = ((await rowOf(key)) ?? {}) as Partial<Row>
       if (replica === true) throw Object.assign(new Error('replica'), { code: '25006' })
-      return { now, epoch: typeof epoch === 'string' ? epoch : null, ...(typeof value === 'string' && { value }) }
+      return { now: Number(now), epoch, value: value ?? undefined }
     },
 
     async replace(key, expected, value, keepMs, epoch) {
       const values = [key, value, keepMs, ...[expected, epoch].filter((given) => given !== undefined)]
       try {
-        return (await rowsOf(replacing(expected !== undefined, epoch !== undefined), values)).length > 0
+        const rows = await rowsOf(replacing(expected !== undefined, epoch !== undefined), values)
+        if (rows) return rows.length > 0
       } catch (thrown) {
         if (codeOf(thrown) === SERIALIZATION_FAILURE) return false
         throw thrown
       }
+      throw new ForeignAnswer()
     },
   }
 }

@@ -1,6 +1,6 @@
-import { ownOptions } from '../core/option-checks.ts'
+import { namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
-import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { type PostgresClient, postgresRegister } from './postgres-register.ts'
 import { reasonOf } from './reason.ts'
 
@@ -26,6 +26,10 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function postgresStore(options: PostgresStoreOptions): TokenStore {
-  const own = ownOptions('The options of postgresStore', options, ['pool', 'table', ...SHARED_OPTIONS])
+  const own = ownOptions(
+    'The options of postgresStore',
+    options,
+    namesOf<PostgresStoreOptions>({ pool: true, table: true, ...SHARED }),
+  )
   return storeOn(postgresRegister(own.pool, own.table), own, reasonOf)
 }

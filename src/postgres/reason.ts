@@ -1,4 +1,4 @@
-import { reasonIn } from '../store/reason.ts'
+import { ForeignAnswer, reasonIn } from '../store/reason.ts'
 
 /** Advice by SQLSTATE code (PostgreSQL manual, appendix A). */
 const ADVICE = {
@@ -26,5 +26,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^SASL: /, 'the password is missing or cannot be used'],
 ]
 
-export const reasonOf = (thrown: unknown): string =>
-  reasonIn(thrown, ADVICE, (message) => WORDS.find(([words]) => words.test(message))?.[1])
+export function reasonOf(thrown: unknown): string {
+  if (thrown instanceof ForeignAnswer)
+    return 'query(text, values) must answer { rows } of objects, with texts as strings'
+  return reasonIn(thrown, ADVICE, (message) => WORDS.find(([words]) => words.test(message))?.[1])
+}

@@ -38,14 +38,8 @@ export function commandOf(client: RedisClient): Command {
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>
 const isMethod = (value: unknown): value is Method => typeof value === 'function'
 
-/** How long steps wait for the first step of a client, which loads the script. Its connection may be dead. */
+/** How long steps wait for the step that loads the script. Its connection may be dead. */
 const LOADING_MS = 1_000
-
-interface Load {
-  readonly ended: Promise<unknown>
-  readonly at: number
-  isOver: boolean
-}
 
 /**
  * A Lua script. Redis runs it by its digest. One step of each client sends the text if Redis does not know the digest, and the others wait for that
@@ -53,7 +47,7 @@ interface Load {
  */
 export class Script {
   readonly #text: string
-  readonly #loads = new WeakMap<object, Load>()
+  readonly #loads = new WeakMap<object, { readonly ended: Promise<unknown>; readonly at: number }>()
   #digest: Promise<string> | undefined
 
   constructor(text: string) {
@@ -70,24 +64,22 @@ export class Script {
         if (!/^NOSCRIPT|- NoScriptError: /.test(messageOf(thrown))) throw thrown
         return otherwise()
       })
-    const known = this.#loads.get(client)
-    if (!known) return this.#loading(client, byDigest(load))
-    if (isPending(known)) await known.ended
+    const loaded = () => {
+      const { ended, at = 0 } = this.#loads.get(client) ?? {}
+      return Date.now() - at < LOADING_MS ? ended : undefined
+    }
+    await loaded()
     return byDigest(async () => {
-      const latest = this.#loads.get(client)
-      // Redis has restarted, or this is another node of a cluster.
-      if (!latest || latest.isOver) return this.#loading(client, load())
-      if (isPending(latest)) await latest.ended
+      if (!loaded()) return this.#loading(client, load())
+      await loaded()
+      // This is another node of a cluster.
       return byDigest(load)
     })
   }
 
   #loading(client: object, step: Promise<unknown>): Promise<unknown> {
-    const over = () => void (load.isOver = true)
-    const load: Load = { ended: step.then(over, over), at: Date.now(), isOver: false }
-    this.#loads.set(client, load)
+    const over = () => void this.#loads.delete(client)
+    this.#loads.set(client, { ended: step.then(over, over), at: Date.now() })
     return step
   }
 }
-
-const isPending = ({ isOver, at }: Load) => !isOver && Date.now() - at < LOADING_MS

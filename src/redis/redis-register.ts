@@ -1,5 +1,5 @@
 import { ForeignAnswer } from '../store/reason.ts'
-import type { RegisterReading, TokenRegister } from '../store/token-register.ts'
+import type { TokenRegister } from '../store/token-register.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
 /** No record is longer. Of a longer value, the script reads only enough to tell that it is no record. */
@@ -46,39 +46,28 @@ export function redisRegister(client: RedisClient): TokenRegister {
   const epochs = new Map<string, string>()
   return {
     kind: 'redis',
-    async read(key): Promise<RegisterReading> {
+    async read(key) {
       const known = epochs.get(key)
       const reply = await SCRIPT.run(client, command, key, known === undefined ? [] : ['known'])
-      if (!Array.isArray(reply)) throw foreign()
-      const [value, seconds, micros, asked] = reply as unknown[]
-      const now = Number(text(seconds)) * 1_000 + Math.floor(Number(text(micros)) / 1_000)
-      if (Number.isNaN(now)) throw foreign()
-      const epoch = known ?? text(asked)
+      const [value, seconds, micros, epoch = known] = Array.isArray(reply) ? reply.map(text) : []
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
-      if (epoch !== '') epochs.set(key, epoch)
-      // Some clients answer undefined for null.
-      const isAbsent = (value ?? undefined) === undefined
-      return { now, epoch: epoch === '' ? null : epoch, ...(!isAbsent && { value: readable(text(value)) }) }
+      if (epoch) epochs.set(key, epoch)
+      const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+      // Clients read bytes that are no UTF-8 as another text, which no process could name as the one that it expects.
+      return { now, epoch: epoch === '' ? null : epoch, value: String(value).includes('\ufffd') ? '' : value }
     },
     async replace(key, expected, value, keepMs, epoch = '') {
       const args = [value, String(Math.ceil(keepMs)), epoch]
       const stored = text(await SCRIPT.run(client, command, key, expected === undefined ? args : [...args, expected]))
-      if (!['1', '0', '-1'].includes(stored)) throw foreign()
       if (stored === '-1') epochs.delete(key)
+      if (!['1', '0', '-1'].includes(stored ?? '')) throw new ForeignAnswer()
       return stored === '1'
     },
   }
 }
 
-/** Clients read bytes that are no UTF-8 as another text, which no process could name as the one that it expects. */
-const readable = (value: string) => (value.includes('\ufffd') ? '' : value)
-
-/** Some clients answer with bytes. Others parse a text that looks like JSON. */
-function text(reply: unknown): string {
+/** Some clients answer with bytes, and undefined for null. Others parse a text that looks like JSON: the store reports what is no text. */
+function text(reply: unknown): string | undefined {
   if (ArrayBuffer.isView(reply)) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(reply as Uint8Array)
-  if (typeof reply === 'string') return reply
-  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
-  throw foreign()
+  return typeof reply === 'number' || typeof reply === 'bigint' ? String(reply) : ((reply ?? undefined) as string)
 }
-
-const foreign = () => new ForeignAnswer('the client must answer with the reply of Redis, unchanged')

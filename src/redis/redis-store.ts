@@ -1,6 +1,6 @@
-import { ownOptions } from '../core/option-checks.ts'
+import { namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
-import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import type { RedisClient } from './command.ts'
 import { reasonOf, watch } from './reason.ts'
 import { redisRegister } from './redis-register.ts'
@@ -31,7 +31,7 @@ export interface RedisStoreOptions extends SharedStoreOptions {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {
-  const own = ownOptions('The options of redisStore', options, ['client', ...SHARED_OPTIONS])
+  const own = ownOptions('The options of redisStore', options, namesOf<RedisStoreOptions>({ client: true, ...SHARED }))
   const register = redisRegister(own.client)
   watch(own.client)
   return storeOn(register, own, (thrown) => reasonOf(thrown, own.client))

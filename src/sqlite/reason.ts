@@ -21,26 +21,20 @@ const ADVICE = {
 }
 
 /** The primary result codes that node:sqlite gives as numbers (SQLite, "Result and Error Codes"). */
-const CODES = new Map<number, string>([
-  ...([
-    [5, 'BUSY'],
-    [6, 'LOCKED'],
-    [8, 'READONLY'],
-    [10, 'IOERR'],
-    [11, 'CORRUPT'],
-  ] as const),
-  ...([
-    [13, 'FULL'],
-    [14, 'CANTOPEN'],
-    [26, 'NOTADB'],
-  ] as const),
-])
+const CODES: Readonly<Record<number, string>> = {
+  5: 'BUSY',
+  6: 'LOCKED',
+  8: 'READONLY',
+  10: 'IOERR',
+  11: 'CORRUPT',
+  13: 'FULL',
+  14: 'CANTOPEN',
+  26: 'NOTADB',
+}
 
+const OPEN = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [
-    /within a transaction/,
-    'the database has an open transaction, which could be rolled back: pass a connection of its own',
-  ],
+  [/within a transaction/, OPEN],
   [/no such column|has no column|NOT NULL constraint/, 'the table has other columns than this store makes'],
   [/not open|closed database/, 'the database is closed: close the manager first'],
 ]
@@ -50,7 +44,7 @@ export function reasonOf(thrown: unknown): string {
   const [number, given, message] = ['errcode', 'code', 'message'].map((name) => member(thrown, name))
   const words = WORDS.find(([pattern]) => typeof message === 'string' && pattern.test(message))?.[1]
   if (words !== undefined) return words
-  const primary = typeof number === 'number' ? CODES.get(number & 0xff) : undefined
+  const primary = typeof number === 'number' ? CODES[number & 0xff] : undefined
   // better-sqlite3 and bun:sqlite name the extended code: SQLITE_READONLY_DIRECTORY.
   const code = primary ?? (typeof given === 'string' ? given.replace(/^SQLITE_([A-Z]+)(_.*)?$/, '$1') : given)
   return primary === undefined && code === given ? reasonIn(thrown, ADVICE) : reasonIn({ code }, ADVICE)

@@ -1,6 +1,6 @@
-import { checkObject, ownOptions } from '../core/option-checks.ts'
+import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
-import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { opening } from './open-file.ts'
 import { reasonOf } from './reason.ts'
 import { type SqliteDatabase, sqliteRegister } from './sqlite-register.ts'
@@ -22,6 +22,13 @@ export type SqliteStoreOptions = SharedStoreOptions & {
       }
   )
 
+/** Both members of the union in one. */
+interface Given extends SharedStoreOptions {
+  file?: string | URL | undefined
+  database?: SqliteDatabase | undefined
+  table?: string | undefined
+}
+
 /**
  * Shares the tokens of each account among all processes of one machine that use the same file and the same `prefix`: command-line tools, desktop
  * programs, workers. One process renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that
@@ -40,17 +47,9 @@ export type SqliteStoreOptions = SharedStoreOptions & {
  * @throws {TypeError | RangeError} naming the option, or the Node version.
  */
 export function sqliteStore(options: SqliteStoreOptions): TokenStore {
-  const own = ownOptions('The options of sqliteStore', options, [
-    'file',
-    'database',
-    'table',
-    ...SHARED_OPTIONS,
-  ] as never)
-  const { file, database, table, ...shared } = own as SharedStoreOptions & {
-    file?: string | URL
-    database?: SqliteDatabase
-    table?: string
-  }
+  const names = namesOf<Given>({ file: true, database: true, table: true, ...SHARED })
+  const own: Given = ownOptions('The options of sqliteStore', options, names)
+  const { file, database, table, ...shared } = own
   if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
   const busyMs = Math.floor(Math.min(shared.commandTimeoutMs ?? 250, 2_000) / 2)
   const open = file === undefined ? onGiven(database) : opening(file, busyMs)

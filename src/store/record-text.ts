@@ -1,6 +1,6 @@
 import { fingerprintOf } from '../core/digest.ts'
 import { randomHex } from '../core/hex.ts'
-import type { RecordState } from '../core/record-shape.ts'
+import type { Claim, Pair, RecordState, Rest, Unclear } from '../core/record-shape.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { readAdopted } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
@@ -58,24 +58,18 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   // The record of an older release counts as absent: one process then obtains new tokens.
   if (schema < SCHEMA) return {}
   if (!isEnvelope(envelope)) return UNKNOWN
-  if (!keyRing.ids.includes(envelope.kid)) {
-    if (envelope.kid !== '')
-      throw new ForeignRecord(
-        'it is sealed with a key that is not among encryptionKeys: add that key, or delete the record',
-      )
-    // Whoever can write to the register could have made this record.
-    return { flaw: 'it was not sealed' }
-  }
-  try {
-    const opened = await keyRing.open(envelope, contextOf(key, envelope))
-    const state = quietly(() => JSON.parse(opened) as unknown)
-    return isRecordState(state) ? { state } : UNKNOWN
-  } catch {
-    return { flaw: 'it was changed, or sealed with another key of the same id' }
-  }
+  const isKnown = keyRing.ids.includes(envelope.kid)
+  if (!isKnown && envelope.kid !== '') throw new ForeignRecord(UNKNOWN_KEY)
+  // Whoever can write to the register could have made this record.
+  if (!isKnown) return { flaw: 'it was not sealed' }
+  const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
+  if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
+  const state = quietly(() => JSON.parse(opened) as unknown)
+  return isRecordState(state) ? { state } : UNKNOWN
 }
 
 const UNKNOWN: Stored = { flaw: 'it was no token record' }
+const UNKNOWN_KEY = 'it is sealed with a key that is not among encryptionKeys: add that key, or delete the record'
 
 function contextOf(key: string, { schema, nonce, shown }: Omit<Envelope, 'box' | 'kid'>): string[] {
   return [key, String(schema), nonce, JSON.stringify(shown)]
@@ -100,7 +94,6 @@ type Check = (value: unknown) => boolean
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
 const text: Check = (value) => typeof value === 'string'
 const flag: Check = (value) => typeof value === 'boolean'
-const any: Check = () => true
 const optional =
   (check: Check): Check =>
   (value) =>
@@ -108,18 +101,16 @@ const optional =
 
 /** Accepts objects with exactly these members. */
 const shape =
-  (members: Readonly<Record<string, Check>>): Check =>
-  (value) =>
+  <Type>(members: Readonly<Record<keyof Type, Check>>) =>
+  (value: unknown): value is Type =>
     typeof value === 'object' &&
     value !== null &&
     Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
-    Object.entries(members).every(([name, check]) => check(member(value, name)))
+    Object.entries<Check>(members).every(([name, check]) => check(member(value, name)))
 
-const isEnvelope = shape({ schema: number, nonce: text, kid: text, shown: any, box: text }) as (
-  value: unknown,
-) => value is Envelope
+const isEnvelope = shape<Envelope>({ schema: number, nonce: text, kid: text, shown: () => true, box: text })
 
-const isPair = shape({
+const isPair = shape<Pair>({
   at: number,
   accessToken: text,
   accessLifetimeMs: number,
@@ -131,10 +122,10 @@ const isPair = shape({
   doubtAt: optional(number),
   presentations: number,
   overlapped: flag,
-  unclear: optional(shape({ at: number, says: text, times: number })),
+  unclear: optional(shape<Unclear>({ at: number, says: text, times: number })),
 })
 
-const hasShapeOfState = shape({
+const isRecordState = shape<RecordState>({
   version: number,
   fence: number,
   clearedFence: number,
@@ -142,10 +133,10 @@ const hasShapeOfState = shape({
   login: number,
   subject: optional(text),
   epoch: optional(text),
-  pair: optional((pair) => isPair(pair) && isUsable(pair as NonNullable<RecordState['pair']>)),
-  claim: optional(shape({ at: number, ms: number, owner: text, fence: number, settled: flag })),
+  pair: optional((pair) => isPair(pair) && isUsable(pair)),
+  claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: number, settled: flag })),
   rest: optional(
-    shape({
+    shape<Rest>({
       at: number,
       ms: (ms) => ms === null || number(ms),
       failures: number,
@@ -158,16 +149,8 @@ const hasShapeOfState = shape({
   ),
 })
 
-function isRecordState(state: unknown): state is RecordState {
-  return hasShapeOfState(state)
-}
-
 /** Stored tokens must pass the checks of a token source: axios would strip other characters, and send a different token. */
-function isUsable({ accessToken, accessLifetimeMs, refreshToken }: NonNullable<RecordState['pair']>): boolean {
-  try {
-    readAdopted({ accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken })
-    return true
-  } catch {
-    return false
-  }
+function isUsable({ accessToken, accessLifetimeMs, refreshToken }: Pair): boolean {
+  const grant = { accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken }
+  return quietly(() => readAdopted(grant)) !== undefined
 }

@@ -41,10 +41,14 @@ export class KeyRing {
     return this.#first === undefined ? [''] : [...this.#keys.keys()]
   }
 
+  #key(id: string): Promise<AesKey> {
+    return this.#keys.get(id) ?? Promise.reject(new Error('unknown key'))
+  }
+
   async seal(text: string, context: readonly string[]): Promise<Sealed> {
     if (this.#first === undefined) return { kid: '', box: text }
     const nonce = crypto.getRandomValues(new Uint8Array(12))
-    const how = { name: 'AES-GCM', iv: nonce, additionalData: bytesOf(JSON.stringify([this.#first, ...context])) }
+    const how = howWith(nonce, this.#first, context)
     const sealed = await crypto.subtle.encrypt(how, await this.#key(this.#first), bytesOf(text))
     return { kid: this.#first, box: toBase64(nonce) + toBase64(new Uint8Array(sealed)) }
   }
@@ -52,18 +56,9 @@ export class KeyRing {
   /** Rejects if the key, the context or a bit of the box is wrong. */
   async open({ kid, box }: Sealed, context: readonly string[]): Promise<string> {
     if (this.#first === undefined) return box
-    const how = {
-      name: 'AES-GCM',
-      iv: fromBase64(box.slice(0, 16)),
-      additionalData: bytesOf(JSON.stringify([kid, ...context])),
-    }
-    const text = await crypto.subtle.decrypt(how, await this.#key(kid), fromBase64(box.slice(16)))
-    return new TextDecoder().decode(text)
-  }
-
-  #key(id: string): Promise<AesKey> {
-    const key = this.#keys.get(id)
-    return key ?? Promise.reject(new Error('unknown key'))
+    const how = howWith(fromBase64(box.slice(0, 16)), kid, context)
+    const key = await this.#key(kid)
+    return new TextDecoder().decode(await crypto.subtle.decrypt(how, key, fromBase64(box.slice(16))))
   }
 }
 
@@ -94,6 +89,10 @@ function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
   return Promise.resolve(key)
 }
 
+const howWith = (iv: Uint8Array<ArrayBuffer>, kid: string, context: readonly string[]) => ({
+  ...{ name: 'AES-GCM', iv },
+  additionalData: bytesOf(JSON.stringify([kid, ...context])),
+})
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const toBase64 = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 const fromBase64 = (text: string) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

@@ -5,22 +5,19 @@ import { accept, adopt, claim, clear, isOvertaken, keptMs, look, overlap, releas
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
-  ClaimTerms,
   GrantedClaim,
-  Looked,
   NewTokens,
-  RefreshTokenFate,
   ReleaseAnswer,
   StoredTokens,
   StoreReports,
   TokenRecord,
-  Word,
 } from '../core/token-store.ts'
 import { NoAnswer } from './reason.ts'
-import { storedIn, textOf } from './record-text.ts'
+import { type Stored, storedIn, textOf } from './record-text.ts'
 import type { KeyRing } from './sealed-box.ts'
 import type { Steps } from './steps.ts'
-import type { TokenRegister } from './token-register.ts'
+import type { Together } from './together.ts'
+import type { RegisterReading, TokenRegister } from './token-register.ts'
 
 export interface SharedSettings {
   readonly register: TokenRegister
@@ -28,7 +25,13 @@ export interface SharedSettings {
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
   readonly steps: { readonly read: Steps; readonly replace: Steps }
+  readonly reads: Together<Found>
+  /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
+  readonly writing: Map<string, Promise<unknown>>
 }
+
+/** What a reading found. */
+export interface Found extends RegisterReading, Stored {}
 
 /** What the register held when it was last read or written. */
 interface Known {
@@ -39,7 +42,21 @@ interface Known {
   readonly at: number
 }
 
+interface Replacing extends Known {
+  readonly state: RecordState
+}
+
 type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
+
+interface How<Answer> {
+  /** What this owner has written last, in place of a reading. */
+  readonly from?: Known | undefined
+  /** How many times `commandTimeoutMs` a step may take. Default 1. */
+  readonly patience?: number
+  readonly isOfClaim?: boolean
+  /** The register has executed the step, but its answer came too late. */
+  readonly onLate?: (answer: Answer) => void
+}
 
 /** Each failed attempt means that another owner's succeeded. */
 const MAX_ATTEMPTS = 16
@@ -73,7 +90,7 @@ export class SharedRecord implements TokenRecord {
     this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
-  async claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer> {
+  async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
     const sentAt = this.#tokenClock.now()
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? 4 : 1
@@ -89,20 +106,14 @@ export class SharedRecord implements TokenRecord {
 
   async accept(granted: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     const givenAt = this.#tokenClock.now()
-    let steppedAt = givenAt
-    const step: Step<StoredTokens | undefined> = (state, reading) => {
-      steppedAt = this.#tokenClock.now()
-      return accept(state, granted, aged(tokens, steppedAt - givenAt), reading)
-    }
+    const agedSince = <Tokens extends NewTokens>(given: Tokens) => aged(given, this.#tokenClock.now() - givenAt)
+    const step: Step<StoredTokens | undefined> = (state, reading) => accept(state, granted, agedSince(tokens), reading)
     const stored = await this.#change(step, { from: this.#known })
-    const now = this.#tokenClock.now()
-    // The tokens of another owner were read before the step, at the earliest when these were given.
-    const readAt = stored?.accessToken === tokens.accessToken ? steppedAt : givenAt
     // After a `clear` the record may have no tokens. Then only this owner has these.
-    return stored ? aged(stored, now - readAt) : { ...aged(tokens, now - givenAt), version: granted.version }
+    return agedSince(stored ?? { ...tokens, version: granted.version })
   }
 
-  async release(granted: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer> {
+  async release(...[granted, fate, next]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
     const sentAt = this.#tokenClock.now()
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
     const { newer, ...answer } = await this.#change(step, { from: this.#known })
@@ -123,92 +134,88 @@ export class SharedRecord implements TokenRecord {
     return (await this.#change(step)) ?? { ...tokens, version: seenVersion }
   }
 
-  clear(seenVersion: number): Promise<void> {
+  clear(seenVersion: number) {
     return this.#change((state, reading) => clear(state, seenVersion, reading))
   }
 
-  look(seenVersion: number): Promise<Looked | undefined> {
+  look(seenVersion: number) {
     return this.#change((state, reading) => look(state, seenVersion, reading))
   }
 
   /** Notes in the record that this owner makes an exchange without it. */
-  overlap(): Promise<void> {
-    return this.#change((state, reading) => overlap(state, reading), { isOfClaim: false })
+  overlap() {
+    return this.#change(overlap, { isOfClaim: false })
   }
 
-  /** @param options.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
-  async #change<Answer>(
-    step: Step<Answer>,
-    {
-      from,
-      patience = 1,
-      isOfClaim = true,
-      onLate = () => undefined,
-    }: { from?: Known | undefined; patience?: number; isOfClaim?: boolean; onLate?: (answer: Answer) => void } = {},
-  ): Promise<Answer> {
-    let known = from && this.#carried(from)
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      known ??= await this.#read(patience)
+  /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
+  async #change<Answer>(step: Step<Answer>, how: How<Answer> = {}): Promise<Answer> {
+    const { writing } = this.#settings
+    const key = await this.#key
+    let known = how.from && this.#carried(how.from)
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
+      known ??= await this.#read(key, how.patience)
       const { state, answer } = step(known.state, known.reading)
       if (!state) return answer
-      const written = { ...known, state, text: await textOf(state, await this.#key, this.#settings.keyRing) }
-      const replaced = await this.#replace(known, written, patience, () => {
-        // The answer came late, but the register holds the text now.
-        if (isOfClaim) this.#known = written
-        onLate(answer)
-      })
-      if (replaced) {
-        if (isOfClaim) this.#known = written
-        return answer
+      const other = writing.get(key)
+      if (other) {
+        await other
+        continue
       }
-      known = undefined
+      const replacing = this.#replace(key, { ...known, state }, how, () => how.onLate?.(answer))
+      const end = () => void writing.delete(key)
+      writing.set(key, replacing.then(end, end))
+      if (await replacing) return answer
+      attempts += 1
     }
     throw new NoAnswer(`the record changed ${MAX_ATTEMPTS} times in a row`)
   }
 
-  async #read(patience: number): Promise<Known> {
-    const { register, keyRing, steps } = this.#settings
-    const key = await this.#key
-    const { value, now, epoch } = await steps.read.run(() => register.read(key), this.#limit(patience))
+  async #read(key: string, patience?: number): Promise<Known> {
+    const { register, keyRing, steps, reads } = this.#settings
+    const found = await reads.run(`${key} ${patience}`, async () => {
+      const reading = await steps.read.run(() => register.read(key), this.#limit(patience))
+      return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
+    })
+    this.#report(found)
     // To the rules, an epoch that nobody may know is none.
-    const reading = { now, epoch: epoch ?? undefined }
-    if (epoch === null) this.#reportUnknownEpoch()
-    const at = this.#clock.monotonicNow()
-    if (value === undefined) return { text: value, state: undefined, reading, at }
-    const { state, flaw } = await storedIn(value, key, keyRing)
-    if (flaw !== undefined)
-      this.#reports.anomaly('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
-    this.#reportRestored(state, reading.epoch)
-    return { text: value, state, reading, at }
+    const reading = { now: found.now, epoch: found.epoch ?? undefined }
+    return { text: found.value, state: found.state, reading, at: this.#clock.monotonicNow() }
   }
 
-  /** Once: it does not change from one minute to the next. */
-  #reportUnknownEpoch(): void {
-    const message =
-      'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
-      'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
-    if (!this.#isEpochUnknown) this.#reports.anomaly('store-epoch-unknown', message)
-    this.#isEpochUnknown = true
-  }
-
-  #reportRestored(state: RecordState | undefined, epoch: string | undefined): void {
+  #report({ state, flaw, epoch }: Found): void {
+    const report = (...told: Parameters<StoreReports['anomaly']>) => this.#reports.anomaly(...told)
+    if (flaw !== undefined) report('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
+    // Once: it does not change from one minute to the next.
+    if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
+    this.#isEpochUnknown ||= epoch === null
     const { pair, epoch: writtenIn } = state ?? {}
-    const isOther = epoch !== undefined && writtenIn !== undefined && epoch !== writtenIn
-    if (!isOther || pair?.refreshToken === undefined || pair.retired || pair.doubtAt !== undefined) return
-    const message = 'The shared token store may have lost writes: the refresh token that it holds may have been used'
-    this.#reports.anomaly('store-restored', message)
+    const isOther = typeof epoch === 'string' && writtenIn !== undefined && epoch !== writtenIn
+    if (isOther && pair?.refreshToken !== undefined && !pair.retired && pair.doubtAt === undefined)
+      report('store-restored', RESTORED)
   }
 
-  async #replace(before: Known, after: Known, patience: number, onLate: () => void): Promise<boolean> {
-    const { register, steps } = this.#settings
-    const { state, reading, text = '' } = after
-    const keepMs = Math.min(LONGEST_MS, state ? keptMs(state, reading.now) + DAY_MS : DAY_MS)
-    const key = await this.#key
-    const replace = () => register.replace(key, before.text, text, keepMs, reading.epoch)
-    return steps.replace.run(replace, { ...this.#limit(patience), onLate: (replaced) => replaced && onLate() })
+  /** @param after Has the text and the clock of the last reading, and the state that takes its place. */
+  async #replace(key: string, after: Replacing, how: How<never>, onLate: () => void): Promise<boolean> {
+    const { register, steps, keyRing } = this.#settings
+    const { state, reading, text: expected } = after
+    const text = await textOf(state, key, keyRing)
+    const keepMs = Math.min(LONGEST_MS, keptMs(state, reading.now) + DAY_MS)
+    const stored = () => {
+      if (how.isOfClaim !== false) this.#known = { ...after, text }
+    }
+    const late = (replaced: boolean) => {
+      if (!replaced) return
+      // The answer came late, but the register holds the text now.
+      stored()
+      onLate()
+    }
+    const replace = () => register.replace(key, expected, text, keepMs, reading.epoch)
+    const replaced = await steps.replace.run(replace, { ...this.#limit(how.patience), onLate: late })
+    if (replaced) stored()
+    return replaced
   }
 
-  #limit(patience: number) {
+  #limit(patience = 1) {
     return { clock: this.#clock, ms: this.#settings.commandTimeoutMs * patience }
   }
 
@@ -219,6 +226,11 @@ export class SharedRecord implements TokenRecord {
     return { ...known, reading: { now: now + at - known.at, epoch }, at }
   }
 }
+
+const UNKNOWN_EPOCH =
+  'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
+  'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
+const RESTORED = 'The shared token store may have lost writes: the refresh token that it holds may have been used'
 
 /** @returns The tokens, with remaining lifetimes that are shorter by `byMs`. */
 export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {

@@ -38,11 +38,31 @@ export class Steps {
   #isSilent = false
 
   /** @throws {NoAnswer} */
-  run<Value>(step: () => Promise<Value>, limit: Limit<Value>): Promise<Value> {
+  run<Value>(step: () => Promise<Value>, { clock, ms, onLate = () => undefined }: Limit<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
-      const fail = () => reject(new NoAnswer(`no answer within ${limit.ms} ms`))
-      const send = () => this.#send(step, limit, { resolve, reject, fail })
-      if (this.#hasPlace(limit.clock)) send()
+      const fail = () => reject(new NoAnswer(`no answer within ${ms} ms`))
+      const send = () => {
+        const own = { forgottenAt: clock.monotonicNow() + ms + FORGOTTEN_AFTER_MS }
+        this.#inFlight.add(own)
+        const answersBefore = this.#answers
+        const pending = step()
+        const cancel = setPatientDeadline(clock, ms, () => {
+          fail()
+          pending.then(onLate, () => undefined)
+          if (this.#answers === answersBefore) this.#beSilent()
+        })
+        const answered = () => {
+          cancel()
+          this.#inFlight.delete(own)
+          this.#isSilent = false
+          this.#answers += 1
+          answersOfProcess += 1
+          while (this.#waiting.length > 0 && this.#hasPlace(clock)) this.#waiting.shift()?.send()
+        }
+        pending.then(answered, answered)
+        pending.then(resolve, reject)
+      }
+      if (this.#hasPlace(clock)) send()
       else if (!this.#isSilent) this.#waiting.push({ send, fail })
       else reject(new NoAnswer(`the last ${this.#inFlight.size} steps have no answer yet`))
     })
@@ -52,32 +72,6 @@ export class Steps {
     const now = clock.monotonicNow()
     for (const one of this.#inFlight) if (one.forgottenAt <= now) this.#inFlight.delete(one)
     return this.#inFlight.size < (this.#isSilent ? MOST_IN_SILENCE : MOST)
-  }
-
-  #send<Value>(
-    step: () => Promise<Value>,
-    { clock, ms, onLate = () => undefined }: Limit<Value>,
-    { resolve, reject, fail }: { resolve: (value: Value) => void; reject: (thrown: unknown) => void; fail: () => void },
-  ): void {
-    const own = { forgottenAt: clock.monotonicNow() + ms + FORGOTTEN_AFTER_MS }
-    this.#inFlight.add(own)
-    const answersBefore = this.#answers
-    const pending = step()
-    const cancel = setPatientDeadline(clock, ms, () => {
-      fail()
-      pending.then(onLate, () => undefined)
-      if (this.#answers === answersBefore) this.#beSilent()
-    })
-    const answered = () => {
-      cancel()
-      this.#inFlight.delete(own)
-      this.#isSilent = false
-      this.#answers += 1
-      answersOfProcess += 1
-      while (this.#waiting.length > 0 && this.#hasPlace(clock)) this.#waiting.shift()?.send()
-    }
-    pending.then(answered, answered)
-    pending.then(resolve, reject)
   }
 
   /** Who waits for a place is told at once, and need not wait for each step before. */

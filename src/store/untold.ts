@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 
-const FIRST_GAP_MS = 1_000
-const LONGEST_GAP_MS = 5_000
+const GAP_MS = 3_000
 
 /**
  * Exchanges that were made without the record, and that the record does not know of. `tell` notes them there: at once, and again until it succeeds,
@@ -20,13 +19,9 @@ export class Untold {
     this.#clock = clock
   }
 
-  get isOwed(): boolean {
-    return this.#made > this.#told
-  }
-
-  /** How many exchanges were made without the record. */
-  get made(): number {
-    return this.#made
+  /** How many exchanges were made without the record; 0: the record knows of all of them. */
+  get owed(): number {
+    return this.#made > this.#told ? this.#made : 0
   }
 
   /** The record knows of the first `made` exchanges. */
@@ -47,20 +42,9 @@ export class Untold {
   }
 
   async #keepTelling(): Promise<void> {
+    const pause = () => new Promise<void>((resolve) => (this.#cancelPause = this.#clock.setTimer(resolve, GAP_MS)))
     this.#isTelling = true
-    for (let gapMs = FIRST_GAP_MS; this.isOwed; gapMs = Math.min(2 * gapMs, LONGEST_GAP_MS)) {
-      const made = this.#made
-      const isTold = await this.#tell().then(
-        () => true,
-        () => false,
-      )
-      if (isTold) this.know(made)
-      else await this.#pause(gapMs)
-    }
+    for (let made = this.owed; made > 0; made = this.owed) await this.#tell().then(() => this.know(made), pause)
     this.#isTelling = false
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => (this.#cancelPause = this.#clock.setTimer(resolve, ms)))
   }
 }

@@ -1,6 +1,6 @@
-import { ownOptions } from '../core/option-checks.ts'
+import { namesOf, ownOptions } from '../core/option-checks.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
-import { SHARED_OPTIONS, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
 import { indexedDatabases } from './indexed-db.ts'
@@ -30,7 +30,7 @@ const COMMAND_TIMEOUT_MS = 5_000
  * @throws {TypeError | RangeError} naming the option.
  */
 export function webStore(options: SharedStoreOptions = {}): TokenStore {
-  const own = ownOptions('The options of webStore', options, SHARED_OPTIONS)
+  const own = ownOptions('The options of webStore', options, namesOf<SharedStoreOptions>(SHARED))
   const databases = indexedDatabases()
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)
     return tabStore(INSECURE, own.onUnavailable)

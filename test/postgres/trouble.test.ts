@@ -3,6 +3,7 @@ import { Client } from 'pg'
 import postgres from 'postgres'
 import { type PostgresClient, postgresRegister } from '../../src/postgres/postgres-register.ts'
 import { reasonOf } from '../../src/postgres/reason.ts'
+import { checkedRegister } from '../../src/store/checked-register.ts'
 import { outcome } from '../support/managed.ts'
 import { describePostgres, startPostgres } from '../support/postgres-server.ts'
 import { startProxy } from '../support/tcp-proxy.ts'
@@ -15,7 +16,7 @@ const SECRET = 's3cret'
 
 /** @returns The reason of each failed step, in order. */
 async function reasons(client: PostgresClient, table?: string): Promise<string[]> {
-  const register = postgresRegister(client, table)
+  const register = checkedRegister(postgresRegister(client, table))
   const steps = [
     () => register.read(KEY),
     () => register.replace(KEY, 'a', SECRET, HOUR),
@@ -25,6 +26,7 @@ async function reasons(client: PostgresClient, table?: string): Promise<string[]
   for (const step of steps) told.push(await step().then(() => 'none', reasonOf))
   return told
 }
+const ANSWER = 'query(text, values) must answer { rows } of objects, with texts as strings'
 const three = (reason: string) => [reason, reason, reason]
 
 describePostgres('given a register in PostgreSQL, and trouble with it', () => {
@@ -202,11 +204,11 @@ describe('given a client that fails in its own way', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['nothing', undefined, 'query(text, values) must answer { rows }'],
-    ['the rows alone', [{ now: 1 }], 'query(text, values) must answer { rows }'],
-    ['rows that are lists', { rows: [[1, null]] }, 'query(text, values) must answer rows that are objects'],
-    ['no rows', { rows: [] }, 'query(text, values) must answer rows that are objects'],
-    ['bytes', { rows: [{ now: 1, value: Buffer.from('{}') }] }, 'query(text, values) must answer texts as strings'],
+    ['nothing', undefined, ANSWER],
+    ['the rows alone', [{ now: 1 }], ANSWER],
+    ['rows that are lists', { rows: [[1, null]] }, ANSWER],
+    ['no rows', { rows: [] }, ANSWER],
+    ['bytes', { rows: [{ now: 1, value: Buffer.from('{}') }] }, ANSWER],
   ])('when it answers %s, then a read says what it must answer', async (_, answer, reason) => {
     const [read] = await reasons({ query: async () => answer as never })
     expect(read).toBe(reason)

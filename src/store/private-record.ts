@@ -1,0 +1,168 @@
+import type { Clock } from '../core/clock.ts'
+import { TokenError } from '../core/errors.ts'
+import { MemoryRecord } from '../core/memory-store.ts'
+import { TokenClock } from '../core/token-clock.ts'
+import type { GrantedClaim, NewTokens, StoredTokens, StoreReports, TokenRecord } from '../core/token-store.ts'
+import { ForeignRecord } from './record-text.ts'
+import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { Untold } from './untold.ts'
+
+export interface StoreSettings extends SharedSettings {
+  readonly onUnavailable: 'private' | 'fail'
+  readonly reasonOf: (thrown: unknown) => string
+}
+
+/** Tokens that the store may not have. This process shares them before its next claim: perhaps no exchange can bring them again. */
+interface Unshared {
+  readonly tokens: NewTokens
+  /** On the token clock. */
+  readonly at: number
+  /** When the person logged in, on the token clock. A private renewal does not change it. */
+  readonly loginAt: number
+  /** The claim that the tokens settle. Undefined: they are those of a login. */
+  readonly claim?: GrantedClaim | undefined
+}
+
+/** The shared record, and while it cannot be used a private one, whose tokens nobody else gets. */
+export function sharedOrPrivate(
+  settings: StoreSettings,
+  key: string,
+  clock: Clock,
+  reports: StoreReports,
+): TokenRecord {
+  const shared = new SharedRecord(settings, key, clock, reports)
+  const own = new MemoryRecord(clock)
+  const untold = new Untold(() => shared.overlap(), clock)
+  const tokenClock = new TokenClock(clock)
+  /** Private tokens carry the version that this owner saw last, so that every pair that is shared later counts as newer. */
+  let seen = 0
+  let ownVersion = 0
+  /** The record is foreign (`ForeignRecord`): this process does not note its private exchanges there. */
+  let isForeign = false
+  let isReadable = settings.keyRing.ids.includes('')
+  let unshared: Unshared | undefined
+  /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake that one. */
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** Runs a step after the last one of its kind has ended. Claims wait for this step from now on. */
+  function inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
+    const ended = last.then(step)
+    last = ended.catch(() => undefined)
+    return ended
+  }
+
+  function unavailable(thrown: unknown): TokenError {
+    if (thrown instanceof ForeignRecord) {
+      const unusable = `The shared token record cannot be used: ${thrown.message}`
+      reports.anomaly('stored-tokens-unusable', unusable)
+      return new TokenError('ERR_STORE_UNAVAILABLE', unusable)
+    }
+    const message = `The shared token store is unavailable (${settings.reasonOf(thrown)})`
+    reports.storeUnavailable(message)
+    return new TokenError('ERR_STORE_UNAVAILABLE', message)
+  }
+
+  const rejected = (thrown: unknown): never => {
+    throw unavailable(thrown)
+  }
+
+  function asOfNow(tokens: NewTokens, claim?: GrantedClaim): Unshared {
+    const at = tokenClock.now()
+    return { tokens, claim, at, loginAt: at }
+  }
+
+  const agedSince = ({ tokens, at }: Unshared) => aged(tokens, tokenClock.now() - at)
+  const asSeen = ({ login: _, ...tokens }: StoredTokens): StoredTokens => ({ ...tokens, version: seen })
+
+  /** Until the store has answered, the tokens count as unshared. */
+  async function confirmed(tokens: Unshared, step: () => Promise<StoredTokens>): Promise<StoredTokens> {
+    const stored = await step()
+    if (unshared === tokens) unshared = undefined
+    return stored
+  }
+
+  /** Repeats the step whose answer is missing. If the store had executed it, or something later, nothing changes. */
+  async function share(seenVersion: number): Promise<void> {
+    const before = unshared
+    if (!before) return
+    const { claim, loginAt } = before
+    const tokens = agedSince(before)
+    if (claim) await confirmed(before, () => shared.accept(claim, tokens))
+    else await confirmed(before, () => shared.adopt(seenVersion, tokens, tokenClock.now() - loginAt))
+    // The private record has the tokens of a login, too. From now on other owners may present their refresh token.
+    if (!claim && !unshared) await own.clear(ownVersion)
+  }
+
+  return {
+    async claim(owner, seenVersion, ttlMs, terms) {
+      // Reported once, and not in open(): before the first claim nobody can listen.
+      if (isReadable)
+        reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
+      isReadable = false
+      try {
+        await inTurn(() => share(seenVersion))
+        const { owed } = untold
+        const answer = await shared.claim(owner, seenVersion, ttlMs, { ...terms, overlaps: owed > 0 })
+        if (answer.kind === 'granted') untold.know(owed)
+        return answer
+      } catch (thrown) {
+        const error = unavailable(thrown)
+        isForeign = thrown instanceof ForeignRecord
+        // A rolling deploy leaves foreign records. It stops nobody who can obtain. A person's login is in the record alone.
+        const canObtain = isForeign && terms?.needsLogin !== true
+        if (settings.onUnavailable === 'fail' && !canObtain) throw error
+      }
+      seen = seenVersion
+      const answer = await own.claim(owner, ownVersion, ttlMs, terms)
+      if (answer.kind !== 'granted') return answer
+      if (!isForeign) untold.owe()
+      const tokens = answer.tokens && { tokens: asSeen(answer.tokens) }
+      // Every other process may obtain for itself meanwhile. At some services that ends the session of these tokens.
+      return { ...answer, ...tokens, isPrivate: true, overlapped: true }
+    },
+
+    async accept(claim, tokens) {
+      if (claim.isPrivate) {
+        // Noted again: if others renewed twice while this exchange was in flight, the first note is gone.
+        if (!isForeign) untold.owe()
+        const stored = await own.accept(claim, tokens)
+        ownVersion = stored.version
+        if (unshared && !unshared.claim) unshared = { ...asOfNow(tokens), loginAt: unshared.loginAt }
+        return asSeen(stored)
+      }
+      const brought = (unshared = asOfNow(tokens, claim))
+      return confirmed(brought, () => shared.accept(claim, tokens)).catch((thrown: unknown) => {
+        unavailable(thrown)
+        // The tokens serve here even if the store has not stored them: an outage fails no request while there is a token.
+        return { ...agedSince(brought), version: claim.version }
+      })
+    },
+
+    release: (claim, ...told) =>
+      claim.isPrivate ? own.release(claim, ...told) : shared.release(claim, ...told).catch(rejected),
+
+    async adopt(seenVersion, tokens) {
+      const login = (unshared = asOfNow(tokens))
+      void own.clear(ownVersion)
+      try {
+        return await confirmed(login, () => inTurn(() => shared.adopt(seenVersion, agedSince(login))))
+      } catch (thrown) {
+        const error = unavailable(thrown)
+        if (settings.onUnavailable === 'fail') throw error
+        // If they differ, there was another login, or a logout, since.
+        if (unshared === login) ownVersion = (await own.adopt(ownVersion, agedSince(login))).version
+        return { ...agedSince(login), version: seenVersion }
+      }
+    },
+
+    clear(seenVersion) {
+      unshared = undefined
+      void own.clear(ownVersion)
+      return inTurn(() => shared.clear(seenVersion)).catch(rejected)
+    },
+
+    close: () => untold.close(),
+    look: (seenVersion) => shared.look(seenVersion),
+    watch: (onChange) => settings.register.watch?.(onChange) ?? (() => undefined),
+  }
+}
