@@ -146,7 +146,7 @@ function watchedClient({ client, pool, ...others }) {
 function watchedCommand(args, run) {
   const step = redisStep(args)
   // Each read asks for the epoch: the check of histories must know it, even if the store knows it already.
-  return watched(() => run(step.does === 'read' ? args.slice(0, 4) : args), step)
+  return watched(() => run(history && step.does === 'read' ? args.slice(0, 4) : args), step)
 }
 
 /** Reports the steps of a claim. */
