@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 
 /** Of a text the check of histories need only know which one it is. */
 const nameOf = (text) => text && createHash('sha256').update(text).digest('base64url').slice(0, 16)
@@ -30,19 +30,6 @@ export function notesIn(file) {
         ...('value' in answer && { value: nameOf(answer.value) }),
       })
   }
-}
-
-/** @returns All notes of a file. A process that was killed may have left half a line. */
-export function readNotes(file) {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      try {
-        return [JSON.parse(line)]
-      } catch {
-        return []
-      }
-    })
 }
 
 /** The step that a command of the Redis store is. `told` reads its answer. */

@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
-import { unexplainedIn } from '../lib/history.mjs'
-import { readNotes } from './notes.mjs'
+import { explained, newHistory } from './histories.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const STEPS = ['granted', 'exchange sent', 'exchange sent', 'answered', 'settle sent', 'settled']
@@ -32,7 +28,7 @@ export async function rounds({ count, processes, at, trouble, dice }) {
     `\n${processes} processes on one account, tokens of ${accessLifetimeMs / 1_000} s. The one that renews is killed or frozen, ${count} times.`,
   )
   const watched = await startWatchedService({ accessLifetimeMs, latencyMs: LATENCY_MS })
-  const history = join(mkdtempSync(join(tmpdir(), 'evergreen-history-')), 'steps')
+  const history = newHistory()
   const fleet = new Fleet({ watched, ...at, ...LIMITS, everyMs: 400, history })
   await fleet.grow(processes)
   const met = []
@@ -53,9 +49,6 @@ export async function rounds({ count, processes, at, trouble, dice }) {
   await fleet.end()
   await watched.close()
 
-  const notes = readNotes(history)
-  const flaw = unexplainedIn(notes)
-  rmSync(dirname(history), { recursive: true })
   const failures = met.flatMap((one) => one.failures)
   const unexplained = met.flatMap((one) => one.suspicions).filter((evidence) => evidence === 'unexplained')
   const sum = (name) => met.reduce((total, one) => total + one[name], 0)
@@ -65,7 +58,7 @@ export async function rounds({ count, processes, at, trouble, dice }) {
   const twice = watched.twice()
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
-    [flaw === undefined, `${notes.length} notes of steps: ${flaw ?? 'there is an order that explains them all'}`],
+    explained(history),
     [unexplained.length === 0, `${unexplained.length} suspicions were unexplained`],
     [
       failures.length === 0,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
+import { explained, newHistory } from './histories.mjs'
 import { PLACES } from './places.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
@@ -13,7 +14,9 @@ export async function topology({ on, client, seconds, processes, kills }) {
   const times = kills || usual
   console.log(`\n${processes} processes with ${client} on ${on}, tokens of 3 s, for ${seconds} s.`)
   const watched = await startWatchedService({ accessLifetimeMs: 3_000, latencyMs: 40 })
-  const fleet = new Fleet({ watched, place: { kind: place.kind, ports: place.ports, client }, everyMs: 100 })
+  const history = newHistory()
+  const at = { kind: place.kind, ports: place.ports, client }
+  const fleet = new Fleet({ watched, place: at, everyMs: 100, history })
   await fleet.grow(processes)
   for (let n = 0; n < times; n += 1) {
     await pause((seconds * 1_000) / (times + 1))
@@ -34,6 +37,7 @@ export async function topology({ on, client, seconds, processes, kills }) {
       `${served} requests were served, ${failures.length} failed ${[...new Set(failures)].join()}`,
     ],
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
+    explained(history),
     [unexplained.length === 0, `${unexplained.length} of ${suspicions.length} suspicions were unexplained`],
     [true, `${watched.calls} token calls, with ${times} kills or restarts of the store`],
   ]

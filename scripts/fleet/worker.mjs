@@ -49,13 +49,6 @@ redis?.on('error', () => undefined)
 await redis?.connect()
 
 const note = history ? notesIn(history) : () => () => undefined
-const client = {
-  command(args) {
-    const step = redisStep(args)
-    // Each read asks for the epoch: the check of histories must know it, even if the store knows it already.
-    return watched(() => redis.sendCommand(step.does === 'read' ? args.slice(0, 4) : args), step)
-  },
-}
 if (place?.kind === 'sqlite') await watchFile()
 
 const http = axios.getAdapter('http')
@@ -73,7 +66,7 @@ const transport = {
 const tokens = createTokenManager({
   source: loginPassword({ baseUrl: tokenUrl, ...login, transport }),
   store: storeFor({
-    ...(place ? watchedPool(await connect(place)) : { client }),
+    ...watchedClient(place ? await connect(place) : { client: redis }),
     prefix,
     commandTimeoutMs,
     encryptionKeys: [{ id: 'soak', key: Uint8Array.from({ length: 32 }, (_, index) => index) }],
@@ -134,10 +127,26 @@ async function isWaiting() {
   return !isSent && tokens.peekAccessToken() !== undefined
 }
 
-function watchedPool({ pool, ...others }) {
-  if (!pool) return others
-  const query = (...statement) => watched(() => pool.query(...statement), postgresStep(...statement))
-  return { pool: { query } }
+function watchedClient({ client, pool, ...others }) {
+  if (pool) {
+    const query = (...statement) => watched(() => pool.query(...statement), postgresStep(...statement))
+    return { pool: { query } }
+  }
+  if (client?.call) {
+    const call = client.call.bind(client)
+    client.call = (...args) => watchedCommand(args, (asked) => call(...asked))
+  } else if (client) {
+    const send = client.sendCommand.bind(client)
+    // Before the command a cluster has its key, and a sentinel whether it only reads.
+    client.sendCommand = (...given) => watchedCommand(given.pop(), (asked) => send(...given, asked))
+  }
+  return client ? { client } : others
+}
+
+function watchedCommand(args, run) {
+  const step = redisStep(args)
+  // Each read asks for the epoch: the check of histories must know it, even if the store knows it already.
+  return watched(() => run(history && step.does === 'read' ? args.slice(0, 4) : args), step)
 }
 
 /** Reports the steps of a claim. */

@@ -1,0 +1,28 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { unexplainedIn } from '../lib/history.mjs'
+
+/** A file for the notes of all processes of a fleet. */
+export const newHistory = () => join(mkdtempSync(join(tmpdir(), 'evergreen-history-')), 'steps')
+
+/** Removes the notes. @returns A promise, with whether it was kept: there is an order of all steps that a register without concurrency explains. */
+export function explained(history) {
+  const notes = readNotes(history)
+  rmSync(dirname(history), { recursive: true })
+  const flaw = unexplainedIn(notes)
+  return [flaw === undefined, `${notes.length} notes of steps: ${flaw ?? 'there is an order that explains them all'}`]
+}
+
+/** @returns All notes of a file. A process that was killed may have left half a line. */
+function readNotes(file) {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line)]
+      } catch {
+        return []
+      }
+    })
+}
