@@ -1,4 +1,5 @@
 // RTK Query on an attached instance. The manager renews, and the attachment sends a request again if the API refuses its token.
+import { configureStore } from '@reduxjs/toolkit'
 import { type BaseQueryFn, createApi, retry } from '@reduxjs/toolkit/query'
 import { type AxiosInstance, type AxiosRequestConfig, isAxiosError } from 'axios'
 import { isTokenError, type TokenManager } from 'axios-evergreen'
@@ -17,7 +18,7 @@ function failureOf(error: unknown): Failure {
   return { status, code, mayRetry: isTokenError(error) ? error.retryable : (status ?? 500) >= 500 }
 }
 
-export const baseQueryOf =
+const baseQueryOf =
   (api: AxiosInstance): BaseQueryFn<AxiosRequestConfig, unknown, Failure> =>
   async (config, { signal }) => {
     try {
@@ -28,17 +29,20 @@ export const baseQueryOf =
     }
   }
 
-export const queriesOf = (api: AxiosInstance) =>
-  createApi({
+export function storeOf(api: AxiosInstance, tokens: Pick<TokenManager, 'on'>) {
+  const queries = createApi({
     baseQuery: retry(baseQueryOf(api), {
       retryCondition: (error, _, { attempt }) => (error as Failure).mayRetry && attempt < 3,
     }),
-    endpoints: (build) => ({ me: build.query<unknown, undefined>({ query: () => ({ url: '/me' }) }) }),
+    endpoints: (build) => ({ me: build.query<{ path: string }, undefined>({ query: () => ({ url: '/me' }) }) }),
   })
-
-/** After a logout, and for another person, the cache is empty. @param reset Such as `() => store.dispatch(queries.util.resetApiState())`. */
-export function followLogin(tokens: Pick<TokenManager, 'on'>, reset: () => void): () => void {
-  return tokens.on('loginChanged', ({ account }) => {
-    if (account !== 'same') reset()
+  const store = configureStore({
+    reducer: { [queries.reducerPath]: queries.reducer },
+    middleware: (given) => given().concat(queries.middleware),
   })
+  // After a logout, and for another person, the cache is empty.
+  tokens.on('loginChanged', ({ account }) => {
+    if (account !== 'same') store.dispatch(queries.util.resetApiState())
+  })
+  return { store, queries }
 }
