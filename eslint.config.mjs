@@ -9,7 +9,7 @@ const room = (name, forbidden, message) => ({
 })
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'site/'] },
+  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'site/', 'examples/next/'] },
   js.configs.recommended,
   { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
   { files: ['test/browser/app/**', 'examples/spa/*.js'], languageOptions: { globals: globals.browser } },

@@ -8,7 +8,9 @@ import { startTokenService } from '../../../src/testing/index.ts'
 /** A site where people log in, in front of a simulated service. The password of each person is `secret`. */
 export interface People {
   readonly origin: string
-  /** All refresh tokens that there ever were. */
+  /** All tokens that there ever were. */
+  readonly tokens: Iterable<string>
+  /** The refresh tokens among them. */
   readonly refreshTokens: ReadonlySet<string>
   /** The people for whom the API has answered, in order. */
   readonly served: readonly string[]
@@ -77,6 +79,9 @@ export async function startPeople(pages: string): Promise<People> {
 
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get tokens() {
+      return owners.keys()
+    },
     refreshTokens,
     served,
     get refreshes() {
