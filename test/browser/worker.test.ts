@@ -51,7 +51,7 @@ const STORED = `(async () => {
   return [all.length, JSON.stringify([all, { ...localStorage }, { ...sessionStorage }])]
 })()`
 
-describeBrowser('given a script of an attacker that comes after the login', () => {
+describeBrowser('given a login in a page, and a script of an attacker that comes after the login', () => {
   const pages = suite?.()
   let people: People
   let context: BrowserContext
@@ -142,6 +142,13 @@ describeBrowser('given a script of an attacker that comes after the login', () =
     })
   })
 
+  it('when the only tab is loaded again, then a service worker still has the login', async () => {
+    await context.addInitScript('delete globalThis.SharedWorker')
+    const page = await loggedIn('page')
+    await page.reload()
+    expect(await page.evaluate(`import('/page.js').then(({ tokens }) => tokens.status().login)`)).toBe('present')
+  })
+
   it('when the browser has stopped the service worker, then the login is lost, and the page learns of it', async () => {
     await context.addInitScript('delete globalThis.SharedWorker')
     const page = await loggedIn('page')
@@ -150,5 +157,6 @@ describeBrowser('given a script of an attacker that comes after the login', () =
     await session.send('ServiceWorker.stopAllWorkers')
     const code = await page.evaluate(`app.api.get('/me').catch(({ code }) => code)`)
     expect(code).toBe('ERR_LOGIN_REQUIRED')
+    await page.waitForFunction(`app.tokens.status().login === 'required'`)
   })
 })
