@@ -9,12 +9,12 @@ const room = (name, forbidden, message) => ({
 })
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'site/'] },
+  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'site/', 'examples/next/'] },
   js.configs.recommended,
   { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
   { files: ['test/browser/app/**', 'examples/spa/*.js'], languageOptions: { globals: globals.browser } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
@@ -111,7 +111,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', 'examples/**/*.ts'],
+    files: ['test/**/*.ts', 'examples/**/*.{ts,tsx}'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/require-await': 'off',
@@ -121,7 +121,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['examples/**/*.ts'],
+    files: ['examples/**/*.{ts,tsx}'],
     rules: {
       // As the frameworks that they use would have it.
       '@typescript-eslint/no-extraneous-class': 'off',

@@ -6,7 +6,7 @@ const processes = [
   ...['documents', 'doctor', 'examples', 'new-members', 'operations', 'redis/processes'],
   ...['faults/processes', 'faults/pollution', 'service/polluted-prototype', 'exhaustive/removals'],
 ]
-/** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom. */
+/** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */
 const guests = [
   'dpop/mutual-tls',
   'dpop/oidc-provider',
@@ -16,6 +16,7 @@ const guests = [
   'sqlite/places',
   'sqlite/sqlite-store',
   'faults/jsdom',
+  'frameworks/queries',
   'inspector/inspect',
   'oauth2/servers',
   'oauth2/simulated',

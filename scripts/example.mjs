@@ -8,7 +8,10 @@ import { build } from 'rolldown'
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
 const INSTALLED = fileURLToPath(new URL('lib/installed.mjs', import.meta.url))
 const [name = '', ...args] = process.argv.slice(2)
-const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+// Pages of frameworks are no programs.
+const names = readdirSync(examples).filter((one) =>
+  ['main.ts', `${one}.mjs`].some((file) => existsSync(join(examples, one, file))),
+)
 if (!names.includes(name)) {
   console.error(
     `${name === '' ? 'Which example?' : `There is no example '${name}'.`} npm run example <name>, one of:\n`,

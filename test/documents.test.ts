@@ -252,7 +252,8 @@ describe('given the links of all documents', () => {
   it.each([...documents, 'SECURITY.md', 'CONTRIBUTING.md'])(
     'when those of %s are followed, then they lead somewhere',
     (name) => {
-      const links = [...readFileSync(name, 'utf8').matchAll(/\]\(([^)#\s]+)/g)].map((match) => match[1]!)
+      const text = readFileSync(name, 'utf8').replace(/^```.*?^```/gms, '')
+      const links = [...text.matchAll(/\]\(([^)#\s]+)/g)].map((match) => match[1]!)
       const dead = links.filter((link) => !/^https?:/.test(link) && !existsSync(join(dirname(name), link)))
       expect(dead).toEqual([])
     },

@@ -5,11 +5,14 @@ import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { describeRedis } from './support/redis-server.ts'
 
 let built: BuiltPackage
+/** These are no programs, and have large packages. */
+const PAGES = /^examples.(pages|next)$/
 
 beforeAll(async () => {
   built = await buildPackage()
+  const filter = (path: string) => !PAGES.test(path)
   for (const name of ['examples', 'scripts/example.mjs', 'scripts/lib', 'tsconfig.json'])
-    await cp(name, join(built.dir, name), { recursive: true })
+    await cp(name, join(built.dir, name), { recursive: true, filter })
 })
 
 afterAll(() => built.remove())

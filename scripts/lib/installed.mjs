@@ -8,7 +8,14 @@ import { fileURLToPath } from 'node:url'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 /** What the types of the code need; what the tests need beside that; what the gate needs beside both. */
-const CODE = ['examples/nest', 'examples/observability', 'test/browser', 'test/oauth2/support', 'test/opentelemetry']
+const CODE = [
+  'examples/nest',
+  'examples/observability',
+  'examples/pages',
+  'test/browser',
+  'test/oauth2/support',
+  'test/opentelemetry',
+]
 const TESTS = [...CODE, 'test/support/jsdom', 'test/sqlite']
 const GATE = [...TESTS, 'scripts/package', 'scripts/site']
 const COMPILED = ['test/sqlite']

@@ -15,7 +15,7 @@ describeBrowser('given the example of a single-page application', () => {
   let address: string
   beforeAll(async () => {
     built = await buildPackage()
-    await cp('examples', join(built.dir, 'examples'), { recursive: true })
+    await cp('examples/spa', join(built.dir, 'examples', 'spa'), { recursive: true })
     browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
     const script = join(built.dir, 'examples', 'spa', 'spa.mjs')
     example = spawn(process.execPath, [script, '0'], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto'
+import { grantOf } from 'axios-evergreen/oauth2'
+import { cookies } from 'next/headers'
+import { accountOf } from '../../lib/account'
+
+export async function POST(request: Request): Promise<Response> {
+  const form = await request.formData()
+  const body = new URLSearchParams([...form] as [string, string][])
+  const answer = await fetch(process.env.LOGIN_ENDPOINT!, { method: 'POST', body })
+  if (!answer.ok) return new Response('Wrong name or password.', { status: 401 })
+  // Another session for each login: nobody can have known its id before.
+  const session = randomBytes(32).toString('base64url')
+  const { tokens } = accountOf(session)
+  await tokens.adopt(grantOf((await answer.json()) as Record<string, unknown>))
+  ;(await cookies()).set('session', session, { httpOnly: true, secure: true, sameSite: 'lax' })
+  return new Response(null, { status: 303, headers: { Location: '/' } })
+}

@@ -1,0 +1,10 @@
+import { cookies } from 'next/headers'
+import { ownAccount } from '../../lib/account'
+
+export async function POST(): Promise<Response> {
+  const account = await ownAccount()
+  // All servers of this session forget its tokens.
+  await account?.tokens.logout()
+  ;(await cookies()).delete('session')
+  return new Response(null, { status: 303, headers: { Location: '/' } })
+}

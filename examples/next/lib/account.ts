@@ -1,0 +1,36 @@
+import axios from 'axios'
+import { attachBearer, createTokenManager, type TokenStore } from 'axios-evergreen'
+import { oauth2 } from 'axios-evergreen/oauth2'
+import { redisStore } from 'axios-evergreen/redis'
+import { cookies } from 'next/headers'
+import { after } from 'next/server'
+import { cache } from 'react'
+import { createClient } from 'redis'
+
+/** All servers and all people share the store, and nothing else: a module lives as long as the server. */
+let store: TokenStore | undefined
+
+function openStore(): TokenStore {
+  const client = createClient({ url: process.env.REDIS_URL! }).on('error', console.warn)
+  // Not awaited: the client tries again for as long as it takes.
+  client.connect().catch(console.warn)
+  const key = Buffer.from(process.env.TOKEN_KEY!, 'base64') // 32 bytes from your secret manager
+  return redisStore({ client, encryptionKeys: [{ id: '2026-11', key }] })
+}
+
+/** The account of one session, for this request only. */
+export function accountOf(session: string) {
+  const source = oauth2({ tokenEndpoint: process.env.TOKEN_ENDPOINT!, clientId: 'page', grant: 'login' })
+  const tokens = createTokenManager({ source, store: (store ??= openStore()), storeKey: session })
+  // After the answer: waits for an exchange in flight, and ends the timers.
+  after(() => tokens.close())
+  const api = axios.create({ baseURL: process.env.API_URL! })
+  attachBearer(api, tokens)
+  return { api, tokens }
+}
+
+/** The account of the person who asks. `cache`: all components of one answer share it. */
+export const ownAccount = cache(async () => {
+  const session = (await cookies()).get('session')?.value
+  return session === undefined ? undefined : accountOf(session)
+})

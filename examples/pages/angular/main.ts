@@ -1,0 +1,3 @@
+// The CLI of Angular compiles the templates, and needs no compiler in the page.
+import '@angular/compiler'
+import './session.ts'

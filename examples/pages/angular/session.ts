@@ -1,0 +1,51 @@
+// Angular: an injectable with signals. Zones are not needed.
+import { Component, DestroyRef, inject, Injectable, provideZonelessChangeDetection, signal } from '@angular/core'
+import { bootstrapApplication } from '@angular/platform-browser'
+import { logIn, tokens } from '../tokens.ts'
+import { Home } from './home.ts'
+
+@Injectable({ providedIn: 'root' })
+export class Session {
+  /** Undefined until the manager has looked into the store. */
+  readonly login = signal(tokens.status().login)
+  /** Another number for each other person. */
+  readonly person = signal(0)
+  readonly #stop = tokens.on('loginChanged', ({ login, account }) => {
+    this.login.set(login)
+    if (account !== 'same') this.person.update((n) => n + 1)
+  })
+
+  constructor() {
+    inject(DestroyRef).onDestroy(this.#stop)
+  }
+}
+
+@Component({
+  selector: '#app',
+  imports: [Home],
+  // `track` removes what the components inside know of the person before.
+  template: `@if (session.login() === 'required') {
+      <form (submit)="submit($event)">
+        <input name="name" aria-label="Name" autocomplete="username" required />
+        <input name="password" aria-label="Password" type="password" autocomplete="current-password" required />
+        <button>Log in</button>
+        <p role="alert">{{ wrong() }}</p>
+      </form>
+    } @else if (session.login() === 'present') {
+      @for (person of [session.person()]; track person) {
+        <app-home />
+      }
+    }`,
+})
+class Page {
+  readonly session = inject(Session)
+  readonly wrong = signal('')
+
+  async submit(event: Event) {
+    event.preventDefault()
+    this.wrong.set('')
+    await logIn(new FormData(event.target as HTMLFormElement)).catch((error: Error) => this.wrong.set(error.message))
+  }
+}
+
+await bootstrapApplication(Page, { providers: [provideZonelessChangeDetection()] })

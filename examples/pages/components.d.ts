@@ -1,0 +1,11 @@
+// What `vue-tsc` and `svelte-check` know by themselves.
+declare module '*.vue' {
+  import type { Component } from 'vue'
+  const component: Component
+  export default component
+}
+declare module '*.svelte' {
+  import type { Component } from 'svelte'
+  const component: Component
+  export default component
+}

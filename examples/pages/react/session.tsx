@@ -1,0 +1,56 @@
+// React: the login is a store outside of React, so a hook on useSyncExternalStore reads it.
+import { Fragment, type ReactNode, useActionState, useEffect, useState, useSyncExternalStore } from 'react'
+import { createRoot } from 'react-dom/client'
+import { api, logIn, tokens } from '../tokens.ts'
+
+/** `login` is undefined until the manager has looked into the store. `person` is another number for each other person. */
+let state = { login: tokens.status().login, person: 0 }
+tokens.on('loginChanged', ({ login, account }) => {
+  state = { login, person: account === 'same' ? state.person : state.person + 1 }
+})
+const subscribe = (changed: () => void) => tokens.on('loginChanged', changed)
+const read = () => state
+
+export const useLogin = () => useSyncExternalStore(subscribe, read, read)
+
+export function Session({ children }: { children: ReactNode }) {
+  const { login, person } = useLogin()
+  if (login === 'required') return <LoginForm />
+  // The key removes what the components inside know of the person before.
+  return login === 'present' && <Fragment key={person}>{children}</Fragment>
+}
+
+function LoginForm() {
+  const send = (_: string, form: FormData) => logIn(form).then(String, (error: Error) => error.message)
+  const [wrong, submit] = useActionState(send, '')
+  return (
+    <form action={submit}>
+      <input name="name" aria-label="Name" autoComplete="username" required />
+      <input name="password" aria-label="Password" type="password" autoComplete="current-password" required />
+      <button>Log in</button>
+      <p role="alert">{wrong}</p>
+    </form>
+  )
+}
+
+function Home() {
+  const [name, setName] = useState('')
+  useEffect(() => {
+    const left = new AbortController()
+    const asked = api.get<{ name: string }>('/me', { signal: left.signal })
+    asked.then(({ data }) => setName(data.name), console.warn)
+    return () => left.abort()
+  }, [])
+  return (
+    <>
+      <h1>{name}</h1>
+      <button onClick={() => void tokens.logout()}>Log out</button>
+    </>
+  )
+}
+
+createRoot(document.getElementById('app')!).render(
+  <Session>
+    <Home />
+  </Session>,
+)

@@ -1,0 +1,22 @@
+// What the pages of all frameworks share: one manager and one instance. They are made once, outside of components.
+import axios from 'axios'
+import { attachBearer, createTokenManager } from 'axios-evergreen'
+import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
+import { browserKey, followPage, webStore } from 'axios-evergreen/web'
+
+export const tokens = createTokenManager({
+  source: oauth2({ tokenEndpoint: new URL('/oauth/token', location.href), clientId: 'page', grant: 'login' }),
+  store: webStore({ encryptionKeys: [await browserKey()] }),
+})
+export const api = axios.create({ baseURL: '/api' })
+attachBearer(api, tokens)
+// Looks into the store, and notices logins and logouts in other tabs.
+followPage(tokens)
+
+/** @throws {Error} whose message is for the person. */
+export async function logIn(form: FormData): Promise<void> {
+  const body = new URLSearchParams([...form] as [string, string][])
+  const response = await fetch('/login', { method: 'POST', body })
+  if (!response.ok) throw new Error('Wrong name or password. Try again.')
+  await tokens.adopt(grantOf((await response.json()) as Record<string, unknown>))
+}

@@ -1,0 +1,4 @@
+import { createApp } from 'vue'
+import Session from './Session.vue'
+
+createApp(Session).mount('#app')

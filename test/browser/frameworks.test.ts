@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { BrowserContext, Page } from 'playwright-core'
+import { describeBrowser } from './support/browser.ts'
+import { pagesOfSuite } from './support/pages.ts'
+import type { People } from './support/people.ts'
+
+const suite = describeBrowser === describe ? pagesOfSuite : undefined
+
+describeBrowser('given the example pages', () => {
+  const pages = suite?.()
+  const kinds = [
+    ...['react', 'vue', 'svelte', 'angular'].map((framework) => ({ framework, keeper: 'the page' as const })),
+    { framework: 'react', keeper: 'a worker' as const },
+  ]
+
+  describe.each(kinds)('and that of $framework, with the manager in $keeper (F246)', ({ framework, keeper }) => {
+    let people: People
+    let context: BrowserContext
+    const complaints: string[] = []
+    beforeEach(async () => {
+      people = await pages!.start(keeper)
+      context = await pages!.browser().newContext()
+      // A limit against hanging: the machine may be very slow.
+      context.setDefaultTimeout(300_000)
+    })
+    afterEach(async () => {
+      await context.close()
+      await people.close()
+      expect(complaints.splice(0)).toEqual([])
+    })
+
+    async function open(): Promise<Page> {
+      const page = await context.newPage()
+      page.on('pageerror', ({ message }) => complaints.push(message))
+      await page.goto(`${people.origin}/${framework}`)
+      return page
+    }
+    async function logIn(page: Page, name: string, password = 'secret'): Promise<void> {
+      await page.fill('[name=name]', name)
+      await page.fill('[name=password]', password)
+      await page.click('form button')
+    }
+    const sees = (page: Page, name: string) => page.waitForSelector(`h1:text-is("${name}")`)
+
+    it('when nobody has logged in, then there is a form, which says if the password is wrong', async () => {
+      const page = await open()
+      await logIn(page, 'ada', 'wrong')
+      await page.waitForSelector('[role=alert]:text-is("Wrong name or password. Try again.")')
+      await logIn(page, 'ada')
+      await sees(page, 'ada')
+      expect(people.served).toEqual(['ada'])
+    })
+
+    it('when somebody logs in and out in one tab, then the other tab shows it', async () => {
+      const [one, other] = [await open(), await open()]
+      await other.waitForSelector('form')
+      await logIn(one, 'ada')
+      await sees(other, 'ada')
+      await other.click('text=Log out')
+      for (const page of [one, other]) await page.waitForSelector('form')
+      expect(await one.locator('h1').count()).toBe(0)
+    })
+
+    it('when a tab opens after a login, then it shows no form, not even for a moment', async () => {
+      const one = await open()
+      await logIn(one, 'ada')
+      await sees(one, 'ada')
+      await context.addInitScript(`new MutationObserver(() => {
+        if (document.querySelector('form')) globalThis.hadForm = true
+      }).observe(document, { childList: true, subtree: true })`)
+      const other = await open()
+      await sees(other, 'ada')
+      expect(await other.evaluate('globalThis.hadForm')).toBeUndefined()
+    })
+
+    it('when another person logs in elsewhere, then nothing of the first one is left', async () => {
+      const [one, other] = [await open(), await open()]
+      await logIn(one, 'ada')
+      await sees(other, 'ada')
+      // Without a logout: the login of another person replaces that of the first.
+      await other.evaluate(`import('/${keeper === 'the page' ? 'tokens' : 'page'}.js').then(({ logIn }) => {
+        const form = new FormData()
+        form.append('name', 'bob')
+        form.append('password', 'secret')
+        return logIn(form)
+      })`)
+      for (const page of [one, other]) await sees(page, 'bob')
+    })
+
+    it('when the API refuses the token, then the page goes on, after one refresh', async () => {
+      const page = await open()
+      await logIn(page, 'ada')
+      await sees(page, 'ada')
+      people.revokeAccess()
+      await page.evaluate(
+        `import('/${keeper === 'the page' ? 'tokens' : 'page'}.js').then(({ api }) => api.get('/me'))`,
+      )
+      expect([people.served, people.refreshes]).toEqual([['ada', 'ada'], 1])
+    })
+  })
+})

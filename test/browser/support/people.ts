@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTokenService } from '../../../src/testing/index.ts'
+
+/** A site where people log in, in front of a simulated service. The password of each person is `secret`. */
+export interface People {
+  readonly origin: string
+  /** All tokens that there ever were. */
+  readonly tokens: Iterable<string>
+  /** The refresh tokens among them. */
+  readonly refreshTokens: ReadonlySet<string>
+  /** The people for whom the API has answered, in order. */
+  readonly served: readonly string[]
+  /** How often a refresh token was presented. */
+  readonly refreshes: number
+  /** The API refuses all access tokens that there are. */
+  revokeAccess(): void
+  close(): Promise<void>
+}
+
+/** @param pages A folder with the scripts of the pages. The page `/react` loads `react.js`. */
+export async function startPeople(pages: string): Promise<People> {
+  const service = await startTokenService({ accessLifetimeMs: 600_000 })
+  /** Who has logged in, by each token. */
+  const owners = new Map<string, string>()
+  const refreshTokens = new Set<string>()
+  const served: string[] = []
+
+  function issued(name: string, { access_token, refresh_token }: Record<string, unknown>): void {
+    owners.set(String(access_token), name).set(String(refresh_token), name)
+    refreshTokens.add(String(refresh_token))
+  }
+
+  async function logIn(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    const name = form.get('name') ?? ''
+    if (form.get('password') !== 'secret') {
+      send(response, 401, {})
+      return
+    }
+    const { answer } = await service.logIn(name)
+    issued(name, answer)
+    send(response, 200, answer)
+  }
+
+  async function refresh(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    const answer = await fetch(service.tokenEndpoint, { method: 'POST', body: form })
+    const document = (await answer.json()) as Record<string, unknown>
+    if (answer.ok) issued(owners.get(form.get('refresh_token') ?? '') ?? 'nobody', document)
+    send(response, answer.status, document)
+  }
+
+  async function tellName({ headers: { authorization = '' } }: IncomingMessage, response: ServerResponse) {
+    const { ok, status } = await fetch(`${service.baseUrl}/me`, { headers: { authorization } })
+    const name = owners.get(authorization.replace('Bearer ', '')) ?? 'nobody'
+    if (ok) served.push(name)
+    send(response, status, { name })
+  }
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const { pathname } = new URL(request.url ?? '', 'http://site')
+      const form = new URLSearchParams(await textOf(request))
+      if (pathname === '/login') return logIn(form, response)
+      if (pathname === '/oauth/token') return refresh(form, response)
+      if (pathname === '/api/me') return tellName(request, response)
+      const script = join(pages, pathname)
+      const [type, body] =
+        pathname.endsWith('.js') && existsSync(script)
+          ? ['text/javascript', readFileSync(script, 'utf8')]
+          : ['text/html', `<!doctype html><div id="app"></div><script type="module" src="${pathname}.js"></script>`]
+      response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body)
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get tokens() {
+      return owners.keys()
+    },
+    refreshTokens,
+    served,
+    get refreshes() {
+      return service.count('refresh')
+    },
+    revokeAccess: () => service.revokeAccessTokens(),
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await service.close()
+    },
+  }
+}
+
+function send(response: ServerResponse, status: number, document: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(JSON.stringify(document))
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
+import { type People, startPeople } from '../browser/support/people.ts'
+
+/** `npm run test:next`: two servers of the example, with one Redis. */
+const EXAMPLE = join(process.cwd(), 'examples', 'next')
+const NEXT = join(EXAMPLE, 'node_modules', 'next', 'dist', 'bin', 'next')
+
+let people: People
+let redis: RedisServer
+let env: NodeJS.ProcessEnv
+const servers: { readonly process: ChildProcess; readonly origin: string }[] = []
+
+async function startServer(): Promise<void> {
+  const started = spawn(process.execPath, [NEXT, 'start', '--port', '0', '--hostname', '127.0.0.1'], {
+    cwd: EXAMPLE,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  for await (const chunk of started.stdout as AsyncIterable<Buffer>) {
+    said += chunk.toString()
+    if (said.includes('Ready')) break
+  }
+  servers.push({ process: started, origin: /http:\/\/127\.0\.0\.1:\d+/.exec(said)![0] })
+}
+
+/** One browser: it has the cookie of its last login. */
+class Browser {
+  cookie = ''
+  /** @returns What the page shows: the name of a person, or `a form`. */
+  async look(server: number): Promise<string> {
+    const page = await (await fetch(servers[server]!.origin, { headers: { cookie: this.cookie } })).text()
+    for (const token of people.tokens) expect(page).not.toContain(token)
+    return /<h1>(\w+)<\/h1>/.exec(page)?.[1] ?? (page.includes('name="password"') ? 'a form' : page)
+  }
+  async post(server: number, path: string, form: Record<string, string> = {}): Promise<number> {
+    const { origin } = servers[server]!
+    const options = { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' } as const
+    const { status, headers } = await fetch(origin + path, { ...options, headers: { cookie: this.cookie, origin } })
+    for (const set of headers.getSetCookie()) {
+      for (const token of people.tokens) expect(set).not.toContain(token)
+      this.cookie = set.split(';')[0]!
+    }
+    return status
+  }
+}
+const logIn = (browser: Browser, server: number, name: string, password = 'secret') =>
+  browser.post(server, '/login', { name, password })
+
+describe('given two servers of Next.js that share a store', () => {
+  beforeAll(async () => {
+    // Beside the framework, as in a project of a user.
+    for (const name of ['package.json', 'dist'])
+      await cp(name, join(EXAMPLE, 'node_modules', 'axios-evergreen', name), { recursive: true })
+    people = await startPeople('.')
+    redis = await startRedis()
+    env = {
+      ...process.env,
+      NODE_ENV: 'production',
+      NEXT_TELEMETRY_DISABLED: '1',
+      REDIS_URL: redis.url,
+      TOKEN_KEY: randomBytes(32).toString('base64'),
+      TOKEN_ENDPOINT: `${people.origin}/oauth/token`,
+      LOGIN_ENDPOINT: `${people.origin}/login`,
+      API_URL: `${people.origin}/api`,
+    }
+    await promisify(execFile)(process.execPath, [NEXT, 'build'], { cwd: EXAMPLE, env })
+    await startServer()
+    await startServer()
+  })
+  afterAll(async () => {
+    for (const { process } of servers) {
+      process.kill()
+      await once(process, 'exit')
+    }
+    await redis.stop()
+    await people.close()
+  })
+
+  let [ada, bob]: Browser[] = []
+  beforeEach(async () => {
+    ada = new Browser()
+    bob = new Browser()
+  })
+
+  it('when nobody has logged in, or the password is wrong, then there is a form', async () => {
+    expect([await ada!.look(0), await logIn(ada!, 0, 'ada', 'wrong'), await ada!.look(0)]).toEqual([
+      'a form',
+      401,
+      'a form',
+    ])
+  })
+
+  it('when two people log in, then each sees their own page, on both servers, and no token leaves the servers', async () => {
+    expect([await logIn(ada!, 0, 'ada'), await logIn(bob!, 1, 'bob')]).toEqual([303, 303])
+    const seen = await Promise.all([0, 1, 0, 1].flatMap((server) => [ada!.look(server), bob!.look(server)]))
+    expect(seen).toEqual(Array(4).fill(['ada', 'bob']).flat())
+  })
+
+  it('when the API refuses the token and many pages are rendered at once, then all have their data, after one refresh', async () => {
+    await logIn(ada!, 0, 'ada')
+    people.revokeAccess()
+    const before = people.refreshes
+    const seen = await Promise.all(Array.from({ length: 20 }, (_, n) => ada!.look(n % 2)))
+    expect(new Set(seen)).toEqual(new Set(['ada']))
+    expect(people.refreshes - before).toBe(1)
+  })
+
+  it('when a person logs out at one server, then the other one shows a form, even to the old cookie', async () => {
+    await logIn(ada!, 0, 'ada')
+    expect(await ada!.look(1)).toBe('ada')
+    const { cookie } = ada!
+    expect(await ada!.post(0, '/logout')).toBe(303)
+    ada!.cookie = cookie
+    expect(await ada!.look(1)).toBe('a form')
+  })
+
+  it('when another person logs in with the same browser, then nothing of the first one is shown', async () => {
+    await logIn(ada!, 0, 'ada')
+    await logIn(ada!, 1, 'bob')
+    expect([await ada!.look(0), await ada!.look(1)]).toEqual(['bob', 'bob'])
+  })
+})
