@@ -13,6 +13,7 @@ export function boundRecord(boundTo: Promise<string>, open: (boundTo: string) =>
     release: async (...given) => (await opened).release(...given),
     adopt: async (...given) => (await opened).adopt(...given),
     clear: async (...given) => (await opened).clear(...given),
+    look: async (...given) => (await opened).look?.(...given),
     close() {
       opened.then(
         (record) => record.close?.(),

@@ -37,11 +37,12 @@ const internals = (tokens: TokenManager) =>
   Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals
 
 describe('given a manager that follows its login in a store, and asks for nothing', () => {
-  const start = async () => {
+  const start = async (boundTo?: Promise<string>) => {
+    const source = () => Object.assign(new LoginSource(), boundTo && { boundTo })
     const clock = manualClock()
     const store = sharedStore(new WatchedRegister(clock), { encryptionKeys: [{ id: 'k', key: randomKey() }] })
-    const one = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, clock)
-    const other = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, clock)
+    const one = manage(source(), { store, renewal: { keepWarm: 'never' } }, clock)
+    const other = manage(source(), { store, renewal: { keepWarm: 'never' } }, clock)
     await one.tokens.adopt(ALICE)
     const stop = internals(other.tokens).followLogin!()
     await settle()
@@ -55,8 +56,12 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect(other.source.calls).toEqual([])
   })
 
-  it('when the person logs out elsewhere, then it hears that at once, and has no token any more (F211)', async () => {
-    const { one, other } = await start()
+  it.each([
+    ['its tokens are bearer tokens', undefined],
+    ['its tokens are bound to a key', Promise.resolve('the-thumbprint-of-a-key')],
+  ])('when the person logs out elsewhere, and %s, then it hears that at once (F211)', async (_, boundTo) => {
+    const { one, other } = await start(boundTo)
+    expect(other.tokens.peekAccessToken()).toBe('alice')
     await one.tokens.logout()
     await settle()
     expect(other.told.loginChanged.at(-1)).toEqual({
