@@ -29,7 +29,7 @@ type Fenced = Pick<GrantedClaim, 'fence' | 'version'>
 
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
-  const { owner, seenVersion, breaksRest, overlaps, endsLogin, namesOwner, dead } = asked
+  const { owner, seenVersion, breaksRest, overlaps, endsLogin, namesOwner, dead, distrustsClock } = asked
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (state.pair && state.version > seenVersion && !endsLogin)
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
@@ -38,7 +38,8 @@ export function claim(stored: RecordState | undefined, asked: Asked, { now, epoc
   if (state.rest && restMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, restMs) } }
   const by = state.claim?.settled === false ? state.claim.owner : undefined
   const isOther = state.claim !== undefined && state.claim.owner !== owner && (by === undefined || by !== dead)
-  const busyMs = state.claim && isOther ? leftOf(state.claim, now) : 0
+  const isFull = distrustsClock === true && by !== undefined
+  const busyMs = state.claim && isOther ? (isFull ? state.claim.ms : leftOf(state.claim, now)) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs, ...(namesOwner && { by }) } }
   return granted(overlaps ? (marked(state, true) ?? state) : state, asked, now)
 }

@@ -104,6 +104,8 @@ export interface ClaimTerms {
   readonly namesOwner?: boolean
   /** An owner that has died in its exchange: its claim blocks nobody, and leaves its refresh token in doubt. */
   readonly dead?: string
+  /** The clock of the store has been set, so it does not tell whether the claim of another owner has expired: each open claim counts in full. */
+  readonly distrustsClock?: boolean
 }
 
 export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/hex.ts'
+import { hasJumped } from '../core/token-clock.ts'
 import type { GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
 
 /** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
@@ -31,6 +32,18 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
   const life = `${LOCKED}${randomHex()}`
   /** What releases the lock of a claim, by its fence. */
   const held = new Map<number, () => void>()
+  /** Wall time minus monotonic time at the last claim. */
+  let lead = clock.wallNow() - clock.monotonicNow()
+  /** Monotonic ms. Until then a claim that seems to have expired may be that of a tab that waits for its answer: somebody has set the clock. */
+  let distrustedUntil = -Infinity
+
+  function distrustsClock(ttlMs: number): boolean {
+    const now = clock.monotonicNow()
+    const before = lead
+    lead = clock.wallNow() - now
+    if (hasJumped(lead - before)) distrustedUntil = now + ttlMs
+    return now < distrustedUntil
+  }
 
   /** Takes the lock before the claim is written: nobody may find the claim of a living owner without its lock. @returns release; undefined if the browser denies the lock */
   function taken(): Promise<(() => void) | undefined> {
@@ -62,7 +75,7 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
   }
 
   async function claimed(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>) {
-    const asked = { ...terms, namesOwner: true }
+    const asked = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
     const answer = await record.claim(owner, seenVersion, ttlMs, asked)
     if (answer.kind !== 'busy' || answer.by === undefined || !(await isDead(answer.by))) return answer
     return record.claim(owner, seenVersion, ttlMs, { ...asked, dead: answer.by })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
@@ -99,5 +99,44 @@ describe('given a tab that lives', () => {
     await one.claim('one', 0, TTL_MS)
     await other.claim('other', 0, TTL_MS)
     expect(locks.held).toBe(1)
+  })
+})
+
+describe('given a wall clock that is set in the middle of a refresh', () => {
+  const HOUR_MS = 3_600_000
+  /** Sets the clock of the browser, as one page sees it. */
+  function step(clock: ReturnType<typeof manualClock>, ms: number): void {
+    const now = Date.now()
+    jest.spyOn(Date, 'now').mockReturnValue(now + ms)
+    clock.stepWall(ms)
+  }
+
+  it.each([HOUR_MS, -HOUR_MS])(
+    'when another tab claims after a step of %s ms, then it waits for the first',
+    async (ms) => {
+      const clock = manualClock()
+      const [one, other] = [pageRecord(), pageRecord(clock)]
+      const { version } = await one.adopt(0, PAIR)
+      await one.claim('one', version, TTL_MS)
+      step(clock, ms)
+      expect(await other.claim('other', version, TTL_MS)).toEqual({
+        kind: 'busy',
+        remainingMs: TTL_MS,
+        by: expect.any(String),
+      })
+      locks.die()
+      expect(await other.claim('other', version, TTL_MS)).toMatchObject({ kind: 'granted', isDoubted: true })
+    },
+  )
+
+  it('when the first tab is frozen, then the other one waits no longer than a claim lasts', async () => {
+    const clock = manualClock()
+    const [one, other] = [pageRecord(), pageRecord(clock)]
+    const { version } = await one.adopt(0, PAIR)
+    await one.claim('one', version, TTL_MS)
+    step(clock, HOUR_MS)
+    expect(await other.claim('other', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    await clock.advance(TTL_MS)
+    expect(await other.claim('other', version, TTL_MS)).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 })
