@@ -10,10 +10,8 @@ const tokens = createTokenManager({
 })
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
+// A login or a logout in another tab is noticed at once.
 followPage(tokens)
-// After a login or logout in one tab, the other tabs load again, and forget what they showed.
-const login = new BroadcastChannel('login')
-login.onmessage = () => location.reload()
 const [form, inside, events, wrong] = ['login', 'inside', 'events', 'wrong'].map((id) => document.getElementById(id))
 // For development: shows what the manager does, and how requests end.
 inspect(tokens, events, { api })
@@ -44,8 +42,6 @@ form.onsubmit = async (event) => {
     ...{ accessToken: access_token, accessLifetimeMs: expires_in * 1_000 },
     ...{ refreshToken: refresh_token, refreshLifetimeMs: refresh_expires_in * 1_000 },
   })
-  login.postMessage('in')
-  await ask()
 }
 document.getElementById('logout').onclick = async () => {
   // Ends the session at the service, so that no copy of its tokens is of use.
@@ -55,7 +51,6 @@ document.getElementById('logout').onclick = async () => {
     // Offline, or the session is over already. This browser forgets its tokens all the same.
   }
   await tokens.logout()
-  login.postMessage('out')
 }
 // Each button makes trouble at the service. The renewal meets that trouble at once.
 for (const button of document.querySelectorAll('#trouble button'))
@@ -65,12 +60,8 @@ for (const button of document.querySelectorAll('#trouble button'))
     if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events show the failure
   }
 
-// Here and in other tabs: a login, a logout, the end of a login, and another person.
-tokens.on('loginChanged', (event) => {
-  if (event.login === 'required') show(false)
-  // What this tab shows may belong to somebody else: it asks again.
-  else ask()
-})
+// A login, a logout, or the end of a login, here or in another tab. After a login this tab asks again: it may be another person's.
+tokens.on('loginChanged', ({ login }) => (login === 'required' ? show(false) : ask()))
 if (tokens.status().login === 'required') show(false)
 await ask()
 setInterval(() => inside.hidden || ask(), 1_000)
