@@ -12,7 +12,8 @@ const source = {
 }
 
 /** A person logs in, and the package makes the token calls. */
-const login = () => oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'app', grant: 'login' })
+const login = (options) =>
+  oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'app', grant: 'login', ...options })
 
 async function tokenCall(body, signal) {
   const response = await fetch('/token', { method: 'POST', body: new URLSearchParams(body), signal })
@@ -28,12 +29,16 @@ async function tokenCall(body, signal) {
 
 const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly', 'storeUnavailable']
 
-/** Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared. */
+/** Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared; `byLogin`: true, or options of `oauth2`. */
 globalThis.start = async (given = {}) => {
   const { adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, byLogin, ...options } = given
   const encryptionKeys = seals ? [await browserKey('page')] : undefined
   const store = web && webStore({ ...web, ...(encryptionKeys && { encryptionKeys }) })
-  const tokens = createTokenManager({ source: byLogin ? login() : source, ...(store && { store }), ...options })
+  const tokens = createTokenManager({
+    source: byLogin ? login(byLogin === true ? {} : byLogin) : source,
+    ...(store && { store }),
+    ...options,
+  })
   const events = []
   for (const name of EVENTS)
     tokens.on(name, ({ error, ...event }) => void events.push({ name, ...event, ...(error && { code: error.code }) }))

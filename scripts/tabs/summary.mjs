@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { format, resolveConfig } from 'prettier'
+
+const page = fileURLToPath(new URL('../../docs/browser.md', import.meta.url))
+
+/** What no command of this engine does. */
+export function lacksOf(engine) {
+  const lacks = []
+  if (!engine.offline) lacks.push('go offline (the service cannot be reached, and the page believes it)')
+  if (!engine.quota) lacks.push('fill the storage (left out)')
+  if (engine.name !== 'chromium')
+    lacks.push('freeze a tab as a browser does (a synchronous request makes it stand still)')
+  return lacks.join('; ') || 'nothing of this'
+}
+
+/** One sum of the results of all rounds. */
+export function sumOf(results) {
+  const all = (name) => results.flatMap((result) => result[name])
+  const total = (name) => results.reduce((sum, result) => sum + result[name], 0)
+  const counts = (name) => {
+    const sum = {}
+    for (const result of results)
+      for (const [key, count] of Object.entries(result[name])) sum[key] = (sum[key] ?? 0) + count
+    return sum
+  }
+  const reasons = all('logins').map(({ reason }) => reason)
+  const again = all('again')
+  const firstMs = {}
+  for (const result of results)
+    for (const [deed, waits] of Object.entries(result.firstMs))
+      firstMs[deed] = Math.round(Math.max(firstMs[deed] ?? 0, ...waits))
+  return {
+    ...{ served: total('served'), failed: counts('failed'), refused: total('refused'), hung: total('hung') },
+    ...{ deeds: counts('deeds'), restored: total('restored'), refreshes: total('refreshes') },
+    again: grouped(again.flatMap(({ lost }) => lost ?? [])),
+    twice: again.filter(({ lost }) => lost === undefined).length,
+    logins: grouped(reasons.map((reason) => reason ?? 'NO REASON')),
+    lost: reasons.filter((reason) => reason !== 'first' && reason !== 'storage').length,
+    ...{ longestFirstMs: firstMs, suspicious: grouped(all('suspicious')), anomalies: counts('anomalies') },
+    trouble: grouped(all('trouble')),
+  }
+}
+
+function grouped(values) {
+  const counts = {}
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1
+  return counts
+}
+
+export function promisesOf({ twice, lost, hung, served }) {
+  return [
+    [twice === 0, `no refresh token was presented again after its answer had come (${twice} were)`],
+    [lost === 0, `no login was lost but to a storage that was deleted or full (${lost} were)`],
+    [hung === 0 && served > 0, `no request hung (${hung} did)`],
+  ]
+}
+
+export function rowOf(
+  { name, version },
+  rounds,
+  { seconds },
+  { deeds, refreshes, again, twice, lost, longestFirstMs },
+) {
+  const count = (counts) => Object.values(counts).reduce((sum, one) => sum + one, 0)
+  const cells = [name, version, `${rounds} of ${seconds} s`, count(deeds), refreshes, count(again), twice, lost]
+  return [...cells, `${((longestFirstMs['reloaded in a refresh'] ?? 0) / 1_000).toFixed(1)} s`]
+}
+
+/** Replaces the rows of these engines in the table. */
+export async function writeRows(rows) {
+  const found = readFileSync(page, 'utf8')
+  const lines = found.split('\n')
+  for (const row of rows) {
+    const at = lines.findIndex((line) => line.startsWith(`| ${row[0]} `))
+    if (at < 0) throw new Error(`docs/browser.md has no row for ${row[0]}`)
+    lines[at] = `| ${row.join(' | ')} |`
+  }
+  const text = await format(lines.join('\n'), { ...(await resolveConfig(page)), filepath: page })
+  writeFileSync(page, text)
+}
