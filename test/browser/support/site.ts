@@ -23,8 +23,10 @@ export interface Site {
   lifetimeMs: number
   /** If set, the answer to all token calls. */
   failure: { status: number; headers?: Record<string, string> } | undefined
-  /** From now on the service acts on token calls, but holds their answers back until `release`. */
-  hold(): void
+  /** The service accepts used refresh tokens, as some do for a while. */
+  isForgiving: boolean
+  /** From now on the service acts on token calls, but holds their answers back until `release`. `unread`: it does not act before, and never if nobody waits then. */
+  hold(unread?: 'unread'): void
   release(): void
   /** Whether a page is frozen. A page that asks for `/frozen` synchronously stands still until `thaw`; for `/frozen?500`, for 500 ms. */
   readonly isFrozen: boolean
@@ -47,7 +49,7 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
   let issued = 0
   let reused = 0
   let frozen: ServerResponse | undefined
-  let held: { over: Promise<void>; end: () => void } | undefined
+  let held: { over: Promise<void>; end: () => void; isUnread: boolean } | undefined
 
   async function answerToken(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const form = new URLSearchParams(await textOf(request))
@@ -55,7 +57,11 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
     const refreshToken = form.get('refresh_token') ?? undefined
     calls.push({ grant, refreshToken })
     if (site.failure) return send(response, site.failure.status, '{}', site.failure.headers)
-    if (refreshToken !== undefined && !living.delete(refreshToken)) {
+    if (held?.isUnread) await held.over
+    if (response.destroyed) return undefined
+    const isGood =
+      refreshToken === undefined || (site.isForgiving ? living.has(refreshToken) : living.delete(refreshToken))
+    if (!isGood) {
       reused += 1
       return send(response, 400, '{"error":"invalid_grant"}')
     }
@@ -120,10 +126,11 @@ export async function startSite(bundles: string, foreign?: Site): Promise<Site> 
     },
     lifetimeMs: 600_000,
     failure: undefined,
-    hold() {
+    isForgiving: false,
+    hold(unread) {
       let end = () => {}
       const over = new Promise<void>((resolve) => (end = resolve))
-      held = { over, end }
+      held = { over, end, isUnread: unread !== undefined }
     },
     release() {
       held?.end()
