@@ -6,8 +6,8 @@ import { ON_ITS_WAY_MS, presentedAgain, reasonOfLogin } from './verdict.mjs'
 /** A tab of which nothing is heard for so long is dead, or lost; a request that takes longer hangs, ms. */
 const SILENT_MS = 10_000
 const HANGS_MS = 30_000
-/** Until other tabs know of a login, ms. */
-const SPREADS_MS = 1_500
+/** Until other tabs know of a login, ms. This machine may be busy: a login that is lost is missed later, too. */
+const SPREADS_MS = 3_000
 /** An engine that takes longer for a command is in trouble, ms. */
 const COMMAND_MS = 20_000
 
@@ -166,11 +166,19 @@ export class Round {
     tally.hung += pendingMs > HANGS_MS ? 1 : 0
     for (const { name, evidence, kind } of events) {
       if (name === 'suspicious') tally.suspicious.push(evidence)
+      if (name === 'storeUnavailable') tally.anomalies[name] = (tally.anomalies[name] ?? 0) + 1
       if (name === 'anomaly') tally.anomalies[kind] = (tally.anomalies[kind] ?? 0) + 1
     }
-    if (loggedIn) this.troubledAt = now
-    if (loggedIn && !this.isStorageFull) this.storageDeeds -= this.logins.at(-1).storageDeeds
+    if (loggedIn) this.#loggedIn()
     return requiredMs === undefined ? {} : this.#required(tab, now - requiredMs, why)
+  }
+
+  #loggedIn() {
+    const login = this.logins.at(-1)
+    login.inAt = this.troubledAt = performance.now()
+    // A deletion that came after the demand for this login may cost the next one.
+    if (!this.isStorageFull) this.storageDeeds -= login.storageDeeds
+    login.storageDeeds = 0
   }
 
   /** Whether a page had a reason to wait since that instant, beside what was done to it. */
@@ -186,10 +194,11 @@ export class Round {
     const call = last?.call
     const isUnderWay = last && this.tabs.has(last.tab) && now - last.commandedAt < 10_000 && call?.end === undefined
     if (isUnderWay) return {}
-    const isIn = call?.end === 200 && !call.disturbed
-    if (isIn && askedAt < call.endedAt + SPREADS_MS) return {}
+    const inAt = last?.inAt ?? (call?.end === 200 && !call.disturbed ? call.endedAt : undefined)
+    if (inAt !== undefined && askedAt < inAt + SPREADS_MS) return {}
     // The page did not get the tokens: the person tries again.
-    if (last && !isIn) Object.assign(last, { tab: tab.id, commandedAt: now, call: undefined, storageDeeds })
+    if (last && inAt === undefined)
+      Object.assign(last, { tab: tab.id, commandedAt: now, call: undefined, storageDeeds })
     else this.logins.push({ tab: tab.id, at: now, commandedAt: now, storageDeeds, why, reason: this.#reason() })
     return { logIn: true }
   }
