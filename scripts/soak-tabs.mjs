@@ -5,9 +5,10 @@
 import { parseArgs } from 'node:util'
 import { engines } from '../test/browser/support/engines.mjs'
 import { dice } from './lib/dice.mjs'
+import { writeRows } from './lib/table-rows.mjs'
 import { bundle } from './tabs/bundle.mjs'
 import { Round } from './tabs/round.mjs'
-import { lacksOf, promisesOf, rowOf, sumOf, writeRows } from './tabs/summary.mjs'
+import { lacksOf, promisesOf, rowOf, sumOf } from './tabs/summary.mjs'
 
 const LIFE = { opened: 4, closed: 2, crashed: 2, reloaded: 4, away: 3, frozen: 2, offline: 1, failing: 1 }
 const STORAGE = { stepped: 1, deleted: 0.5, full: 0.5 }
@@ -20,7 +21,7 @@ for (const name of settings.engine?.split(',') ?? Object.keys(found)) {
   if (!found[name]) throw new RangeError(`--engine takes ${Object.keys(found)} on this machine, got ${name}`)
   isKept = (await soak(name)) && isKept
 }
-if (settings.write && isKept) await writeRows(rows)
+if (settings.write && isKept) await writeRows('browser.md', 'npm run soak:tabs', rows)
 process.exit(isKept ? 0 : 1)
 
 async function soak(name) {

@@ -1,8 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
-
-const page = fileURLToPath(new URL('../../docs/browser.md', import.meta.url))
+import { NAMES } from '../../test/browser/support/engines.mjs'
 
 /** What no command of this engine does. */
 export function lacksOf(engine) {
@@ -63,19 +59,6 @@ export function rowOf(
   { deeds, refreshes, again, twice, lost, longestFirstMs },
 ) {
   const count = (counts) => Object.values(counts).reduce((sum, one) => sum + one, 0)
-  const cells = [name, version, `${rounds} of ${seconds} s`, count(deeds), refreshes, count(again), twice, lost]
+  const cells = [NAMES[name], version, `${rounds} of ${seconds} s`, count(deeds), refreshes, count(again), twice, lost]
   return [...cells, `${((longestFirstMs['reloaded in a refresh'] ?? 0) / 1_000).toFixed(1)} s`]
-}
-
-/** Replaces the rows of these engines in the table. */
-export async function writeRows(rows) {
-  const found = readFileSync(page, 'utf8')
-  const lines = found.split('\n')
-  for (const row of rows) {
-    const at = lines.findIndex((line) => line.startsWith(`| ${row[0]} `))
-    if (at < 0) throw new Error(`docs/browser.md has no row for ${row[0]}`)
-    lines[at] = `| ${row.join(' | ')} |`
-  }
-  const text = await format(lines.join('\n'), { ...(await resolveConfig(page)), filepath: page })
-  writeFileSync(page, text)
 }

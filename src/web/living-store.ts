@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/hex.ts'
 import { hasJumped } from '../core/token-clock.ts'
 import type { GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
+import { answerFor, answers } from './roll-call.ts'
 
 /** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
 interface Locks {
@@ -51,16 +52,28 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
       // Shared, because an outdated exchange of this owner may be in flight still.
       const options = { mode: 'shared', ifAvailable: true } as const
       const hold = (lock: unknown) =>
-        lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(release))
+        lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(withAnswer(release)))
       locks.request(life, options, hold).catch(() => resolve(undefined))
     })
   }
 
-  /** Whether nobody holds the lock of an owner that held it when it claimed. */
+  /** While the lock is held. */
+  function withAnswer(release: () => void): () => void {
+    const stop = answerFor(life)
+    return () => {
+      stop()
+      release()
+    }
+  }
+
+  /**
+   * Whether nobody holds the lock of an owner that held it when it claimed. In Chromium a user who clears the data of the site gives the pages that are
+   * opened afterwards locks of their own: so nobody may answer, either.
+   */
   async function isDead(owner: string | undefined): Promise<boolean> {
     if (!owner?.startsWith(LOCKED)) return false
     const look = locks.request(owner, { mode: 'exclusive', ifAvailable: true }, (lock) => lock !== null)
-    return look.catch(() => false)
+    return (await look.catch(() => false)) && !(await answers(owner, clock))
   }
 
   function keep(fence: number, ttlMs: number, release: () => void): void {

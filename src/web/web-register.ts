@@ -1,4 +1,5 @@
 import type { TokenRegister } from '../store/token-register.ts'
+import { type Channel, openChannel } from './channel.ts'
 import { type Databases, type Entries, transact } from './indexed-db.ts'
 
 interface Entry {
@@ -61,20 +62,13 @@ function dropEnded(entries: Entries, now: number): void {
   }
 }
 
-/** Opens the channel for one use: a page with an open channel may be denied the back/forward cache. @returns close */
+/** @returns close */
 function withChannel(use: (channel: Channel) => void, keep?: 'open'): () => void {
-  const { BroadcastChannel } = globalThis as { BroadcastChannel?: new (name: string) => Channel }
+  const channel = openChannel(NAME)
   // Without BroadcastChannel, waiting owners read the record about once a second.
-  if (!BroadcastChannel) return () => undefined
-  const channel = new BroadcastChannel(NAME)
+  if (!channel) return () => undefined
   use(channel)
   const close = () => channel.close()
   if (!keep) close()
   return close
-}
-
-interface Channel {
-  postMessage(message: string): void
-  addEventListener(type: 'message', listener: () => void): void
-  close(): void
 }

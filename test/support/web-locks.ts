@@ -3,8 +3,36 @@ interface Options {
   readonly ifAvailable?: boolean
 }
 
-/** Puts the part of the Web Locks API that the package uses in the place of `navigator.locks`. */
+/** All pages are in one process, so a page that has died must not answer. */
+function fakeChannels() {
+  const open = new Set<FakeChannel>()
+  class FakeChannel {
+    readonly name: string
+    readonly listeners: ((event: { data: unknown }) => void)[] = []
+    constructor(name: string) {
+      this.name = name
+      open.add(this)
+    }
+    addEventListener(_: 'message', listener: (event: { data: unknown }) => void): void {
+      this.listeners.push(listener)
+    }
+    postMessage(data: unknown): void {
+      const others = [...open].filter((one) => one !== this && one.name === this.name)
+      for (const one of others)
+        queueMicrotask(() => open.has(one) && one.listeners.forEach((listener) => listener({ data })))
+    }
+    close(): void {
+      open.delete(this)
+    }
+  }
+  const before = globalThis.BroadcastChannel
+  Object.assign(globalThis, { BroadcastChannel: FakeChannel })
+  return { open, remove: () => void Object.assign(globalThis, { BroadcastChannel: before }) }
+}
+
+/** Puts the part of the Web Locks API that the package uses in the place of `navigator.locks`, and channels in that of `BroadcastChannel`. */
 export function fakeLocks() {
+  const channels = fakeChannels()
   const held = new Map<object, { readonly name: string; readonly mode: string }>()
   let isDenied = false
   const locks = {
@@ -27,10 +55,20 @@ export function fakeLocks() {
     get held() {
       return held.size
     },
+    /** Open channels. */
+    get channels() {
+      return channels.open.size
+    },
     /** As when all tabs that hold locks die. */
-    die: () => held.clear(),
+    die() {
+      held.clear()
+      channels.open.clear()
+    },
+    /** As when the user clears the data of the site in Chromium: new pages do not see the locks of pages that were open. */
+    part: () => held.clear(),
     deny: (denies: boolean) => void (isDenied = denies),
     remove() {
+      channels.remove()
       if (before) Object.defineProperty(globalThis, 'navigator', before)
       else Reflect.deleteProperty(globalThis, 'navigator')
     },

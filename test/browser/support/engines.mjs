@@ -4,6 +4,9 @@ import { delimiter, join } from 'node:path'
 import { startChromium, startFirefox } from './puppeteer-engines.mjs'
 import { startWebKit } from './webkit-engine.mjs'
 
+/** As people know them. */
+export const NAMES = { chromium: 'Chromium', firefox: 'Firefox', webkit: 'WebKitGTK' }
+
 /** @returns The browsers that this machine has, by name: functions that start one. */
 export function engines() {
   const found = {}

@@ -31,7 +31,7 @@ export async function startWebKit() {
     })
   return {
     name: 'webkit',
-    version: `${capabilities.browserName} ${capabilities.browserVersion}`,
+    version: capabilities.browserVersion,
     async open(address) {
       // From the first window, because the current one may be closed.
       const { handle } = await inTab(base, () => call('POST', `${at}/window/new`, { type: 'tab' }))

@@ -1,0 +1,12 @@
+/** The parts of BroadcastChannel that are used here. */
+export interface Channel {
+  postMessage(message: string): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  close(): void
+}
+
+/** Close it soon: a page with an open channel may be denied the back/forward cache. Undefined: there are no channels here. */
+export function openChannel(name: string): Channel | undefined {
+  const { BroadcastChannel } = globalThis as { BroadcastChannel?: new (name: string) => Channel }
+  return BroadcastChannel && new BroadcastChannel(name)
+}

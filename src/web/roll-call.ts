@@ -1,0 +1,30 @@
+import type { Clock } from '../core/clock.ts'
+import { openChannel } from './channel.ts'
+
+/** On this channel somebody asks for an owner by its name, and the owner answers with `ANSWER` and its name. */
+const NAME = 'axios-evergreen.lives'
+const ANSWER = 'lives:'
+/** An owner that waits for the token service has time to answer, ms. */
+const PATIENCE_MS = 500
+
+/** Answers for that owner. @returns stop */
+export function answerFor(owner: string): () => void {
+  const channel = openChannel(NAME)
+  channel?.addEventListener('message', ({ data }) => data === owner && channel.postMessage(ANSWER + owner))
+  return () => channel?.close()
+}
+
+/** Whether that owner, in another tab, answers. */
+export function answers(owner: string, clock: Clock): Promise<boolean> {
+  const channel = openChannel(NAME)
+  if (!channel) return Promise.resolve(false)
+  return new Promise<boolean>((resolve) => {
+    const cancel = clock.setTimer(() => resolve(false), PATIENCE_MS, true)
+    channel.addEventListener('message', ({ data }) => {
+      if (data !== ANSWER + owner) return
+      cancel()
+      resolve(true)
+    })
+    channel.postMessage(owner)
+  }).finally(() => channel.close())
+}
