@@ -40,7 +40,8 @@ async function soak(name) {
     )
     for (const login of logins)
       if (!login.reason) console.log('    LOST', JSON.stringify(login), JSON.stringify(result.seen))
-    for (const { call, lost, earlier } of again) if (!lost) console.log('    TWICE', JSON.stringify([...earlier, call]))
+    for (const { call, lost, earlier } of again)
+      if (!lost) console.log('    TWICE', JSON.stringify([...earlier, call]), JSON.stringify(result.seen.diary))
   }
   const sum = sumOf(results)
   console.log(JSON.stringify(sum))
@@ -61,7 +62,7 @@ function oneRound(engine, n) {
     lifetimeMs: settings.lifetime * 1_000,
     graceMs,
     seconds: settings.seconds,
-    deeds: n % 2 === 0 ? LIFE : { ...LIFE, ...STORAGE },
+    deeds: process.env.DEEDS ? JSON.parse(process.env.DEEDS) : n % 2 === 0 ? LIFE : { ...LIFE, ...STORAGE },
   })
 }
 

@@ -62,11 +62,17 @@ export const DEEDS = {
       round.troubledAt = performance.now()
     })
   },
+  /** All tabs have one clock: it steps for all at the same instant. */
   async stepped(round) {
     if (!round.isQuiet) return false
     const { service, dice, tabs } = round
-    service.offsetMs += dice.oneOf(STEPS)
-    for (const { driver } of [...tabs.values()]) await driver?.evaluate(`void stepClock(${service.offsetMs})`)
+    const offsetMs = service.offsetMs + dice.oneOf(STEPS)
+    const at = Date.now() + 1_000
+    await Promise.all([...tabs.values()].map(({ driver }) => driver?.evaluate(`void stepClock(${offsetMs}, ${at})`)))
+    if (Date.now() > at) for (const tab of tabs.values()) round.disturb(tab, 'stepped')
+    await pause(at - Date.now())
+    service.offsetMs = offsetMs
+    for (const tab of tabs.values()) if (tab.disturbed === 'stepped') tab.disturbed = undefined
   },
   async deleted(round, tab) {
     round.storageSuffers()

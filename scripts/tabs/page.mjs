@@ -20,7 +20,7 @@ globalThis.standStill = (ms) =>
     still.send()
     news.begun = true
   })
-globalThis.stepClock = (ms) => stepped(ms)
+globalThis.stepClock = stepped
 document.addEventListener('resume', () => (news.begun = true))
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) Object.assign(news, { begun: true, restored: true })

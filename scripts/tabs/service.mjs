@@ -120,9 +120,10 @@ async function textOf(request) {
 const pageOf = (tab, offsetMs, options) => `<!doctype html><link rel="icon" href="data:,"><script>
   {
     const { now } = Date
-    let offset = ${offsetMs}
-    Date.now = () => now() + offset
-    globalThis.soak = { tab: ${tab}, options: ${JSON.stringify(options)}, stepped: (ms) => (offset = ms) }
+    let [offset, next, at] = [${offsetMs}, 0, Infinity]
+    Date.now = () => now() + (now() < at ? offset : next)
+    const stepped = (ms, then) => ([offset, next, at] = [Date.now() - now(), ms, then])
+    globalThis.soak = { tab: ${tab}, options: ${JSON.stringify(options)}, stepped }
   }
 </script><script type="module" src="/main.js"></script>`
 
