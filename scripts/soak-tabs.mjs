@@ -62,7 +62,7 @@ function oneRound(engine, n) {
     lifetimeMs: settings.lifetime * 1_000,
     graceMs,
     seconds: settings.seconds,
-    deeds: process.env.DEEDS ? JSON.parse(process.env.DEEDS) : n % 2 === 0 ? LIFE : { ...LIFE, ...STORAGE },
+    deeds: n % 2 === 0 ? LIFE : { ...LIFE, ...STORAGE },
   })
 }
 
