@@ -1,7 +1,7 @@
 /** The parts of BroadcastChannel that are used here. */
 export interface Channel {
   postMessage(message: string): void
-  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(type: 'message', listener: (event: { readonly data?: unknown }) => void): void
   close(): void
 }
 
