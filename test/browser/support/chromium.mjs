@@ -1,2 +1,0 @@
-// For programs outside this folder: only here the driver is installed.
-export { chromium } from 'playwright-core'
