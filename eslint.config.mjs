@@ -12,7 +12,10 @@ export default tseslint.config(
   { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'site/', 'examples/next/'] },
   js.configs.recommended,
   { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
-  { files: ['test/browser/app/**', 'examples/spa/*.js', 'scripts/tabs/page.mjs'], languageOptions: { globals: globals.browser } },
+  {
+    files: ['test/browser/app/**', 'examples/spa/*.js', 'scripts/tabs/page.mjs'],
+    languageOptions: { globals: globals.browser },
+  },
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

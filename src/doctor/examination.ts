@@ -164,13 +164,22 @@ function adviceOn(
         ? 'The service at this address fails: try again later.'
         : proxy
           ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
-          : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
+          : message.includes('no complete answer')
+            ? 'Nothing answered in time: the service is overloaded, or a firewall swallows the call. Check the host and the port, and try again later.'
+            : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
     )
-  if (code === 'ERR_CREDENTIALS_REJECTED')
-    advice.push(
-      'Compare the environment variables with your credentials. They may hold a line break, or another account.',
-    )
+  const known = ADVICE[code]
+  if (known !== undefined) advice.push(known)
   return advice
+}
+
+const ADVICE: Readonly<Partial<Record<TokenErrorCode, string>>> = {
+  ERR_CREDENTIALS_REJECTED:
+    'Compare the environment variables with your credentials. They may hold a line break, or another account. If they are right, the path of the base URL may belong to another service.',
+  ERR_SIGNATURE:
+    'Check the password. If it is right, a proxy changes the answers, or the service signs in another way: see docs/token-service.md.',
+  ERR_REFRESH_REJECTED:
+    'The service refuses a refresh token that it has just issued. Run the doctor once more. If it repeats, send this report to the operator of the service.',
 }
 
 function readGrants(findings: Findings, [obtained, refreshed]: TokenGrant[]): void {

@@ -37,7 +37,7 @@ export function adviceFor(
   const advice = generalAdvice(failure, answer, 'baseUrl')
   if (advice !== undefined) return advice
   if (failure.code === 'ERR_CREDENTIALS_REJECTED')
-    return `check the credentials, and that the service speaks ${variant}`
+    return `check the credentials and baseUrl, and that the service speaks ${variant}`
   if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was refused'
   const hint = hintOf(answer.status, variant)
   return isGone(exchange, answer.status)

@@ -36,7 +36,7 @@ export function sqliteRegister(
 
   /** Synchronous, so no step of this process comes between. In an open transaction of the owner BEGIN fails: a rollback would undo a claim. */
   function transaction<Value>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', steps: (opened: SqliteDatabase) => Value): Value {
-    database ??= made(open(), statements.create, busyMs)
+    database ??= made(open(), statements.create(), busyMs)
     const opened = database
     return patiently(opened, busyMs, () => {
       opened.exec(begin)
@@ -53,7 +53,13 @@ export function sqliteRegister(
   }
 
   function rowOf(opened: SqliteDatabase, key: string, now: number): Row {
-    const row = opened.prepare(statements.read).get(key, now) as Row
+    const found = () => opened.prepare(statements.read).get(key, now) as Row
+    let row = found()
+    if (row.epoch === null) {
+      // Somebody has emptied the table. Another epoch says that records are lost.
+      opened.exec(statements.create())
+      row = found()
+    }
     if (typeof (row.value ?? '') !== 'string' || typeof row.epoch !== 'string')
       throw new ForeignAnswer('database must answer rows that are objects, with texts as strings')
     return row
@@ -82,7 +88,7 @@ export function sqliteRegister(
 
 function statementsFor(table: string) {
   return {
-    create: `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, keep_until REAL NOT NULL);
+    create: () => `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, keep_until REAL NOT NULL);
       INSERT OR IGNORE INTO ${table} (key, value, keep_until) VALUES ('epoch', '${randomHex()}', 9e15)`,
     read: `SELECT (SELECT value FROM ${table} WHERE key = ? AND keep_until > ?) AS value,
       (SELECT value FROM ${table} WHERE key = 'epoch') AS epoch`,

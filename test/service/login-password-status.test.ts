@@ -104,7 +104,7 @@ const TABLE: Row[] = [
     ...rows(
       'obtain',
       rejected,
-      /check the credentials, and that the service speaks Variant B \(login and password\)$/,
+      /check the credentials and baseUrl, and that the service speaks Variant B \(login and password\)$/,
       [400],
     )[0]!,
     serviceCode: '2006',
@@ -121,7 +121,7 @@ const TABLE: Row[] = [
   ...rows(
     'obtain',
     rejected,
-    /check the credentials, and that the service speaks Variant B \(login and password\)$/,
+    /check the credentials and baseUrl, and that the service speaks Variant B \(login and password\)$/,
     [401, 403],
   ),
   ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was refused$/, [400]),

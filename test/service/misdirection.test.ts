@@ -52,7 +52,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     undefined,
   ])('when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)', async (error) => {
     const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
-    expect(failure.message).toMatch(/answered 400: check the credentials, and that the service speaks Variant A /)
+    expect(failure.message).toMatch(/answered 400: check the credentials and baseUrl, and that the service speaks Variant A /)
   })
 
   it.each([429, 500, 503])('when it answers %i, then that says enough (F194)', async (status) => {
@@ -67,7 +67,7 @@ describe('given credentials of the other variant', () => {
     const source = loginPassword({ ...account, baseUrl: 'https://tokens.example', transport: { adapter } })
     expect((await failureOf(obtain(source))).message).toBe(
       `https://tokens.example/token/ answered ${status}: ` +
-        'check the credentials, and that the service speaks Variant B (login and password)',
+        'check the credentials and baseUrl, and that the service speaks Variant B (login and password)',
     )
     expect((await failureOf(obtain(sourceBehind(adapter)))).message).toMatch(
       /speaks Variant A \(client id and secret\)$/,

@@ -11,7 +11,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 function startTwo(isShared: boolean) {
   const clock = manualClock()
   const service = new TokenServiceModel(clock)
-  const answering = adapterTo(service, clock.wallNow)
+  const answering = adapterTo(service, () => clock.wallNow())
   const held = gate()
   let calls = 0
   const adapter: AxiosAdapter = async (config) => {

@@ -99,6 +99,17 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(await after.replace(KEY, undefined, 'a', HOUR, reading.epoch!)).toBe(true)
   })
 
+  it('when somebody empties the table, then it has another epoch, and can store again (F236)', async () => {
+    const file = newFile()
+    const register = registerOn(file)
+    const { epoch } = await register.read(KEY)
+    open(file).exec('DELETE FROM evergreen_tokens')
+    expect(await register.replace(KEY, undefined, 'a', HOUR, epoch!)).toBe(false)
+    const emptied = await register.read(KEY)
+    expect(emptied.epoch).not.toBe(epoch)
+    expect(await register.replace(KEY, undefined, 'a', HOUR, emptied.epoch!)).toBe(true)
+  })
+
   it.each<[string, (file: string) => void, RegExp]>([
     [
       'is no database',
