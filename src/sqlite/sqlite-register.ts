@@ -88,7 +88,8 @@ export function sqliteRegister(
 
 function statementsFor(table: string) {
   return {
-    create: () => `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, keep_until REAL NOT NULL);
+    create:
+      () => `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, keep_until REAL NOT NULL);
       INSERT OR IGNORE INTO ${table} (key, value, keep_until) VALUES ('epoch', '${randomHex()}', 9e15)`,
     read: `SELECT (SELECT value FROM ${table} WHERE key = ? AND keep_until > ?) AS value,
       (SELECT value FROM ${table} WHERE key = 'epoch') AS epoch`,
