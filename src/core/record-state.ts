@@ -45,7 +45,7 @@ export function claim(stored: RecordState | undefined, asked: Asked, { now, epoc
 }
 
 function granted(state: RecordState, asked: Asked, now: number): Change<GrantedClaim> {
-  const { owner, seenVersion, ttlMs } = asked
+  const { owner, seenVersion, ttlMs, endsLogin = false } = asked
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
   // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
@@ -59,7 +59,8 @@ function granted(state: RecordState, asked: Asked, now: number): Change<GrantedC
     fence,
     pair,
     overlaps: state.overlaps || open !== undefined,
-    claim: { at: now, ms: ttlMs, owner, fence, settled: false },
+    // A logout presents no refresh token.
+    claim: { at: now, ms: ttlMs, owner, fence, settled: endsLogin },
   }
   const answer: GrantedClaim = {
     kind: 'granted',

@@ -143,7 +143,7 @@ const WHY: Readonly<Record<LoginReason, string>> = {
   'logged-out': 'the person has logged out',
   refused: 'the service refused the refresh token, or the access token',
   expired: 'the login has expired',
-  'in-doubt': 'the service refused a refresh token after an exchange whose answer was lost',
+  'in-doubt': 'the service refused a refresh token after a token call whose answer was lost',
   interaction: 'the service asks for the person',
   lost: 'the token store has lost the login',
 }

@@ -84,7 +84,10 @@ export class AuthorizationServer {
     const issuer = memberOf(metadata, 'issuer')
     const isSame = expected instanceof URL ? parsedUrl(String(issuer))?.href === expected.href : issuer === expected
     // Otherwise anybody could name the endpoints of somebody else (RFC 8414, section 3.3).
-    if (!isSame) throw unusable('issuer must be the very text that its metadata name; they name another issuer')
+    if (!isSame)
+      throw unusable(
+        'issuer must be the very text that its metadata name; they name another issuer: compare the host, the path and the last slash',
+      )
     const endpoint = (name: string) => {
       const value = memberOf(metadata, name)
       if (value === undefined) return undefined

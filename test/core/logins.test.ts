@@ -354,6 +354,22 @@ describe('given a login in a store that others share', () => {
   })
 })
 
+describe('given a login after a logout', () => {
+  it.each([
+    ['alone', {}],
+    ['with a store', { store: memoryStore() }],
+  ])('when its refresh token is refused, %s, then nothing is in doubt (F205)', async (_, options) => {
+    const { source, tokens, clock, told } = await loggedIn(options)
+    await tokens.logout()
+    await clock.advance(5_000)
+    await tokens.adopt({ ...LOGIN, accessToken: 'next', refreshToken: 'next-r' })
+    source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
+    await clock.advance(61_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'refused' })
+    expect(told.suspicious).toMatchObject([{ evidence: 'revoked-or-used', severity: 'medium' }])
+  })
+})
+
 describe('given what people have stored of a login (F199)', () => {
   it.each([
     [{ refreshToken: 'r' }],
