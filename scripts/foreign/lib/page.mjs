@@ -43,8 +43,8 @@ export function pageWith(page, programs, folder) {
   const onInstances = programs.filter((name) => name !== 'fetch-clients')
   assert.deepEqual(Object.keys(ROWS).sort(), onInstances.toSorted(), 'each program has a row')
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, dependencies[library], 'either', know])
-  const lines = [['library', 'version', 'order', 'what to know'], ['---', '---', '---', '---'], ...rows]
+  const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, dependencies[library], know])
+  const lines = [['library', 'version', 'what to know'], ['---', '---', '---'], ...rows]
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   const [before, rest] = page.split(BEGIN)
   return `${before}${BEGIN}\n\n${table}\n\nWith axios ${dependencies.axios}.\n\n${END}${rest.split(END)[1]}`
