@@ -1,11 +1,10 @@
 import { TokenError } from '../core/errors.ts'
-import type { Cure } from './challenges.ts'
 import type { Prover } from './prover.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**
  * What a client library needs of a manager is three questions. May this URL have a token: the `Grantee` of its origin. A token, or the wait
- * for one: the grantee's `access`, under the rules of `loginAtSending`. What follows an answer: `sequelOf`.
+ * for one: the grantee's `access`, under the rules of `loginAtSending`. What follows an answer: `follow`.
  */
 
 /** Who may have the token of one manager, and how the token is put on a request. `Answer` is what a client library calls a response. */
@@ -46,41 +45,3 @@ const ENDED =
 export function isStillOf({ access }: Grantee<never>, sent: number | undefined): boolean {
   return access.login?.() === sent
 }
-
-/**
- * What follows an answer that refuses the token. `surface`: the caller gets the answer. `surface-again`: the same, and the API has refused two
- * tokens, which is an anomaly. `replay`: once more with another token. `replace-behind`: the caller gets the answer, and later requests another
- * token. `prove-again`: once more with the same token and a new proof.
- */
-export type Sequel = 'surface' | 'surface-again' | 'replay' | 'replace-behind' | 'prove-again'
-
-export interface Refusal {
-  readonly cure: Cure
-  /** The answer is of another origin, where a redirect led without the token: it says nothing about the token. */
-  readonly isOfOtherOrigin: boolean
-  /** The login of the request has not ended. */
-  readonly isOfThisLogin: boolean
-  /** The body can be sent a second time, and no redirect has turned the request into another one. */
-  readonly isRepeatable: boolean
-  readonly isReplay: boolean
-  /** The request can be sent with a new proof, and has not been yet with this token. */
-  readonly mayProveAgain: boolean
-}
-
-export function sequelOf(refusal: Refusal): Sequel {
-  if (refusal.isOfOtherOrigin || !refusal.isOfThisLogin) return 'surface'
-  switch (refusal.cure) {
-    case 'none':
-      return 'surface'
-    case 'new-proof':
-      return refusal.mayProveAgain && refusal.isRepeatable ? 'prove-again' : 'surface'
-    case 'another-token':
-      if (refusal.isReplay) return 'surface-again'
-      return refusal.isRepeatable ? 'replay' : 'replace-behind'
-  }
-}
-
-/** What the anomaly `new-tokens-refused` says. */
-export const NEW_TOKENS_REFUSED =
-  'The API refused an access token and its successor: check that the API and the token service belong to the same environment, the ' +
-  'audience and scope of the tokens, and the clock of the API'

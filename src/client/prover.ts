@@ -1,6 +1,6 @@
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
-import { type DPoPKey, type ProofAnswer, proofsOf, type ProvedRequest } from '../core/proofs.ts'
+import { type DPoPKey, proofsOf, type ProvedRequest } from '../core/proofs.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /** Proves with each request that its sender holds a key (RFC 9449). No redirect is followed with a proof. */
@@ -11,10 +11,10 @@ export interface Prover {
    */
   prove(request: SentRequest & { readonly token: string }, waiting: Parameters<TokenAccess['get']>[0]): Promise<string>
   /** Hears each answer, of any status: it may bring the next nonce, and the time. */
-  hear(request: SentRequest, answer: ProofAnswer): void
+  hear(request: SentRequest, status: number, header: (name: string) => unknown): void
 }
 
-interface SentRequest {
+export interface SentRequest {
   readonly method: string
   readonly url: string
 }
@@ -28,7 +28,10 @@ export function proverOf(key: DPoPKey, { clock }: TokenAccess): Prover {
       const proving = proofs.prove({ ...asSent(request), token: request.token }, clock)
       return (await withinLimit(proving, { clock, ms, holdsProcess: true, signal, atLimit })).text
     },
-    hear: (request, answer) => proofs.learn(asSent(request), answer, clock),
+    hear(request, status, header) {
+      const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map(header)
+      proofs.learn(asSent(request), { status, nonce, date, age }, clock)
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import { hasHeader, type Init, type Input, memberOfCall, takesHeaders, urlOf } from './call.ts'
+import { hasHeader, type Init, type Input, takesHeaders, urlOf } from './call.ts'
 import { sendWithToken } from './sending.ts'
 
 export interface BearerOptions {
@@ -99,8 +99,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     try {
       const origin = grantedOrigin(input, init)
       if (origin === undefined) return Promise.resolve(fetch(input, init))
-      const signal = memberOfCall(input, init, 'signal') ?? undefined
-      return sendWithToken({ fetch, grantee, origin, begun: access.login?.(), input, init, signal, spentMs: 0 })
+      return sendWithToken(fetch, grantee, origin, input, init)
     } catch (error) {
       return promised(() => {
         throw error

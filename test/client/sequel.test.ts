@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Refusal, type Sequel, sequelOf } from '../../src/client/client-port.ts'
+import { type Refusal, type Sequel, sequelOf } from '../../src/client/sequel.ts'
 
 const USUAL: Refusal = {
   cure: 'another-token',
-  isOfOtherOrigin: false,
   isOfThisLogin: true,
   isRepeatable: true,
   isReplay: false,
@@ -16,7 +15,6 @@ describe('given an answer that refuses the token', () => {
     ['comes after the replay', { isReplay: true }, 'surface-again'],
     ['is of a request that must not be sent again', { isRepeatable: false }, 'replace-behind'],
     ['is of a replay that must not be sent again', { isRepeatable: false, isReplay: true }, 'surface-again'],
-    ['comes from another origin', { isOfOtherOrigin: true }, 'surface'],
     ['comes after the login has ended (F209)', { isOfThisLogin: false }, 'surface'],
     ['comes to a stream after the login has ended (F209)', { isOfThisLogin: false, isRepeatable: false }, 'surface'],
     ['says that no token helps (F223)', { cure: 'none' }, 'surface'],
