@@ -13,6 +13,7 @@ const { values } = parseArgs({
     without: { type: 'string' },
     limit: { type: 'string' },
     schedule: { type: 'string' },
+    plain: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -31,7 +32,7 @@ try {
     if (!values.json) console.log(row('scope', 'schedules', 'searched', 'states', 'ends', 'violations', 'seconds'))
     const explore = async () => {
       for (let name = names.shift(); name; name = names.shift())
-        tell(JSON.parse((await node(['scope', name, values.limit ?? 'Infinity'])).stdout))
+        tell(JSON.parse((await node([values.plain ? 'plain' : 'scope', name, values.limit ?? 'Infinity'])).stdout))
     }
     await Promise.all(Array.from({ length: Math.min(names.length, availableParallelism()) }, explore))
     if (values.small && !values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))

@@ -4,6 +4,7 @@ import { reach } from './reached.ts'
 import { Register, type Replace } from './register.ts'
 import { type Fault, FAULTS, OF_THE_REGISTER, type Scope } from './scope.ts'
 import { cut, failed, loginRequired, odd, throttled, TokenService } from './token-service.ts'
+import { VainAttempts } from './vain-attempt.ts'
 import { Watch } from './watch.ts'
 
 interface Message {
@@ -54,6 +55,7 @@ export class World {
   /** Owners that learnt something by the last action. A crash, a freeze or a reset happens to these only: later it would have the same effect. */
   #told = new Set<Owner>()
   #isHit = false
+  readonly #vain = new VainAttempts()
 
   private constructor(scope: Scope) {
     this.scope = scope
@@ -249,6 +251,11 @@ export class World {
     ].join(' ')
   }
 
+  /** The state that the register holds, for comparison with other runs. */
+  get record(): string {
+    return JSON.stringify(this.#register.state ?? null)
+  }
+
   /** All that the future of the run depends on. The story of an owner stands for the owner's state. */
   get key(): string {
     const withFaults = this.#faultsLeft > 0
@@ -380,16 +387,24 @@ export class World {
     return message.act()
   }
 
-  async #deliver({ id, owner, resolve, reject }: Message, { value, error, text }: Reply): Promise<void> {
+  async #deliver(message: Message, { value, error, text }: Reply): Promise<void> {
+    const { id, owner, what, resolve, reject } = message
     if (owner.isCrashed) return
     const deliver = () => (error === undefined ? resolve(value as never) : reject(error))
     const heard = `${id} ${text}`
     if (owner.isFrozen) return void owner.held.push({ text: heard, deliver })
+    const onTheirWay = () => this.#pending.filter((one) => one.owner === owner)
+    const isRepeatable = this.scope.isPlain !== true && !this.#stragglers.some((one) => one.message.owner === owner)
+    const mark = isRepeatable && !error ? this.#vain.before(owner, message, onTheirWay().length) : undefined
+    const isVain = what !== 'read' && value === false && isRepeatable && onTheirWay().length === 0
+    const attempt = isVain ? this.#vain.forgotten(owner, id) : undefined
     await this.tell(() => {
-      owner.hears(heard)
+      if (!attempt) owner.hears(heard)
       deliver()
       return owner
     })
+    this.#vain.after(owner, mark, onTheirWay())
+    if (attempt) this.#vain.check(owner, attempt, onTheirWay())
   }
 
   #take(id: string): Message {
@@ -410,7 +425,7 @@ export class World {
     owner: Owner,
     to: Message['to'],
     what: string,
-    act: (isRepeated: boolean, id: string) => Reply,
+    act: (isRepeated: boolean) => Reply,
   ): Promise<Value> {
     owner.sent += 1
     const id = `${owner.name}${owner.sent}`
@@ -420,7 +435,7 @@ export class World {
         owner,
         to,
         act: () => {
-          const reply = act(message.hasActed, id)
+          const reply = act(message.hasActed)
           message.hasActed ||= reply.value !== false
           return reply
         },
@@ -436,8 +451,7 @@ export class World {
   }
 
   #login(owner: Owner): TokenGrant {
-    owner.sent += 1
-    const name = `${owner.name}${owner.sent}`
+    const name = nextExchangeOf(owner)
     this.watch.loginBegins(`refresh-${name}`)
     return this.#service.login(name, this.#now)
   }
@@ -463,7 +477,7 @@ export class World {
   async #call(owner: Owner, signal: AbortSignal, refreshToken: string | undefined): Promise<TokenGrant> {
     const presentation = this.watch.presents(owner, refreshToken)
     const { knowledge } = this.watch
-    const id = `${owner.name}${owner.sent + 1}`
+    const id = nextExchangeOf(owner)
     owner.exchange = id
     if (refreshToken === undefined) knowledge.begins(id, owner.name, owner.grant?.isPrivate ?? false)
     signal.addEventListener('abort', () => {
@@ -471,8 +485,8 @@ export class World {
       this.watch.ended(presentation, 'unknown')
     })
     try {
-      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', (_isRepeated, name) =>
-        this.#served(name, refreshToken),
+      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', () =>
+        this.#served(id, refreshToken),
       )
       this.watch.ended(presentation, 'accepted')
       return grant
@@ -502,6 +516,12 @@ const ENDINGS: Partial<Record<number, 'odd' | 'refused' | 'throttled' | 'failed'
   401: 'refused',
   429: 'throttled',
   503: 'failed',
+}
+
+/** Exchanges and logins have a count of their own: their names do not tell how many commands came before. */
+function nextExchangeOf(owner: Owner): string {
+  owner.exchanges += 1
+  return `${owner.name}${owner.exchanges}`
 }
 
 /** The owner that runs. Only one owner runs at a time. */
