@@ -85,6 +85,8 @@ export class Owner {
   offeredVersion = 0
   /** The version of the tokens that the owner serves. */
   heldVersion = 0
+  /** How many steps of the store the process has had answers to. */
+  answered = 0
   /** How many random UUIDs the owner has drawn. */
   drawn = 0
   sent = 0

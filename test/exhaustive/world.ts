@@ -82,7 +82,7 @@ export class World {
   }
 
   #owned(index: number, wishes: readonly Wish[]): Owner {
-    running = { name: 'ABCDE'[index]!, drawn: 0 }
+    running = { name: 'ABCDE'[index]!, drawn: 0, answered: 0 }
     const { onUnavailable = 'private', graceMs = 0, grant } = this.scope
     // The messages of an owner hold the owner, which does not exist yet.
     const owner: Owner = new Owner(index, wishes, {
@@ -525,7 +525,7 @@ function nextExchangeOf(owner: Owner): string {
 }
 
 /** The owner that runs. Only one owner runs at a time. */
-let running: { name: string; drawn: number } = { name: '', drawn: 0 }
+let running: { name: string; drawn: number; answered: number } = { name: '', drawn: 0, answered: 0 }
 
 /** Resolves when everything that follows has happened: all code here waits for promises only. */
 function drained(): Promise<void> {
@@ -535,5 +535,6 @@ function drained(): Promise<void> {
 /** In this process the same choices now lead to the same run: UUIDs are counters. Errors have no stack, which saves time. */
 export function makeDeterministic(): void {
   Object.defineProperty(crypto, 'randomUUID', { value: () => `${running.name}-${running.drawn++}` })
+  Object.defineProperty(globalThis, 'runningProcess', { get: () => running })
   Error.stackTraceLimit = 0
 }
