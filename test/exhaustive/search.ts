@@ -14,6 +14,8 @@ export interface Found {
   readonly ends: number
   /** Distinct records that a run left in the register. */
   readonly records: number
+  /** Stands for the set of these records. */
+  readonly recordsHash: string
   readonly seconds: number
   /** The search stopped before it had tried everything. */
   readonly isCut: boolean
@@ -44,6 +46,7 @@ export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
     states: seen.size,
     ends,
     records: records.size,
+    recordsHash: hashOf([...records].sort().join()),
     seconds: Math.round(performance.now() - begun) / 1_000,
     isCut,
     reached: reachedPlaces(),

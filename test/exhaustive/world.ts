@@ -421,12 +421,7 @@ export class World {
     await drained()
   }
 
-  #send<Value>(
-    owner: Owner,
-    to: Message['to'],
-    what: string,
-    act: (isRepeated: boolean) => Reply,
-  ): Promise<Value> {
+  #send<Value>(owner: Owner, to: Message['to'], what: string, act: (isRepeated: boolean) => Reply): Promise<Value> {
     owner.sent += 1
     const id = `${owner.name}${owner.sent}`
     return new Promise<Value>((resolve, reject) => {
