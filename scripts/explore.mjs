@@ -1,6 +1,6 @@
-// Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES]
+// Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES] [--plain]
 // Not part of the tests, which explore the small scopes: it takes many minutes. `docs/protocol.md` says what it shows. `--without` takes a rule
-// of the protocol out; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
+// of the protocol out; `--plain` searches without the reduction; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
 import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     without: { type: 'string' },
     limit: { type: 'string' },
     schedule: { type: 'string' },
+    plain: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -31,7 +32,7 @@ try {
     if (!values.json) console.log(row('scope', 'schedules', 'searched', 'states', 'ends', 'violations', 'seconds'))
     const explore = async () => {
       for (let name = names.shift(); name; name = names.shift())
-        tell(JSON.parse((await node(['scope', name, values.limit ?? 'Infinity'])).stdout))
+        tell(JSON.parse((await node([values.plain ? 'plain' : 'scope', name, values.limit ?? 'Infinity'])).stdout))
     }
     await Promise.all(Array.from({ length: Math.min(names.length, availableParallelism()) }, explore))
     if (values.small && !values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))

@@ -5,7 +5,7 @@ import { LARGE_SCOPES, LIMIT, NO_EPOCH, SMALL_SCOPES } from './scopes.ts'
 import type { Scope } from './scope.ts'
 import { makeDeterministic, World } from './world.ts'
 
-// scripts/explore.mjs runs this as a process. Arguments: names small|large, places, scope <name> <limit>, schedule <name> <choices>
+// scripts/explore.mjs runs this as a process. Arguments: names small|large, places, scope|plain <name> <limit>, schedule <name> <choices>
 makeDeterministic()
 const [, , what, name = '', detail = ''] = process.argv
 if (what === 'names') {
@@ -13,7 +13,7 @@ if (what === 'names') {
   console.log(JSON.stringify(scopes.map((scope) => scope.name)))
 } else if (what === 'places') console.log(JSON.stringify(PLACES))
 else if (what === 'schedule') await show(scopeOf(name), JSON.parse(detail) as string[])
-else console.log(JSON.stringify(await explore(scopeOf(name), Number(detail))))
+else console.log(JSON.stringify(await explore({ ...scopeOf(name), isPlain: what === 'plain' }, Number(detail))))
 
 function scopeOf(wanted: string): Scope {
   const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT, NO_EPOCH].find((one) => one.name === wanted)

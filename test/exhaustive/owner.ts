@@ -85,9 +85,13 @@ export class Owner {
   offeredVersion = 0
   /** The version of the tokens that the owner serves. */
   heldVersion = 0
+  /** How many steps of the store the process has had answers to. */
+  answered = 0
   /** How many random UUIDs the owner has drawn. */
   drawn = 0
   sent = 0
+  /** How many exchanges and logins the owner has made. */
+  exchanges = 0
   #timers: Timer[] = []
   #onReset: () => void = () => undefined
   #wishes: Wish[]
@@ -125,6 +129,16 @@ export class Owner {
 
   get isDone(): boolean {
     return this.isCrashed || this.#wishes.length === 0
+  }
+
+  /** Whether something has happened to the owner after which a step may leave more behind than its answer. */
+  get hasTrouble(): boolean {
+    return this.troubles > 0 || this.isFrozen || this.wasFrozen || this.#wishes.includes('login')
+  }
+
+  /** When the timers are due, in the order in which they were set. */
+  get timers(): string {
+    return this.#timers.map(({ at }) => at).join()
   }
 
   /** When the next timer is due; Infinity if none can fire. */

@@ -50,6 +50,8 @@ export interface Scope {
   readonly replacesSurvive?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number
+  /** Without the reduction (`vain-attempt.ts`). */
+  readonly isPlain?: boolean
   /** What happens first in every run. */
   readonly begins?: readonly string[]
 }

@@ -12,6 +12,10 @@ export interface Found {
   readonly states: number
   /** Distinct states in which a run ended. */
   readonly ends: number
+  /** Distinct records that a run left in the register. */
+  readonly records: number
+  /** Stands for the set of these records. */
+  readonly recordsHash: string
   readonly seconds: number
   /** The search stopped before it had tried everything. */
   readonly isCut: boolean
@@ -32,6 +36,7 @@ interface Branch {
 export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
   const begun = performance.now()
   const seen = new Set<string>()
+  const records = new Set<string>()
   const path: Branch[] = []
   let schedules = 0
   let ends = 0
@@ -40,6 +45,8 @@ export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
     schedules,
     states: seen.size,
     ends,
+    records: records.size,
+    recordsHash: hashOf([...records].sort().join()),
     seconds: Math.round(performance.now() - begun) / 1_000,
     isCut,
     reached: reachedPlaces(),
@@ -48,7 +55,7 @@ export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
   do {
     if (schedules >= limit) return found(true)
     schedules += 1
-    const { what, isEnd } = await run(scope, path, seen)
+    const { what, isEnd } = await run(scope, path, seen, records)
     if (isEnd) ends += 1
     if (what !== undefined) return found(true, { what, schedule: path.map(({ choices, taken }) => choices[taken]!) })
   } while (takeNext(path))
@@ -59,6 +66,7 @@ async function run(
   scope: Scope,
   path: Branch[],
   seen: Set<string>,
+  records: Set<string>,
 ): Promise<{ what: string | undefined; isEnd: boolean }> {
   const world = await World.begin(scope)
   for (let depth = 0; ; depth += 1) {
@@ -78,6 +86,7 @@ async function run(
   const key = hashOf(`end ${world.key}`)
   const isEnd = !seen.has(key)
   seen.add(key)
+  if (isEnd) records.add(hashOf(world.record))
   if (isEnd) await judgeEnd(world)
   return { what: world.watch.violation, isEnd }
 }

@@ -4,6 +4,7 @@ import { reach } from './reached.ts'
 import { Register, type Replace } from './register.ts'
 import { type Fault, FAULTS, OF_THE_REGISTER, type Scope } from './scope.ts'
 import { cut, failed, loginRequired, odd, throttled, TokenService } from './token-service.ts'
+import { VainAttempts } from './vain-attempt.ts'
 import { Watch } from './watch.ts'
 
 interface Message {
@@ -54,6 +55,7 @@ export class World {
   /** Owners that learnt something by the last action. A crash, a freeze or a reset happens to these only: later it would have the same effect. */
   #told = new Set<Owner>()
   #isHit = false
+  readonly #vain = new VainAttempts()
 
   private constructor(scope: Scope) {
     this.scope = scope
@@ -80,7 +82,7 @@ export class World {
   }
 
   #owned(index: number, wishes: readonly Wish[]): Owner {
-    running = { name: 'ABCDE'[index]!, drawn: 0 }
+    running = { name: 'ABCDE'[index]!, drawn: 0, answered: 0 }
     const { onUnavailable = 'private', graceMs = 0, grant } = this.scope
     // The messages of an owner hold the owner, which does not exist yet.
     const owner: Owner = new Owner(index, wishes, {
@@ -249,6 +251,11 @@ export class World {
     ].join(' ')
   }
 
+  /** The state that the register holds, for comparison with other runs. */
+  get record(): string {
+    return JSON.stringify(this.#register.state ?? null)
+  }
+
   /** All that the future of the run depends on. The story of an owner stands for the owner's state. */
   get key(): string {
     const withFaults = this.#faultsLeft > 0
@@ -380,16 +387,24 @@ export class World {
     return message.act()
   }
 
-  async #deliver({ id, owner, resolve, reject }: Message, { value, error, text }: Reply): Promise<void> {
+  async #deliver(message: Message, { value, error, text }: Reply): Promise<void> {
+    const { id, owner, what, resolve, reject } = message
     if (owner.isCrashed) return
     const deliver = () => (error === undefined ? resolve(value as never) : reject(error))
     const heard = `${id} ${text}`
     if (owner.isFrozen) return void owner.held.push({ text: heard, deliver })
+    const onTheirWay = () => this.#pending.filter((one) => one.owner === owner)
+    const isRepeatable = this.scope.isPlain !== true && !this.#stragglers.some((one) => one.message.owner === owner)
+    const mark = isRepeatable && !error ? this.#vain.before(owner, message, onTheirWay().length) : undefined
+    const isVain = what !== 'read' && value === false && isRepeatable && onTheirWay().length === 0
+    const attempt = isVain ? this.#vain.forgotten(owner, id) : undefined
     await this.tell(() => {
-      owner.hears(heard)
+      if (!attempt) owner.hears(heard)
       deliver()
       return owner
     })
+    this.#vain.after(owner, mark, onTheirWay())
+    if (attempt) this.#vain.check(owner, attempt, onTheirWay())
   }
 
   #take(id: string): Message {
@@ -406,12 +421,7 @@ export class World {
     await drained()
   }
 
-  #send<Value>(
-    owner: Owner,
-    to: Message['to'],
-    what: string,
-    act: (isRepeated: boolean, id: string) => Reply,
-  ): Promise<Value> {
+  #send<Value>(owner: Owner, to: Message['to'], what: string, act: (isRepeated: boolean) => Reply): Promise<Value> {
     owner.sent += 1
     const id = `${owner.name}${owner.sent}`
     return new Promise<Value>((resolve, reject) => {
@@ -420,7 +430,7 @@ export class World {
         owner,
         to,
         act: () => {
-          const reply = act(message.hasActed, id)
+          const reply = act(message.hasActed)
           message.hasActed ||= reply.value !== false
           return reply
         },
@@ -436,8 +446,7 @@ export class World {
   }
 
   #login(owner: Owner): TokenGrant {
-    owner.sent += 1
-    const name = `${owner.name}${owner.sent}`
+    const name = nextExchangeOf(owner)
     this.watch.loginBegins(`refresh-${name}`)
     return this.#service.login(name, this.#now)
   }
@@ -463,7 +472,7 @@ export class World {
   async #call(owner: Owner, signal: AbortSignal, refreshToken: string | undefined): Promise<TokenGrant> {
     const presentation = this.watch.presents(owner, refreshToken)
     const { knowledge } = this.watch
-    const id = `${owner.name}${owner.sent + 1}`
+    const id = nextExchangeOf(owner)
     owner.exchange = id
     if (refreshToken === undefined) knowledge.begins(id, owner.name, owner.grant?.isPrivate ?? false)
     signal.addEventListener('abort', () => {
@@ -471,8 +480,8 @@ export class World {
       this.watch.ended(presentation, 'unknown')
     })
     try {
-      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', (_isRepeated, name) =>
-        this.#served(name, refreshToken),
+      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', () =>
+        this.#served(id, refreshToken),
       )
       this.watch.ended(presentation, 'accepted')
       return grant
@@ -504,8 +513,14 @@ const ENDINGS: Partial<Record<number, 'odd' | 'refused' | 'throttled' | 'failed'
   503: 'failed',
 }
 
+/** Exchanges and logins have a count of their own: their names do not tell how many commands came before. */
+function nextExchangeOf(owner: Owner): string {
+  owner.exchanges += 1
+  return `${owner.name}${owner.exchanges}`
+}
+
 /** The owner that runs. Only one owner runs at a time. */
-let running: { name: string; drawn: number } = { name: '', drawn: 0 }
+let running: { name: string; drawn: number; answered: number } = { name: '', drawn: 0, answered: 0 }
 
 /** Resolves when everything that follows has happened: all code here waits for promises only. */
 function drained(): Promise<void> {
@@ -515,5 +530,6 @@ function drained(): Promise<void> {
 /** In this process the same choices now lead to the same run: UUIDs are counters. Errors have no stack, which saves time. */
 export function makeDeterministic(): void {
   Object.defineProperty(crypto, 'randomUUID', { value: () => `${running.name}-${running.drawn++}` })
+  Object.defineProperty(globalThis, 'runningProcess', { get: () => running })
   Error.stackTraceLimit = 0
 }
