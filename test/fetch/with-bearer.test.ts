@@ -247,6 +247,15 @@ describe('given answers that refuse the token', () => {
     expect([(await api(there)).status, calls.length]).toEqual([200, 2])
   })
 
+  it('when a redirect led to another origin, then `refuses` is not asked about its answer', async () => {
+    const other = await startApi(() => ({ status: 401 }))
+    const server = await startApi(() => ({ status: 302, headers: { Location: other.baseUrl } }))
+    const asked: string[] = []
+    const refuses = ({ url }: Response) => asked.push(url) > 0
+    const api = withBearer(fetch, startTokens().tokens, { origins: [server.baseUrl], refuses })
+    expect([(await api(server.baseUrl)).status, asked]).toEqual([401, []])
+  })
+
   it('when the token is under another header, then no redirect is followed', async () => {
     const other = await startApi()
     const server = await startApi(() => ({ status: 302, headers: { Location: other.baseUrl } }))
