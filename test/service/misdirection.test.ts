@@ -52,7 +52,9 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     undefined,
   ])('when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)', async (error) => {
     const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
-    expect(failure.message).toMatch(/answered 400: check the credentials and baseUrl, and that the service speaks Variant A /)
+    expect(failure.message).toMatch(
+      /answered 400: check the credentials and baseUrl, and that the service speaks Variant A /,
+    )
   })
 
   it.each([429, 500, 503])('when it answers %i, then that says enough (F194)', async (status) => {

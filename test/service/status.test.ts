@@ -47,7 +47,8 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
   const misdirected = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', retryable: false }
   const failed = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', retryable: true }
   const gaveUp = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
-  const credentials = /: check the credentials and baseUrl, and that the service speaks Variant A \(client id and secret\)$/
+  const credentials =
+    /: check the credentials and baseUrl, and that the service speaks Variant A \(client id and secret\)$/
   const variant = /: check baseUrl, and that the service speaks Variant A \(client id and secret\)$/
   const gone =
     /: check baseUrl and its trailing slash; .*oauth2; Variant B .* may have been retired: its support ended on 1 December 2025$/
