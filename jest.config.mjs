@@ -49,6 +49,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.stryker-tmp'],
   globalSetup: '<rootDir>/test/support/servers-setup.mjs',
   globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',
+  // Examples import the package by its name. Here that is its source, because nothing may be built yet.
+  moduleNameMapper: { '^axios-evergreen$': '<rootDir>/src/index.ts' },
   transform: {
     '\\.(ts|m?js)$': [
       '@swc/jest',
