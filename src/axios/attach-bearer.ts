@@ -1,8 +1,7 @@
 import type { AxiosAdapter, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
-import { maySeeRedirects } from '../client/client-port.ts'
+import { granteeOf, maySeeRedirects } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
-import { proverOf } from '../client/prover.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Adapter, AdapterChoice } from './adapter-choice.ts'
@@ -103,14 +102,13 @@ class Attachments {
       this.#install()
       return attached
     }
-    const { header, text, refuses, dpop } = settings
+    const { header } = settings
     if (this.#isDefault(header))
       throw new TypeError(
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
     const access = accessTo(tokens)
-    const how = { header, name: header.toLowerCase(), text, refuses, prover: dpop && proverOf(dpop, access) }
-    const bearer: Bearer = Object.freeze({ access, ...how })
+    const bearer: Bearer = granteeOf(settings, access)
     if (!maySeeRedirects(bearer)) checkAdapter(this.#instance.defaults, bearer)
     const base = { name: 'baseURL of the instance', address: memberOf(this.#instance.defaults, 'baseURL') }
     const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')

@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
-import type { Prover } from './prover.ts'
+import type { BearerSettings } from './bearer-options.ts'
+import { type Prover, proverOf } from './prover.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**
@@ -18,6 +19,14 @@ export interface Grantee<Answer> {
   readonly refuses: (answer: Answer) => boolean
   /** Only where a token is bound to a key. */
   readonly prover?: Prover | undefined
+}
+
+export function granteeOf<Answer>(
+  { header, text, refuses, dpop }: BearerSettings<Answer>,
+  access: TokenAccess,
+): Grantee<Answer> {
+  const prover = dpop && proverOf(dpop, access)
+  return Object.freeze({ access, header, name: header.toLowerCase(), text, refuses, prover })
 }
 
 /** Whether redirects may be followed: all clients take `Authorization` off a request that goes to another origin, and no other header. */

@@ -115,6 +115,6 @@ export async function proofOf(
 }
 
 /** What the anomaly `new-tokens-refused` says. */
-export const NEW_TOKENS_REFUSED =
+const NEW_TOKENS_REFUSED =
   'The API refused an access token and its successor: check that the API and the token service belong to the same environment, the ' +
   'audience and scope of the tokens, and the clock of the API'

@@ -1,8 +1,7 @@
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
-import type { Grantee } from '../client/client-port.ts'
+import { granteeOf } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
-import { proverOf } from '../client/prover.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
@@ -56,18 +55,9 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   checkFunction('fetch', fetch)
   checkManager(tokens)
   const settings: BearerSettings<Response> = bearerSettings('withBearer', options)
-  const { header, text, refuses, dpop } = settings
   const access = accessTo(tokens)
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
-  const prover = dpop && proverOf(dpop, access)
-  const grantee: Grantee<Response> = Object.freeze({
-    access,
-    header,
-    name: header.toLowerCase(),
-    text,
-    refuses,
-    prover,
-  })
+  const grantee = granteeOf(settings, access)
   const reported = new Set<string>()
 
   function reportBare(origin: string): void {

@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { createHash } from 'node:crypto'
-import { realProcess } from '../support/real-process.ts'
 import { type LoginAct, loginCourses } from './login-course.ts'
 import { nothingSent } from './login-traffic.ts'
 import { travelWithLogins } from './login-voyage.ts'
 import { patience, runs } from './runs.ts'
+import { undisturbed } from './undisturbed.ts'
 
-const unhandled: unknown[] = []
-const record = (reason: unknown) => void unhandled.push(reason)
-beforeAll(() => void realProcess.on('unhandledRejection', record))
-afterAll(() => void realProcess.off('unhandledRejection', record))
-
-// Hashing on other threads would give the same course another order of events each time.
-beforeEach(() => {
-  jest.spyOn(crypto.subtle, 'digest').mockImplementation(
-    async (_, data) =>
-      new Uint8Array(
-        createHash('sha256')
-          .update(data as Uint8Array)
-          .digest(),
-      ).buffer,
-  )
-})
+const unhandled = undisturbed()
 
 const USUAL = 400
 

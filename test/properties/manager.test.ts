@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, it, jest } from '@jest/globals'
+import { describe, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { createHash } from 'node:crypto'
-import { realProcess } from '../support/real-process.ts'
 import { type Act, courses } from './course.ts'
 import type { Behaviour } from './rotating-service.ts'
 import { patience, runs } from './runs.ts'
+import { undisturbed } from './undisturbed.ts'
 import { travel } from './voyage.ts'
 
-const unhandled: unknown[] = []
-const record = (reason: unknown) => void unhandled.push(reason)
-beforeAll(() => void realProcess.on('unhandledRejection', record))
-afterAll(() => void realProcess.off('unhandledRejection', record))
-
-// Hashing on other threads would give the same course another order of events each time.
-beforeEach(() => {
-  jest.spyOn(crypto.subtle, 'digest').mockImplementation(
-    async (_, data) =>
-      new Uint8Array(
-        createHash('sha256')
-          .update(data as Uint8Array)
-          .digest(),
-      ).buffer,
-  )
-})
+const unhandled = undisturbed()
 
 describe.each([
   ['single-use refresh tokens', true, 800],

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, beforeEach, jest } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { realProcess } from '../support/real-process.ts'
+
+/** Lets the same course take the same order of events each time. @returns the rejections that nobody handles, as they come */
+export function undisturbed(): unknown[] {
+  const unhandled: unknown[] = []
+  const record = (reason: unknown) => void unhandled.push(reason)
+  beforeAll(() => void realProcess.on('unhandledRejection', record))
+  afterAll(() => void realProcess.off('unhandledRejection', record))
+
+  // Hashing on other threads would give the same course another order of events each time.
+  beforeEach(() => {
+    jest.spyOn(crypto.subtle, 'digest').mockImplementation(
+      async (_, data) =>
+        new Uint8Array(
+          createHash('sha256')
+            .update(data as Uint8Array)
+            .digest(),
+        ).buffer,
+    )
+  })
+  return unhandled
+}
