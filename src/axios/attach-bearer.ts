@@ -1,4 +1,5 @@
 import type { AxiosAdapter, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { BareRequests } from '../client/bare-requests.ts'
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
 import { granteeOf, maySeeRedirects } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
@@ -83,7 +84,7 @@ class Attachments {
   readonly #instance: Instance
   readonly #scope = new OriginScope()
   readonly #attached = new Map<TokenManager, Attachment>()
-  readonly #reported = new Set<string>()
+  readonly #bare = new BareRequests()
   #grantees: ReadonlyMap<string, Bearer> = new Map()
   /** That of the last request. */
   #beginning: Beginning | undefined
@@ -250,12 +251,14 @@ class Attachments {
   /** Reports a request without a token, once per origin, so that users find the cause. */
   #reportBare(config: InternalAxiosRequestConfig, origin: string | undefined, byOrigin: Beginning['byOrigin']): void {
     const where = origin ?? 'an address without an origin'
-    const ones = new Set(Array.from(byOrigin.values(), ({ bearer }) => bearer))
-    if (this.#reported.has(where) || this.#reported.size > 99) return
-    if ([...ones].some(({ header }) => config.headers.has(header))) return
-    const message = `A request to ${where} went out without a token: only ${[...byOrigin.keys()].join(', ')} may have it`
-    const told = [...ones].map(({ access }) => access.anomaly('origin-not-allowed', message))
-    if (told.includes(true)) this.#reported.add(where)
+    if (this.#bare.isTold(where)) return
+    const ones = [...new Set(Array.from(byOrigin.values(), ({ bearer }) => bearer))]
+    if (ones.some(({ header }) => config.headers.has(header))) return
+    this.#bare.tell(
+      where,
+      byOrigin.keys(),
+      ones.map(({ access }) => access),
+    )
   }
 
   #isDefault(header: string): boolean {

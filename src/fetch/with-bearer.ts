@@ -1,3 +1,4 @@
+import { BareRequests } from '../client/bare-requests.ts'
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
 import { granteeOf } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
@@ -58,13 +59,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const access = accessTo(tokens)
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
   const grantee = granteeOf(settings, access)
-  const reported = new Set<string>()
-
-  function reportBare(origin: string): void {
-    if (reported.has(origin) || reported.size > 99) return
-    const message = `A request to ${origin} went out without a token: only ${origins.join(', ')} may have it`
-    if (access.anomaly('origin-not-allowed', message)) reported.add(origin)
-  }
+  const bare = new BareRequests()
 
   /** @returns The origin, if the request may have the token. */
   function grantedOrigin(input: Input, init: Init | undefined): string | undefined {
@@ -72,7 +67,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     if (origin === undefined) return undefined
     if (hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
     if (origins.includes(origin)) return origin
-    reportBare(origin === 'null' ? 'an address without an origin' : origin)
+    bare.tell(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
     return undefined
   }
 
