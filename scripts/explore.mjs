@@ -30,15 +30,25 @@ try {
   } else {
     const names = values.scope ?? JSON.parse((await node(['names', values.small ? 'small' : 'large'])).stdout)
     if (!values.json) console.log(row('scope', 'schedules', 'searched', 'states', 'ends', 'violations', 'seconds'))
+    const cores = availableParallelism()
+    // A process takes longer to start and to warm up than a small scope to search.
+    const lots = values.small ? dealt(names, cores) : names.map((name) => [name])
     const explore = async () => {
-      for (let name = names.shift(); name; name = names.shift())
-        tell(JSON.parse((await node([values.plain ? 'plain' : 'scope', name, values.limit ?? 'Infinity'])).stdout))
+      for (let lot = lots.shift(); lot; lot = lots.shift()) {
+        const { stdout } = await node([values.plain ? 'plain' : 'scope', values.limit ?? 'Infinity', ...lot])
+        for (const line of stdout.trim().split('\n')) tell(JSON.parse(line))
+      }
     }
-    await Promise.all(Array.from({ length: Math.min(names.length, availableParallelism()) }, explore))
+    await Promise.all(Array.from({ length: cores }, explore))
     if (values.small && !values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))
   }
 } finally {
   await rm(file)
+}
+
+/** Deals the names in turn, so that neighbours, which take alike long, part. */
+function dealt(names, hands) {
+  return Array.from({ length: hands }, (_, hand) => names.filter((_, place) => place % hands === hand))
 }
 
 function tell(found) {

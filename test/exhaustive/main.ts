@@ -5,15 +5,17 @@ import { LARGE_SCOPES, LIMIT, NO_EPOCH, SMALL_SCOPES } from './scopes.ts'
 import type { Scope } from './scope.ts'
 import { makeDeterministic, World } from './world.ts'
 
-// scripts/explore.mjs runs this as a process. Arguments: names small|large, places, scope|plain <name> <limit>, schedule <name> <choices>
+// scripts/explore.mjs runs this as a process. Arguments: names small|large, places, scope|plain <limit> <names>, schedule <name> <choices>
 makeDeterministic()
-const [, , what, name = '', detail = ''] = process.argv
+const [, , what, first = '', ...more] = process.argv
 if (what === 'names') {
-  const scopes = name === 'small' ? SMALL_SCOPES : LARGE_SCOPES
+  const scopes = first === 'small' ? SMALL_SCOPES : LARGE_SCOPES
   console.log(JSON.stringify(scopes.map((scope) => scope.name)))
 } else if (what === 'places') console.log(JSON.stringify(PLACES))
-else if (what === 'schedule') await show(scopeOf(name), JSON.parse(detail) as string[])
-else console.log(JSON.stringify(await explore({ ...scopeOf(name), isPlain: what === 'plain' }, Number(detail))))
+else if (what === 'schedule') await show(scopeOf(first), JSON.parse(more[0] ?? '[]') as string[])
+else
+  for (const name of more)
+    console.log(JSON.stringify(await explore({ ...scopeOf(name), isPlain: what === 'plain' }, Number(first))))
 
 function scopeOf(wanted: string): Scope {
   const scope = [...SMALL_SCOPES, ...LARGE_SCOPES, LIMIT, NO_EPOCH].find((one) => one.name === wanted)

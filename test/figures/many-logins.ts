@@ -11,7 +11,7 @@ import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts
 const ACCESS_MS = 300_000
 const LOGIN = { accessToken: 'access-0', accessLifetimeMs: ACCESS_MS, refreshToken: 'refresh-0' }
 /** Each login is used once in this time. */
-const USED_EACH_MS = 5_000
+const USED_EACH_MS = 20_000
 
 /** An outage of the token service. When it begins, the people have logged in at any moment of the last five minutes. */
 export interface Outage {
@@ -119,7 +119,7 @@ export async function liveThrough(outage: Outage, rule: Rule, people = 300): Pro
 function userOf(n: number, rule: Rule, fails: () => Outage | undefined, clock: ManualClock): User {
   const service = new Service(`login ${n}`, rule, fails, dice(25, 2 * n + 1).random)
   const tokens = createTokenManager({ source: service, clock, random: dice(25, 2 * n + 2).random })
-  return { service, tokens, asksAt: (n % 5) * 1_000, isLost: false }
+  return { service, tokens, asksAt: (n % 20) * 1_000, isLost: false }
 }
 
 /** The user makes one request. */
