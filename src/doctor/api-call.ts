@@ -2,7 +2,7 @@ import axios from 'axios'
 import { attachBearer, isTokenError, type TokenManager } from '../index.ts'
 import { throughProxy } from '../wire/proxy.ts'
 import { verdictOn } from './api-verdict.ts'
-import type { Findings, Problem } from './examination.ts'
+import type { Findings, Problem } from './findings.ts'
 
 const API_LIMIT_MS = 10_000
 

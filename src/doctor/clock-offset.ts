@@ -1,15 +1,8 @@
 import { parseHttpDate } from '../wire/http-date.ts'
-import type { Problem } from './examination.ts'
+import type { ClockOffset, Problem } from './findings.ts'
 import { member, parsed } from './protocol.ts'
 import type { Seen } from './recorder.ts'
 import { duration } from './duration.ts'
-
-/** How far the clock of the service is ahead of this machine's. */
-export interface ClockOffset {
-  readonly aheadMs: number
-  readonly uncertaintyMs: number
-  readonly by: 'meta.time' | 'Date'
-}
 
 export function clockOffset({ sentAt, answeredAt, headers, text }: Seen): ClockOffset | undefined {
   const halfWayMs = (answeredAt - sentAt) / 2

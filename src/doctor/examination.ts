@@ -11,8 +11,9 @@ import {
   type TokenSource,
 } from '../index.ts'
 import { apiCall } from './api-call.ts'
-import { type ClockOffset, clockOffset, clockProblem } from './clock-offset.ts'
-import { isPage, type Protocol, protocolOf, signatureForm, type SignatureForm } from './protocol.ts'
+import { clockOffset, clockProblem } from './clock-offset.ts'
+import type { Findings } from './findings.ts'
+import { isPage, protocolOf, signatureForm } from './protocol.ts'
 import { recordingAdapter, type Seen } from './recorder.ts'
 import { throttlingHeaders } from './throttling.ts'
 import type { Proxy } from '../wire/proxy.ts'
@@ -22,42 +23,6 @@ export interface Order {
   readonly api?: string | undefined
   readonly allowInsecureHttp: boolean
   readonly account: Client | Login
-}
-
-/** What the doctor has found out. Holds no token and no credential. */
-export interface Findings {
-  /** Without its query. */
-  baseUrl: string
-  speaks?: Protocol
-  obtain?: Call
-  refresh?: Call
-  accessLifetimeMs?: number
-  refreshLifetimeMs?: number
-  /** What a refresh brings in place of the refresh token that it used. */
-  rotation?: 'new-token' | 'same-token' | 'no-token'
-  signature?: SignatureForm | 'absent' | 'wrong'
-  clock?: ClockOffset
-  /** Of the token calls. */
-  proxy?: Proxy
-  /** Headers that tell of a limit of token calls. */
-  throttling: Record<string, string>
-  api?: { url: string; status: number; takesToken: boolean | undefined }
-  /** What is usable, but not as specified. */
-  oddities: string[]
-  problems: Problem[]
-}
-
-export interface Call {
-  readonly status: number
-  readonly durationMs: number
-}
-
-export interface Problem {
-  readonly step: 'obtain' | 'refresh' | 'api' | 'clock'
-  readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR' | 'CLOCK_OFF'
-  readonly message: string
-  /** What to do, beyond what the message says. */
-  readonly advice: readonly string[]
 }
 
 /**

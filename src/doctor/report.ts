@@ -1,5 +1,5 @@
 import { duration } from './duration.ts'
-import type { Findings, Problem } from './examination.ts'
+import type { Findings, Problem } from './findings.ts'
 
 /** Documented in docs/doctor.md. */
 export const EXIT = { well: 0, broken: 1, usage: 2 } as const

@@ -2,7 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
 import type { ExchangeContext, TokenGrant } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
-import type { Answered } from '../wire/token-call.ts'
+import type { Answered } from '../wire/answered.ts'
 import { documentIn, memberOf, type Members, otherProtocol, refreshLifetimeIn, subjectIn } from './document.ts'
 import type { OAuth2Settings } from './oauth2-options.ts'
 

@@ -1,7 +1,8 @@
 import { isTokenError, toldAgain, TokenError } from '../core/errors.ts'
 import { mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
-import { type Answered, isSuccess, type TokenCalls } from '../wire/token-call.ts'
+import { type Answered, isSuccess } from '../wire/answered.ts'
+import type { TokenCalls } from '../wire/token-call.ts'
 import { documentIn, memberOf, type Members } from './document.ts'
 import type { ServerAddresses } from './oauth2-options.ts'
 

@@ -1,6 +1,6 @@
 import { isProofRefused, type Proofs, type ProvedRequest } from '../core/proofs.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
-import type { Answered } from '../wire/token-call.ts'
+import type { Answered } from '../wire/answered.ts'
 import { documentIn, errorIn } from './document.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { failureOfAnswer } from '../wire/oauth-errors.ts'
 import { generalAdvice } from '../wire/refusal.ts'
-import { type Answered, isSuccess } from '../wire/token-call.ts'
+import { type Answered, isSuccess } from '../wire/answered.ts'
 import { documentIn, errorIn, otherProtocol } from './document.ts'
 import { type ErrorMeanings, errorMeaning } from './error-meaning.ts'
 

@@ -1,7 +1,7 @@
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { generalAdvice } from '../wire/refusal.ts'
-import type { Answered } from '../wire/token-call.ts'
+import type { Answered } from '../wire/answered.ts'
 import { oauthServer, VARIANT_B } from './token-document.ts'
 
 /** On a refresh, these say that the service does not offer it (any more). They say nothing of the refresh token. */

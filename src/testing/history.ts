@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { CheckedRegister } from './register-checks.ts'
+
+/** The same as `TokenRegister` of `axios-evergreen/store`. */
+export interface CheckedRegister {
+  readonly kind: string
+  read(
+    key: string,
+  ): Promise<{ readonly value?: string | undefined; readonly now: number; readonly epoch?: string | null | undefined }>
+  replace(key: string, expected: string | undefined, value: string, keepMs: number, epoch?: string): Promise<boolean>
+}
 
 /** One step of a register, as its caller saw it. All instants are told by one clock. Plain data, so that processes can write it down. */
 export interface Step {

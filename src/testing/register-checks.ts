@@ -1,16 +1,7 @@
 import { deepEqual, equal, fail, ok } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { recorded, type Step, unexplainedIn } from './history.ts'
-
-/** The same as `TokenRegister` of `axios-evergreen/store`. */
-export interface CheckedRegister {
-  readonly kind: string
-  read(
-    key: string,
-  ): Promise<{ readonly value?: string | undefined; readonly now: number; readonly epoch?: string | null | undefined }>
-  replace(key: string, expected: string | undefined, value: string, keepMs: number, epoch?: string): Promise<boolean>
-}
+import { type CheckedRegister, recorded, type Step, unexplainedIn } from './history.ts'
 
 interface Opened {
   readonly register: CheckedRegister

@@ -1,7 +1,7 @@
 import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { member, quietly } from '../core/thrown.ts'
-import type { Answered } from './token-call.ts'
+import type { Answered } from './answered.ts'
 
 /** A proxy that a call went through. */
 export interface Proxy {

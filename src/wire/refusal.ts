@@ -1,7 +1,7 @@
 import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { Failure } from './failure.ts'
-import type { Answered } from './token-call.ts'
+import type { Answered } from './answered.ts'
 
 /** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(

@@ -4,6 +4,7 @@ import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
 import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
+import { type Answered, isSuccess } from './answered.ts'
 import { brokenOff, tooLate } from './broken-off.ts'
 import { parseRetryAfter } from './http-date.ts'
 import { notOfProxy, throughProxy } from './proxy.ts'
@@ -38,22 +39,6 @@ export interface TokenCall {
   readonly body?: string
   /** These headers win over those of `transport`. */
   readonly headers: Readonly<Record<string, string>>
-}
-
-/** A complete answer. */
-export interface Answered {
-  readonly status: number
-  readonly url: URL
-  /** Origin and path, for messages. */
-  readonly address: string
-  readonly text: string
-  readonly headers: AxiosHeaders
-  /** The pause that `Retry-After` asks for, ms; undefined if the header is missing or malformed. */
-  readonly retryAfterMs: number | undefined
-  /** The headers that were sent, which an answer may echo. */
-  readonly sent: readonly unknown[]
-  /** Names the proxy, for messages. */
-  readonly proxy?: string | undefined
 }
 
 /** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
@@ -140,10 +125,6 @@ export class TokenCalls {
     }
     return request
   }
-}
-
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299
 }
 
 /** Takes the adapter off the config. Otherwise an axios instance to which it hands the config would call it again, without end. */

@@ -1,0 +1,46 @@
+import type { TokenErrorCode } from '../index.ts'
+import type { Proxy } from '../wire/proxy.ts'
+import type { Protocol, SignatureForm } from './protocol.ts'
+
+/** What the doctor has found out. Holds no token and no credential. */
+export interface Findings {
+  /** Without its query. */
+  baseUrl: string
+  speaks?: Protocol
+  obtain?: Call
+  refresh?: Call
+  accessLifetimeMs?: number
+  refreshLifetimeMs?: number
+  /** What a refresh brings in place of the refresh token that it used. */
+  rotation?: 'new-token' | 'same-token' | 'no-token'
+  signature?: SignatureForm | 'absent' | 'wrong'
+  clock?: ClockOffset
+  /** Of the token calls. */
+  proxy?: Proxy
+  /** Headers that tell of a limit of token calls. */
+  throttling: Record<string, string>
+  api?: { url: string; status: number; takesToken: boolean | undefined }
+  /** What is usable, but not as specified. */
+  oddities: string[]
+  problems: Problem[]
+}
+
+export interface Call {
+  readonly status: number
+  readonly durationMs: number
+}
+
+/** How far the clock of the service is ahead of this machine's. */
+export interface ClockOffset {
+  readonly aheadMs: number
+  readonly uncertaintyMs: number
+  readonly by: 'meta.time' | 'Date'
+}
+
+export interface Problem {
+  readonly step: 'obtain' | 'refresh' | 'api' | 'clock'
+  readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR' | 'CLOCK_OFF'
+  readonly message: string
+  /** What to do, beyond what the message says. */
+  readonly advice: readonly string[]
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join('src', name))
+
+type Imports = Readonly<Record<string, readonly string[]>>
+
+/** What each file imports from this package, types too. */
+const IMPORTS: Imports = Object.fromEntries(
+  SOURCES.map((file) => [
+    file,
+    [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)].map(([, path]) => join(dirname(file), path!)),
+  ]),
+)
+
+/** What is left when files go, one after the other, that import none of those left, or that none of those imports. */
+function circlesIn(imports: Imports, files = Object.keys(imports)): readonly string[] {
+  const imported = new Set(files.flatMap((file) => imports[file]!))
+  const left = files.filter((file) => imported.has(file) && imports[file]!.some((other) => files.includes(other)))
+  return left.length === files.length ? left : circlesIn(imports, left)
+}
+
+describe('given the files of src, which tell one idea each', () => {
+  it('when imports are followed, then no file comes back to itself', () => {
+    expect(SOURCES.length).toBeGreaterThan(100)
+    expect(circlesIn(IMPORTS)).toEqual([])
+  })
+
+  it('when two of four files import each other, then these two are named', () => {
+    expect(circlesIn({ a: ['b', 'c'], b: ['a'], c: [], d: ['a'] })).toEqual(['a', 'b'])
+  })
+})
