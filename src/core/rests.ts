@@ -135,7 +135,7 @@ export function loginRequired(reason: LoginReason, { status, serviceCode }: Part
 }
 
 function loginMessage(reason: LoginReason): string {
-  return `A login is required (${WHY[reason]}): call adopt() with its tokens`
+  return `A login is required (${reason}: ${WHY[reason]}): call adopt() with its tokens`
 }
 
 const WHY: Readonly<Record<LoginReason, string>> = {

@@ -152,6 +152,9 @@ export interface ServerAddresses {
   readonly allowInsecureHttp: boolean
 }
 
+const NO_ADDRESS =
+  'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise give tokenEndpoint or issuer'
+
 function checkedServer(own: OAuth2Options, allowInsecureHttp: boolean): ServerAddresses {
   const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
     const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
@@ -159,6 +162,7 @@ function checkedServer(own: OAuth2Options, allowInsecureHttp: boolean): ServerAd
     return url
   }
   const { issuer } = own
+  if (own.tokenEndpoint === undefined && issuer === undefined) throw new TypeError(NO_ADDRESS)
   const tokenEndpoint = own.tokenEndpoint === undefined && issuer !== undefined ? undefined : checked('tokenEndpoint')
   const revocationEndpoint = own.revocationEndpoint === undefined ? undefined : checked('revocationEndpoint')
   if (!tokenEndpoint) {

@@ -11,7 +11,8 @@ const refused = (options: object) => misuse(() => oauth2({ ...given, ...options 
 
 describe('given options that are wrong', () => {
   it.each([
-    [{ tokenEndpoint: undefined }, 'tokenEndpoint must be a URL, got undefined'],
+    [{ tokenEndpoint: undefined }, 'tokenEndpoint must be a URL, got undefined: is the environment variable set?'],
+    [{ tokenEndpoint: undefined }, 'give tokenEndpoint or issuer'],
     [{ tokenEndpoint: '/token' }, "tokenEndpoint must be an absolute http or https URL, got '/token'"],
     [{ tokenEndpoint: 'http://login.example/token' }, 'tokenEndpoint must be https, got http://login.example/token; '],
     [{ tokenEndpoint: `${ENDPOINT}#here` }, 'tokenEndpoint must have no fragment'],
