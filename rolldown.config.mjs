@@ -1,6 +1,6 @@
 // JavaScript: ESM that imports p-retry, CommonJS that carries it inside (p-retry is ESM only).
 // No source maps: the output keeps the names of all files and functions, and the package does not ship what maps would point at.
-import { entries as input } from './scripts/lib/entries.mjs'
+import { entries } from './scripts/lib/entries.mjs'
 
 const external = ['axios', 'async-mutex', '@opentelemetry/api', /^node:/]
 const dir = 'dist'
@@ -26,6 +26,15 @@ const ascii = {
 }
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const shared = { dir, comments, plugins: [ascii] }
+const { testing, ...input } = entries
+/** `testing` needs nothing of the other entries, and runs in Node only: ESM leads to the one file for both formats. */
+const oneForBoth = {
+  name: 'one-for-both',
+  generateBundle(_, bundle) {
+    const source = `export { ${bundle['testing.cjs'].exports.join(', ')} } from "./testing.cjs";\n`
+    this.emitFile({ type: 'asset', fileName: 'testing.js', source })
+  },
+}
 
 export default [
   {
@@ -35,12 +44,13 @@ export default [
     output: { ...shared, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js', cleanDir: true },
   },
   {
-    input,
+    input: { ...input, testing },
     platform: 'neutral',
     external,
     // Modules are strict by themselves; CommonJS would run the same code in sloppy mode.
     output: {
       ...shared,
+      plugins: [ascii, oneForBoth],
       format: 'cjs',
       strict: true,
       entryFileNames: '[name].cjs',

@@ -2,16 +2,32 @@
 import { dts } from 'rollup-plugin-dts'
 import { entries } from './scripts/lib/entries.mjs'
 
-const output = (extension) => ({
-  dir: 'dist',
-  format: 'esm',
-  entryFileNames: `[name].d.${extension}`,
-  chunkFileNames: `types-[hash].d.${extension}`,
-})
+/**
+ * Both formats read the same declarations, so most are in the package once: a file for ESM leads to the one for CommonJS. Only files that use the types of axios
+ * are there twice, because axios declares its own for each format, and `declare module 'axios'` reaches those of one.
+ */
+const forEsm = {
+  name: 'for-esm',
+  generateBundle(_, bundle) {
+    const isTwofold = (name) => name === 'axios' || (bundle[name]?.imports.some(isTwofold) ?? false)
+    const twin = (name) => name.replace(/cts$/, 'ts')
+    for (const [name, { isEntry, code }] of Object.entries(bundle)) {
+      const led = code.replace(/(?<=')\.\/(.+)\.cjs(?=';)/g, (path, other) => (isTwofold(`${other}.d.cts`) ? `./${other}.js` : path))
+      const source = isTwofold(name) ? led : isEntry && `export * from './${name.replace('.d.cts', '.cjs')}';\n`
+      if (source) this.emitFile({ type: 'asset', fileName: twin(name), source })
+    }
+  },
+}
 
 export default {
   input: entries,
   external: ['axios', 'async-mutex', 'p-retry', '@opentelemetry/api', /^node:/],
   plugins: [dts()],
-  output: [output('ts'), output('cts')],
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    entryFileNames: '[name].d.cts',
+    chunkFileNames: 'types-[hash].d.cts',
+    plugins: [forEsm],
+  },
 }
