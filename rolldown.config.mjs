@@ -44,7 +44,7 @@ export default [
     output: { ...shared, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js', cleanDir: true },
   },
   {
-    input: { ...input, testing },
+    input: entries,
     platform: 'neutral',
     external,
     // Modules are strict by themselves; CommonJS would run the same code in sloppy mode.

@@ -12,7 +12,9 @@ const forEsm = {
     const isTwofold = (name) => name === 'axios' || (bundle[name]?.imports.some(isTwofold) ?? false)
     const twin = (name) => name.replace(/cts$/, 'ts')
     for (const [name, { isEntry, code }] of Object.entries(bundle)) {
-      const led = code.replace(/(?<=')\.\/(.+)\.cjs(?=';)/g, (path, other) => (isTwofold(`${other}.d.cts`) ? `./${other}.js` : path))
+      const led = code.replace(/(?<=')\.\/(.+)\.cjs(?=';)/g, (path, other) =>
+        isTwofold(`${other}.d.cts`) ? `./${other}.js` : path,
+      )
       const source = isTwofold(name) ? led : isEntry && `export * from './${name.replace('.d.cts', '.cjs')}';\n`
       if (source) this.emitFile({ type: 'asset', fileName: twin(name), source })
     }
@@ -28,6 +30,7 @@ export default {
     format: 'esm',
     entryFileNames: '[name].d.cts',
     chunkFileNames: 'types-[hash].d.cts',
+    manualChunks: (id) => (/src.(core|create-token-manager)/.test(id) ? 'core' : undefined),
     plugins: [forEsm],
   },
 }

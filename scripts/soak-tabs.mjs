@@ -1,7 +1,7 @@
 // Real tabs of Chromium, Firefox and WebKit share one login, and lead a hard life: npm run soak:tabs -- [--engine chromium] [--rounds 30]
 // [--seconds 40] [--tabs 5] [--lifetime 5] [--grace 30] [--seed N] [--write]. The same seed does the same in the same order, but at other moments.
 // `--grace`: for so many seconds the service accepts a used refresh token. The exit code is 0 only if every promise was kept. `--write`: writes the
-// table of docs/browser.md.
+// table of docs/protocol.md.
 import { parseArgs } from 'node:util'
 import { engines } from '../test/browser/support/engines.mjs'
 import { dice } from './lib/dice.mjs'
@@ -21,7 +21,7 @@ for (const name of settings.engine?.split(',') ?? Object.keys(found)) {
   if (!found[name]) throw new RangeError(`--engine takes ${Object.keys(found)} on this machine, got ${name}`)
   isKept = (await soak(name)) && isKept
 }
-if (settings.write && isKept) await writeRows('browser.md', 'npm run soak:tabs', rows)
+if (settings.write && isKept) await writeRows('protocol.md', 'npm run soak:tabs', rows)
 process.exit(isKept ? 0 : 1)
 
 async function soak(name) {

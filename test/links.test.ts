@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { withAbsoluteLinks } from '../scripts/package/links.mjs'
+import { withAbsoluteLinks, withAbsoluteRunbooks } from '../scripts/package/links.mjs'
 
 const pages = [
   'README.md',
@@ -89,6 +89,15 @@ describe('given the links of the documents', () => {
       .flatMap((name) => linksOf(name, withAbsoluteLinks({ name, text: readFileSync(name, 'utf8') }, goal)))
     expect(relative.filter(({ page }) => page === 'README.md')).toEqual([])
     expect(relative.filter(({ target }) => !isThere(target))).toEqual([])
+  })
+
+  it('when the alerts are packed, then each runbook is the address of its version', () => {
+    const rules = readFileSync('docs/operations/alerts.yml', 'utf8')
+    const packed = withAbsoluteRunbooks(rules, { repository: 'https://code.example/us/it', version: '1.2.3' })
+    const addresses = packed.match(
+      /runbook: https:\/\/code\.example\/us\/it\/blob\/v1\.2\.3\/docs\/operations\.md#\w+$/gm,
+    )
+    expect(addresses).toHaveLength(rules.match(/- alert:/g)!.length)
   })
 
   it('when one is made absolute, then it names the version, and a picture leads to the picture itself', () => {

@@ -9,6 +9,11 @@ export function repositoryOf({ repository }) {
   return url?.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
+/** @returns {string} The rules, with the address of the runbook in the place of its path. A person on call has the alert, not the package. */
+export function withAbsoluteRunbooks(rules, { repository, version }) {
+  return rules.replace(/(?<=^ *runbook: )(?=docs\/)/gm, `${repository}/blob/v${version}/`)
+}
+
 /**
  * Makes links of a packed page absolute: of the README all, because a registry shows it alone; of other pages those that lead out of the package.
  *

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { repositoryOf, withAbsoluteLinks } from './links.mjs'
+import { repositoryOf, withAbsoluteLinks, withAbsoluteRunbooks } from './links.mjs'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
@@ -33,6 +33,8 @@ try {
     const goal = { repository, version: manifest.version, shipped }
     writeFileSync(join(unpacked, name), withAbsoluteLinks({ name, text }, goal))
   }
+  const rules = join(unpacked, 'docs', 'operations', 'alerts.yml')
+  writeFileSync(rules, withAbsoluteRunbooks(readFileSync(rules, 'utf8'), { repository, version: manifest.version }))
   npm(unpacked, ['pack', '--ignore-scripts', '--pack-destination', resolve(values.to)])
   console.log(join(values.to, plain))
 } finally {

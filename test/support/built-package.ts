@@ -26,8 +26,8 @@ export async function buildPackage(): Promise<BuiltPackage> {
     '--input-type=module',
     '--eval',
     `import { build } from 'rolldown'
-     const { default: [esm, , program] } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
-     for (const { output, ...input } of [esm, program])
+     const { default: configs } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
+     for (const { output, ...input } of configs)
        await build({ ...input, output: { ...output, dir: ${JSON.stringify(join(built, 'dist'))} } })`,
   ])
   if (code !== 0) throw new Error(printed)
