@@ -367,15 +367,15 @@ describe('given a wrong call of the doctor', () => {
 describe('given the page of the doctor', () => {
   it('when its options are read, then they are those of the program, and its help tells them', async () => {
     const page = readFileSync('docs/doctor.md', 'utf8')
-    const told = Array.from(page.matchAll(/^\| `(--[a-z-]+)/gm), ([, name]) => name)
+    const told = Array.from(page.matchAll(/^- `(--[a-z-]+)/gm), ([, name]) => name)
     expect(told).toEqual(Object.keys(OPTIONS).map((name) => `--${name}`))
     const { printed } = await doctor(['--help'], {})
     for (const name of told) expect(printed).toMatch(new RegExp(`^ +(-., )?${name}`, 'm'))
   })
 
   it('when its exit codes are read, then they are those of the program', () => {
-    const [, table] = readFileSync('docs/doctor.md', 'utf8').split('## Exit codes')
-    const told = Array.from(table!.matchAll(/^\| (\d+) /gm), ([, code]) => Number(code))
+    const [, list] = readFileSync('docs/doctor.md', 'utf8').split('## Exit codes')
+    const told = Array.from(list!.matchAll(/^- \*\*(\d+)\*\*:/gm), ([, code]) => Number(code))
     const used = new Set([...Object.values(EXIT), ...Object.values(EXIT_OF)])
     expect(told).toEqual([...used].sort((one, other) => one - other))
   })

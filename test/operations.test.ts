@@ -21,7 +21,7 @@ const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name]) => name!
 describe('given the lines of logEvents', () => {
   it('when the page is read, then it tells each line with its level', () => {
     const source = read('src/core/log-events.ts').split('const LINES')[1]!
-    const written = Array.from(source.matchAll(/^  (\w+): \(/gm), ([, name]) => name)
+    const written = Array.from(source.matchAll(/^ {2}(\w+): \(/gm), ([, name]) => name)
     const told = Array.from(page.matchAll(/^\| `(?:info|warn|error)`[^|]*\| `(\w+): /gm), ([, name]) => name)
     expect([...new Set(told)].sort()).toEqual(written.sort())
   })
