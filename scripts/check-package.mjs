@@ -16,8 +16,7 @@ const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURI
 /** No pictures, no page that only maintainers read, and none for those who used the source of 0.1, which no registry has. */
 const DOCS =
   /^docs\/((?!benchmarks|faults|mutation|protocol|scorecard|upgrading)[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
-/** The aim is 300. The entries for fetch, SQLite and DPoP came after it was set. */
-const MOST_KB = 345
+const MOST_KB = 300
 /** Where links lead while package.json does not say where the project lives. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */
