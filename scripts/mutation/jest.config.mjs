@@ -11,7 +11,7 @@ const folder = join(project, 'coverage', 'mutation')
 const rooms = {
   core: /./,
   service: /./,
-  redis: /^(sharing|outage|garbage|clients|trouble|redis-store)\./,
+  redis: /^(sharing|outage|garbage|trouble|redis-store)\./,
   postgres: /^(postgres-register|trouble|table|postgres-store)\./,
   sqlite: /^sqlite-store\./,
   store: /./,
@@ -25,15 +25,17 @@ const rooms = {
 /** Slow tests that nothing else covers run, too: those of SQLite. */
 const isSlow = (room, name) => room !== 'sqlite' && slowTests.includes(`<rootDir>/test/${room}/${name}`)
 // A few files import all test files: to load a file takes longer than to run its tests, and each mutant loads all files that
-// reach it. Tests with nock, a proxy or changed globals stay apart, because
-// they would disturb others.
+// reach it. Tests with nock, a proxy, changed globals or hooks for their
+// whole file stay apart, because they would disturb others.
 mkdirSync(folder, { recursive: true })
 const groups = new Map()
 for (const [room, names] of Object.entries(rooms)) {
   for (const name of readdirSync(join(project, 'test', room))) {
     if (!name.endsWith('.test.ts') || !names.test(name) || isSlow(room, name)) continue
     const file = join(project, 'test', room, name)
-    const isApart = /'nock'|HTTP_PROXY|defineProperty\(globalThis/.test(readFileSync(file, 'utf8'))
+    const isApart = /'nock'|HTTP_PROXY|defineProperty\(globalThis|^(before|after)(Each|All)\(/m.test(
+      readFileSync(file, 'utf8'),
+    )
     const group = isApart ? basename(file, '.test.ts') : room
     groups.set(group, `${groups.get(group) ?? ''}import ${JSON.stringify(file)}\n`)
   }
@@ -49,7 +51,7 @@ export default {
   testMatch: ['<rootDir>/coverage/mutation/*.test.ts'],
   testEnvironment: join(fileURLToPath(new URL('.', import.meta.url)), 'environment.cjs'),
   // A test that hangs fails soon: to end the whole process costs more.
-  testTimeout: 2_000,
+  testTimeout: 4_000,
   testEnvironmentOptions: { globalsCleanup: 'off' },
   coverageThreshold: undefined,
 }
