@@ -188,6 +188,7 @@ function guestsIn(code: string): string[] {
 
 /** A module with the names that the documents use but do not declare. */
 const GIVEN = `
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
@@ -198,6 +199,8 @@ const { client, login } = service
 Object.assign(process.env, { CLIENT_ID: client.clientId, CLIENT_SECRET: client.clientSecret })
 Object.assign(process.env, { ACCOUNT_LOGIN: login.login, ACCOUNT_PASSWORD: login.password })
 Object.assign(process.env, { TOKEN_KEY: Buffer.from('thirty-two bytes, and no secret.').toString('base64') })
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+process.env.CLIENT_KEY = privateKey.export({ type: 'pkcs8', format: 'pem' })
 export const server = createServer()
 export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
 // The service has no public paths: a request without a token gets a 401.
