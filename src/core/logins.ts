@@ -101,10 +101,11 @@ export class Logins {
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
     const { login, memory, needsLogin } = this.#settings
     if (!needsLogin) return undefined
+    const endedBy = login.ended(by)
     const { current } = memory
     if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
     if (memory.current?.living !== undefined) return memory.current.remainingMs
-    login.required(loginReason, by)
+    login.required(loginReason, endedBy)
     return undefined
   }
 
