@@ -19,6 +19,8 @@ export interface LoginHost {
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
   forget(): void
+  /** Starts the next renewal if callers still wait. */
+  renewIfAwaited(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
@@ -74,6 +76,8 @@ export class Logins {
     const held = this.forget()
     const ended = this.#host.afterExchange(() => endInRecord(this.#settings, held))
     this.#loggedOut = ended
+    // A source that can obtain leaves its callers waiting. Their renewal begins after the record is cleared.
+    this.#host.renewIfAwaited()
     const { tokens, thrown } = await ended
     if (this.#loggedOut === ended) this.#loggedOut = undefined
     const leftover = memory.leftover.splice(0)

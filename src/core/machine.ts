@@ -85,7 +85,7 @@ export class Machine implements LoginHost {
     const { record, source } = this.#settings
     this.logins.forget()
     const cleared = record.clear(this.#memory.seenVersion)
-    this.#renewIfAwaited()
+    this.renewIfAwaited()
     try {
       // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
       methodOf(source, 'reset')?.()
@@ -125,6 +125,10 @@ export class Machine implements LoginHost {
     this.#cancelTimer()
   }
 
+  renewIfAwaited(): void {
+    if (this.room.size > 0) this.renew('cold')
+  }
+
   /** An access token that still serves is kept until it ends. */
   loseLogin(error: TokenError, by: 'here' | 'elsewhere'): void {
     const leftMs = this.logins.lost(error, by)
@@ -160,10 +164,6 @@ export class Machine implements LoginHost {
     return this.#phase !== before
   }
 
-  #renewIfAwaited(): void {
-    if (this.room.size > 0) this.renew('cold')
-  }
-
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
     const { now } = this
@@ -193,7 +193,7 @@ export class Machine implements LoginHost {
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.
     if (tokens.accessToken === '') {
-      this.#renewIfAwaited()
+      this.renewIfAwaited()
       return
     }
     this.#gaps.renewed(startedAt)
