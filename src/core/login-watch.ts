@@ -21,6 +21,9 @@ export class LoginWatch {
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
   #past: readonly string[] = []
+  readonly #isAlone: boolean
+  /** Where the login has ended. The first word counts: its access token may outlive it, and the manager later reads the same end in the record. */
+  #endedBy: LoginChange['by'] | undefined
   /** Changes whenever a login ends. A request that began under another mark must not get a token of this login (R10). */
   mark = 0
 
@@ -28,6 +31,7 @@ export class LoginWatch {
   constructor(events: Events, needsLogin: boolean, isAlone: boolean) {
     this.#events = events
     this.#needsLogin = needsLogin
+    this.#isAlone = isAlone
     if (!isAlone) return
     this.#login = 'required'
     this.#reason = 'none-yet'
@@ -76,9 +80,15 @@ export class LoginWatch {
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
   seen(tokens: LoginTokens, isOther: boolean): void {
     const isNews = isOther || this.#login !== 'present'
+    this.#endedBy = undefined
     this.know(tokens)
     if (isNews) this.#present('elsewhere', tokens.subject)
     else this.#subject = tokens.subject ?? this.#subject
+  }
+
+  /** The login has ended, as this manager hears now. @returns where. Without a store nobody else can have ended it. */
+  ended(by: LoginChange['by']): LoginChange['by'] {
+    return (this.#endedBy ??= this.#isAlone ? 'here' : by)
   }
 
   /** A login is required from now on. */
@@ -94,6 +104,7 @@ export class LoginWatch {
     const account = !isKnown ? 'unknown' : subject === this.#subject ? 'same' : 'other'
     this.#login = 'present'
     this.#reason = undefined
+    this.#endedBy = undefined
     this.#subject = subject
     this.#emit({ login: 'present', by, account })
   }

@@ -3,7 +3,7 @@ import { newTokens, subjectOf } from './exchange.ts'
 import { endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
-import { type AdoptedGrant, readAdopted } from './token-source.ts'
+import { type AdoptedGrant, methodOf, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -19,6 +19,8 @@ export interface LoginHost {
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
   forget(): void
+  /** Starts the next renewal if callers still wait. */
+  renewIfAwaited(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
@@ -74,12 +76,14 @@ export class Logins {
     const held = this.forget()
     const ended = this.#host.afterExchange(() => endInRecord(this.#settings, held))
     this.#loggedOut = ended
+    // A source that can obtain leaves its callers waiting. Their renewal begins after the record is cleared.
+    this.#host.renewIfAwaited()
     const { tokens, thrown } = await ended
     if (this.#loggedOut === ended) this.#loggedOut = undefined
     const leftover = memory.leftover.splice(0)
     // A refresh token that an exchange has replaced is of no use any more.
     const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
-    source.reset?.()
+    methodOf(source, 'reset')?.()
     if (thrown !== undefined) throw thrown as Error
     return { revoked: isRevoked }
   }
@@ -101,10 +105,11 @@ export class Logins {
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
     const { login, memory, needsLogin } = this.#settings
     if (!needsLogin) return undefined
+    const endedBy = login.ended(by)
     const { current } = memory
     if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
     if (memory.current?.living !== undefined) return memory.current.remainingMs
-    login.required(loginReason, by)
+    login.required(loginReason, endedBy)
     return undefined
   }
 

@@ -24,6 +24,7 @@ import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { GaveUp, gaveUpUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './runtime.ts'
+import { methodOf } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -84,10 +85,10 @@ export class Machine implements LoginHost {
     const { record, source } = this.#settings
     this.logins.forget()
     const cleared = record.clear(this.#memory.seenVersion)
-    this.#renewIfAwaited()
+    this.renewIfAwaited()
     try {
       // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
-      source.reset?.()
+      methodOf(source, 'reset')?.()
     } finally {
       await cleared
     }
@@ -122,6 +123,10 @@ export class Machine implements LoginHost {
     this.#gaps = new RenewalGaps()
     suspicions.forget()
     this.#cancelTimer()
+  }
+
+  renewIfAwaited(): void {
+    if (this.room.size > 0) this.renew('cold')
   }
 
   /** An access token that still serves is kept until it ends. */
@@ -159,10 +164,6 @@ export class Machine implements LoginHost {
     return this.#phase !== before
   }
 
-  #renewIfAwaited(): void {
-    if (this.room.size > 0) this.renew('cold')
-  }
-
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
     const { now } = this
@@ -192,7 +193,7 @@ export class Machine implements LoginHost {
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.
     if (tokens.accessToken === '') {
-      this.#renewIfAwaited()
+      this.renewIfAwaited()
       return
     }
     this.#gaps.renewed(startedAt)

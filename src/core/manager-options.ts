@@ -172,15 +172,19 @@ function checkedRandom(random: () => number): () => number {
   }
 }
 
-function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void {
+function checkSource(source: TokenSource): void {
   checkObject('source', source)
-  if (source.id !== '') checkText('source.id', source.id)
-  checkFunction('source.obtain', source.obtain)
-  if (source.refresh !== undefined) checkFunction('source.refresh', source.refresh)
-  if (source.reset !== undefined) checkFunction('source.reset', source.reset)
-  if (source.origin === undefined) return
-  checkText('source.origin', source.origin)
-  if (!parsedUrl(source.origin))
+  const id = member(source, 'id')
+  if (id !== '') checkText('source.id', id)
+  checkFunction('source.obtain', member(source, 'obtain'))
+  for (const name of ['refresh', 'reset', 'revoke'] as const) {
+    const method = member(source, name)
+    if (method !== undefined) checkFunction(`source.${name}`, method)
+  }
+  const origin = member(source, 'origin')
+  if (origin === undefined) return
+  checkText('source.origin', origin)
+  if (!parsedUrl(origin))
     throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
 }
 

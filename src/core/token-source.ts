@@ -46,6 +46,15 @@ export interface TokenSource {
   revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
 }
 
+/** A method that not every source has. What only `Object.prototype` has is no method of a source (F217). */
+export function methodOf<Name extends 'refresh' | 'reset' | 'revoke'>(
+  source: TokenSource,
+  name: Name,
+): TokenSource[Name] {
+  const method = member(source, name) as ((...given: unknown[]) => unknown) | undefined
+  return method?.bind(source) as TokenSource[Name]
+}
+
 export interface ExchangeContext {
   /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
   readonly signal: AbortSignal

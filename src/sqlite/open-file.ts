@@ -2,6 +2,7 @@ import type * as Fs from 'node:fs'
 import type * as Path from 'node:path'
 import type * as Url from 'node:url'
 import { builtinModule } from '../core/runtime.ts'
+import { quietly } from '../core/thrown.ts'
 import { ForeignAnswer } from '../store/reason.ts'
 import type { SqliteDatabase } from './sqlite-register.ts'
 
@@ -30,14 +31,14 @@ export function opening(file: string | URL, busyMs: number): () => SqliteDatabas
     database.exec(`PRAGMA busy_timeout = ${busyMs}`)
     own(database)
     // Not before: the file of another application keeps its rights.
-    if ((fs.statSync(path).mode & 0o077) !== 0) fs.chmodSync(path, 0o600)
+    closeToOthers(fs, path)
     return database
   }
 }
 
 function pathOf(file: string | URL): string {
   const urls = builtin('node:url') as typeof Url
-  const path = file instanceof URL ? urls.fileURLToPath(file) : file
+  const path = file instanceof URL ? quietly(() => urls.fileURLToPath(file)) : file
   if (typeof path !== 'string' || path === '' || path === ':memory:')
     throw new TypeError('file must be a path or a file: URL, in a folder that all processes share')
   return path
@@ -51,6 +52,14 @@ function makePlace(fs: typeof Fs, path: string): void {
   if (NETWORK.includes(fs.statfsSync(folder).type))
     throw new ForeignAnswer('file is on a network file system, where processes cannot share it: name a local one')
   fs.closeSync(fs.openSync(path, 'a', 0o600))
+}
+
+/** SQLite may have opened its other files before: then they have the rights that the file had until now, and tokens stand in them, too. */
+function closeToOthers(fs: typeof Fs, path: string): void {
+  for (const one of [path, `${path}-wal`, `${path}-shm`]) {
+    const { mode = 0 } = fs.statSync(one, { throwIfNoEntry: false }) ?? {}
+    if ((mode & 0o077) !== 0) fs.chmodSync(one, 0o600)
+  }
 }
 
 /** Marks a new file as one of this store. */

@@ -9,6 +9,7 @@ const ADVICE = {
   CANTOPEN: RIGHTS,
   CORRUPT: 'the file is damaged: delete it, and log in or obtain again',
   EACCES: RIGHTS,
+  EEXIST: 'a part of the path of file is no folder',
   EISDIR: 'file is a folder',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path of file is no folder',

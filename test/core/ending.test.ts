@@ -125,6 +125,28 @@ describe('given a renewal in flight, when the manager is reset', () => {
   })
 })
 
+describe('given a renewal in flight and a source that can obtain, when the manager logs out (F208)', () => {
+  it.each([false, true])(
+    'then its waiters get the token of the next, as after a reset (revoke: %p)',
+    async (revokes) => {
+      const { clock, source, tokens, open, waiting } = await renewing(true)
+      const revoked: unknown[] = []
+      const revoke = (given: unknown) => Promise.resolve(void revoked.push(given))
+      if (revokes) Object.assign(source, { revoke })
+      const ended = tokens.logout()
+      await settle()
+      expect(source.calls).toHaveLength(1) // one exchange at a time
+      open()
+      expect(await ended).toEqual({ revoked: revokes })
+      await clock.advance(30_000) // the longest wait of a caller
+      expect(await waiting).toBe('access-2')
+      expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, undefined])
+      expect(revoked).toEqual(revokes ? [{ accessToken: 'access-1', refreshToken: 'refresh-1' }] : [])
+      expect(tokens.peekAccessToken()).toBe('access-2')
+    },
+  )
+})
+
 describe('given a manager, when it is closed', () => {
   it('then waiters and later callers are told so, and an exchange in flight is stored (F116)', async () => {
     const store = memoryStore()

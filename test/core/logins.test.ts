@@ -304,6 +304,21 @@ describe('given a login whose refresh is refused', () => {
   })
 })
 
+describe('given a login of a manager without a store', () => {
+  it.each(['never', 'while-used'] as const)(
+    'when the service refuses it while an access token lives (keepWarm %s), then `loginChanged` says that it ended here (F205)',
+    async (keepWarm) => {
+      const { clock, source, tokens, told } = await loggedIn({ renewal: { keepWarm } })
+      source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
+      await clock.advance(46_000)
+      tokens.peekAccessToken()
+      await clock.advance(15_000)
+      await outcome(tokens.getAccessToken())
+      expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'here', reason: 'refused' })
+    },
+  )
+})
+
 describe('given a login in a store that others share', () => {
   it('when an owner dies in its refresh, then the next one presents the token when no access token serves (F198)', async () => {
     const store = memoryStore()
@@ -335,6 +350,24 @@ describe('given a login in a store that others share', () => {
     })
     expect(other.source.calls).toEqual([])
     expect(other.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere', reason: 'refused' })
+  })
+
+  it('when its end was heard elsewhere while an access token lived, then `loginChanged` names where it ended (F205, F211)', async () => {
+    const store = memoryStore()
+    const one = await loggedIn({ store })
+    const others = (['never', 'while-used'] as const).map((keepWarm) =>
+      manage(new LoginSource(), { store, renewal: { keepWarm } }, one.clock),
+    )
+    for (const { tokens } of others) await tokens.getAccessToken()
+    one.source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
+    await outcome(one.tokens.renew())
+    await one.clock.advance(46_000)
+    for (const { tokens } of [one, ...others]) tokens.peekAccessToken()
+    await one.clock.advance(15_000)
+    for (const { tokens } of [one, ...others]) await outcome(tokens.getAccessToken())
+    const ends = [one, ...others].map(({ told }) => told.loginChanged.at(-1))
+    const end = { login: 'required', account: 'unknown', reason: 'refused' }
+    expect(ends).toEqual(['here', 'elsewhere', 'elsewhere'].map((by) => ({ ...end, by })))
   })
 
   it('when somebody logs in elsewhere, then listeners hear it before any caller gets a token (F211)', async () => {

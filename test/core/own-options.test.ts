@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { createTokenManager, memoryStore, type TokenManagerOptions, type TokenSource } from '../../src/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 
@@ -53,6 +53,51 @@ describe('given options, and a polluted Object.prototype (F163)', () => {
   it('when the only client is that of a polluted prototype, then it is none', () => {
     pollute({ client })
     expect(() => redisStore({} as never)).toThrow('client must be an object, got undefined')
+  })
+})
+
+describe('given a source without refresh, reset and revoke, and a polluted Object.prototype (F217)', () => {
+  const source = (): TokenSource => ({
+    id: 'account',
+    obtain: () => Promise.resolve({ accessToken: 'access', accessLifetimeMs: 60_000, refreshToken: 'refresh' }),
+  })
+
+  it('when it has functions of these names, then none of them is called with a token', async () => {
+    const tokens = createTokenManager({ source: source() })
+    const calls: unknown[] = []
+    const steal = (given: unknown) => {
+      calls.push(given)
+      return Promise.resolve({ accessToken: 'forged', accessLifetimeMs: 60_000 })
+    }
+    pollute({ refresh: steal, reset: steal, revoke: steal })
+    await tokens.getAccessToken()
+    await tokens.renew()
+    expect(await tokens.getAccessToken()).toBe('access')
+    expect(await tokens.logout()).toEqual({ revoked: false })
+    await tokens.reset()
+    expect(calls).toEqual([])
+  })
+
+  it('when it has texts of these names, then they disturb neither the construction nor a reset', async () => {
+    pollute({ refresh: 'text', reset: 'text', revoke: 'text', origin: 5 })
+    const tokens = createTokenManager({ source: source() })
+    expect(await tokens.getAccessToken()).toBe('access')
+    await tokens.reset()
+    expect(await tokens.logout()).toEqual({ revoked: false })
+  })
+
+  it('when only Object.prototype has `id` and `obtain`, then they are missing', () => {
+    pollute({ id: 'account', obtain: () => source() })
+    expect(() => createTokenManager({ source: {} as TokenSource })).toThrow(
+      /source\.id must be a string, got undefined/,
+    )
+    const named = { id: 'account' } as TokenSource
+    expect(() => createTokenManager({ source: named })).toThrow(/source\.obtain must be a function, got undefined/)
+  })
+
+  it('when revoke is no function, then the construction says so', () => {
+    const broken = { ...source(), revoke: 5 } as unknown as TokenSource
+    expect(() => createTokenManager({ source: broken })).toThrow(/source\.revoke must be a function, got number/)
   })
 })
 

@@ -94,6 +94,33 @@ const manager = (file: string, rest = '') => `
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
+  it('when others may read it, then they may not read what SQLite writes beside it', async () => {
+    const file = join(folder, 'beside.db')
+    await run(asked(file))
+    chmodSync(file, 0o644)
+    // The process lives on, so its files do, too.
+    const { child, lines, ended } = start(
+      bundle,
+      `${manager(file, ', commandTimeoutMs: 5000')}
+      tell(await tokens.getAccessToken())
+      setInterval(() => {}, 1_000)`,
+    )
+    while (lines.length === 0) await once(child.stdout!, 'data')
+    const modes = ['', '-wal', '-shm'].map((end) => statSync(file + end).mode & 0o777)
+    child.kill('SIGKILL')
+    await ended
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+  })
+
+  it.each([['https://example.com/tokens.db'], ['file://host/tokens.db']])(
+    'when the address is %s, then the TypeError names the option',
+    async (address) => {
+      const program = `try { sqliteStore({ file: new URL(${JSON.stringify(address)}) }) } catch (error) { tell([error.name, error.message]) }`
+      const message = 'file must be a path or a file: URL, in a folder that all processes share'
+      expect(await run(program)).toEqual([['TypeError', message]])
+    },
+  )
+
   it.each<[string, (file: string) => unknown, string]>([
     [
       'no database',
