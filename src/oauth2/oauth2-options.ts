@@ -166,7 +166,9 @@ function checkedServer(own: OAuth2Options, allowInsecureHttp: boolean): ServerAd
   const tokenEndpoint = own.tokenEndpoint === undefined && issuer !== undefined ? undefined : checked('tokenEndpoint')
   const revocationEndpoint = own.revocationEndpoint === undefined ? undefined : checked('revocationEndpoint')
   if (!tokenEndpoint) {
-    const { search, hash } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
+    const { search, hash, pathname } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
+    if (pathname.includes('/.well-known/'))
+      throw new TypeError('issuer must be the issuer itself, without /.well-known/ and what follows')
     if (search || hash) throw new TypeError('issuer must have no query and no fragment (RFC 8414, section 2)')
   } else if (issuer !== undefined && !(issuer instanceof URL)) checkText('issuer', issuer)
   return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }

@@ -54,7 +54,10 @@ const PROOF_ADVICE: ReadonlyMap<string, string> = new Map([
 ])
 
 const ADVICE: ReadonlyMap<string | undefined, string> = new Map([
-  ['invalid_client', 'check clientId, clientSecret and clientAuthentication; some servers accept only post'],
+  [
+    'invalid_client',
+    'check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client',
+  ],
   ['unauthorized_client', 'the server does not allow this grant to this client'],
   ['unsupported_grant_type', 'the server does not know this grant; check tokenEndpoint'],
   ['unsupported_token_type', 'the server does not revoke such a token'],

@@ -39,7 +39,9 @@ export class TokenEndpoint {
     url.hash = ''
     const [before] = url.pathname.split(/\/token\/(?:refresh\/)?$/)
     if (before !== url.pathname)
-      throw new TypeError(`baseUrl must end before /token, which each call adds: write '${url.origin}${before}'`)
+      throw new TypeError(
+        `baseUrl must end before /token, which each call adds: write '${url.origin}${before}'; for an OAuth 2.0 server use oauth2 of axios-evergreen/oauth2`,
+      )
     this.origin = url.origin
     this.href = url.href
     this.#calls = new TokenCalls(transport)

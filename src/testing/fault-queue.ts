@@ -71,6 +71,8 @@ export function corrupted(kind: RequestKind, body: string, how: MetFault['corrup
   return body.replace(/("sign":")(.)/, (_, before: string, digit: string) => before + (digit === '0' ? '1' : '0'))
 }
 
+const DAMAGES = ['signature', 'type', 'json', 'truncate']
+
 function checkFault(fault: SimulatedFault): void {
   const { status, headers = {}, drop, hang, corrupt }: MetFault = Object(fault) as SimulatedFault
   if (status !== undefined) {
@@ -82,8 +84,8 @@ function checkFault(fault: SimulatedFault): void {
     return
   }
   if (drop === 'before' || drop === 'after' || hang) return
-  if (corrupt && ['signature', 'type', 'json', 'truncate'].includes(corrupt)) return
+  if (corrupt && DAMAGES.includes(corrupt)) return
   throw new TypeError(
-    `fault must have a status, drop, hang or corrupt of the listed values, got ${JSON.stringify(fault)}`,
+    `fault must have a status, drop ('before' or 'after'), hang (true) or corrupt (${DAMAGES.join(', ')}) of the listed values, got ${JSON.stringify(fault)}`,
   )
 }

@@ -32,6 +32,10 @@ describe('given options that are wrong', () => {
     [{ tokenEndpoint: undefined, issuer: 'login.example' }, 'issuer must be an absolute http or https URL'],
     [{ tokenEndpoint: undefined, issuer: 'http://login.example' }, 'issuer must be https, got http://login.example/'],
     [{ tokenEndpoint: undefined, issuer: 'https://login.example/?a=b' }, 'issuer must have no query and no fragment'],
+    [
+      { tokenEndpoint: undefined, issuer: 'https://login.example/realm/.well-known/openid-configuration' },
+      'issuer must be the issuer itself, without /.well-known/',
+    ],
     [{ revocationEndpoint: 'http://login.example/revoke' }, 'revocationEndpoint must be https'],
     [{ revocationEndpoint: `${ENDPOINT}#here` }, 'revocationEndpoint must have no fragment'],
     [{ grant: 'password' }, "grant must be one of 'client_credentials', 'login', got 'password'"],

@@ -83,7 +83,9 @@ describe('given a base URL', () => {
   ])('when it is %s, the address of a call, then a TypeError says what to write (F193)', (baseUrl, right) => {
     const error = refusedBase(baseUrl)
     expect(error).toBeInstanceOf(TypeError)
-    expect(error.message).toBe(`baseUrl must end before /token, which each call adds: write '${right}'`)
+    expect(error.message).toBe(
+      `baseUrl must end before /token, which each call adds: write '${right}'; for an OAuth 2.0 server use oauth2 of axios-evergreen/oauth2`,
+    )
   })
 
   it.each([

@@ -223,7 +223,13 @@ describe('given a fault that is none', () => {
   it.each<[string, string, unknown, number, string]>([
     ['TypeError', 'token', { status: 500 }, 1, 'kind must be obtain, refresh, revoke, login or resource, got token'],
     ['TypeError', 'toString', { status: 500 }, 1, 'got toString'],
-    ['TypeError', 'obtain', {}, 1, 'fault must have a status, drop, hang or corrupt of the listed values, got {}'],
+    [
+      'TypeError',
+      'obtain',
+      {},
+      1,
+      "fault must have a status, drop ('before' or 'after'), hang (true) or corrupt (signature, type, json, truncate) of the listed values, got {}",
+    ],
     ['TypeError', 'obtain', null, 1, 'got null'],
     ['TypeError', 'obtain', { drop: 'never' }, 1, 'got {"drop":"never"}'],
     ['TypeError', 'obtain', { hang: false }, 1, 'got {"hang":false}'],
