@@ -76,7 +76,7 @@ export class Machine implements LoginHost {
     const { counts, suspicions, clock, login } = this.#settings
     const { current } = this.#memory
     const status = statusIn(this.#phase, current, this.now, clock.wallNow())
-    const ofLogin = loginIn(login.status, restIn(this.#phase), current?.living)
+    const ofLogin = loginIn(login.status, restIn(this.#phase), current)
     return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
   }
 

@@ -549,6 +549,18 @@ describe('given a manager that never saw a login', () => {
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'expired' })
   })
 
+  it.each(['while-used', 'never'] as const)(
+    'when nobody uses that access token (keepWarm %s), then status() says all the same that a login is required (F205)',
+    async (keepWarm) => {
+      const { clock, tokens } = manage(new LoginSource(), { renewal: { keepWarm } })
+      await tokens.adopt({ accessToken: 'alone', accessLifetimeMs: 60_000 })
+      await clock.advance(59_999)
+      expect(tokens.status()).toMatchObject({ login: 'present' })
+      await clock.advance(1)
+      expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'expired' })
+    },
+  )
+
   it('when the source is no login, then status() and events say nothing of one', async () => {
     const { tokens, told } = manage()
     await tokens.getAccessToken()
