@@ -3,7 +3,7 @@ import { newTokens, subjectOf } from './exchange.ts'
 import { endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
-import { type AdoptedGrant, readAdopted } from './token-source.ts'
+import { type AdoptedGrant, offers, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -79,7 +79,7 @@ export class Logins {
     const leftover = memory.leftover.splice(0)
     // A refresh token that an exchange has replaced is of no use any more.
     const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
-    source.reset?.()
+    if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error
     return { revoked: isRevoked }
   }

@@ -1,5 +1,6 @@
 import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
+import { offers } from './token-source.ts'
 import type { ClaimAnswer, NewTokens } from './token-store.ts'
 
 /** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
@@ -52,10 +53,10 @@ async function claimToEnd(
 export async function revoked(settings: RenewalSettings, ended: readonly (NewTokens | undefined)[]): Promise<boolean> {
   const { source } = settings
   const sets = ended.filter((tokens) => tokens !== undefined)
-  if (!source.revoke || sets.length === 0) return false
+  if (!offers(source, 'revoke') || sets.length === 0) return false
   const revokeSet = ({ accessToken, refreshToken }: NewTokens) =>
     withinExchange(settings, true, (context) =>
-      source.revoke?.(
+      source.revoke(
         { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) },
         context,
       ),

@@ -24,6 +24,7 @@ import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { GaveUp, gaveUpUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './runtime.ts'
+import { offers } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -87,7 +88,7 @@ export class Machine implements LoginHost {
     this.#renewIfAwaited()
     try {
       // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
-      source.reset?.()
+      if (offers(source, 'reset')) source.reset()
     } finally {
       await cleared
     }

@@ -172,21 +172,24 @@ function checkedRandom(random: () => number): () => number {
   }
 }
 
-function checkSource(source: Partial<Record<keyof TokenSource, unknown>>): void {
+function checkSource(source: object): void {
   checkObject('source', source)
-  if (source.id !== '') checkText('source.id', source.id)
-  checkFunction('source.obtain', source.obtain)
-  if (source.refresh !== undefined) checkFunction('source.refresh', source.refresh)
-  if (source.reset !== undefined) checkFunction('source.reset', source.reset)
-  if (source.origin === undefined) return
-  checkText('source.origin', source.origin)
-  if (!parsedUrl(source.origin))
+  // By `member`: what only Object.prototype has is no member of the source (F217).
+  const [id, origin] = [member(source, 'id'), member(source, 'origin')]
+  if (id !== '') checkText('source.id', id)
+  checkFunction('source.obtain', member(source, 'obtain'))
+  for (const method of ['refresh', 'reset', 'revoke']) {
+    const given = member(source, method)
+    if (given !== undefined) checkFunction(`source.${method}`, given)
+  }
+  if (origin === undefined) return
+  checkText('source.origin', origin)
+  if (!parsedUrl(origin))
     throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
 }
 
 /** @returns How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
 function graceOf(source: TokenSource): number {
-  // By `member`: what only Object.prototype has is no member of the source (F217).
   const refreshTokens = member(source, 'refreshTokens') ?? 'single-use'
   const reuseGraceMs = member(source, 'reuseGraceMs') ?? 0
   checkChoice('source.refreshTokens', refreshTokens, ['single-use', 'reusable'])

@@ -16,7 +16,7 @@ import {
 import { askedMsOf, GaveUp } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { refusalOf, suspicionOf } from './suspicion.ts'
-import type { Exchange } from './token-source.ts'
+import { type Exchange, offers } from './token-source.ts'
 import {
   type GrantedClaim,
   type NewTokens,
@@ -106,8 +106,9 @@ export class Renewal {
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
     const { source, memory, needsLogin } = this.#settings
-    if (!needsLogin) return source.refresh && tokenToPresent(claim, memory, this.#turn.servedMs)
-    const presentable = claim.presentable && source.refresh !== undefined
+    const refreshes = offers(source, 'refresh')
+    if (!needsLogin) return refreshes ? tokenToPresent(claim, memory, this.#turn.servedMs) : undefined
+    const presentable = claim.presentable && refreshes
     const failures = this.#turn.failuresBefore + 1
     const isForced = this.#start.because === 'forced'
     const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures }

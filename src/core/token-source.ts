@@ -46,6 +46,14 @@ export interface TokenSource {
   revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
 }
 
+/** Whether a source has the method, of its own or of its class. What only `Object.prototype` has is no member of a source (F217). */
+export function offers<Method extends 'refresh' | 'reset' | 'revoke'>(
+  source: TokenSource,
+  method: Method,
+): source is TokenSource & Required<Pick<TokenSource, Method>> {
+  return member(source, method) !== undefined
+}
+
 export interface ExchangeContext {
   /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
   readonly signal: AbortSignal

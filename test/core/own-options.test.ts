@@ -56,6 +56,40 @@ describe('given options, and a polluted Object.prototype (F163)', () => {
   })
 })
 
+describe('given a source, and a polluted Object.prototype (F217)', () => {
+  const stolen: unknown[] = []
+  const steal = (...given: unknown[]) => {
+    stolen.push(...given)
+    throw new Error('polluted')
+  }
+
+  it.each(['refresh', 'reset', 'revoke'])('when only that has %s, then nobody calls it', async (method) => {
+    const obtain = () => Promise.resolve({ accessToken: 'own', accessLifetimeMs: 60_000, refreshToken: 'hidden' })
+    pollute({ [method]: steal })
+    const tokens = createTokenManager({ source: { id: 'own', obtain } })
+    await tokens.getAccessToken()
+    await tokens.renew()
+    await tokens.reset()
+    await tokens.getAccessToken()
+    expect([await tokens.logout(), stolen, tokens.status().counts.failures]).toEqual([{ revoked: false }, [], 0])
+    await tokens.close()
+  })
+
+  it('when only that has id, obtain or an origin, then the source has none', () => {
+    const obtain = () => Promise.reject(new Error('never'))
+    pollute({ origin: 5 })
+    expect(() => createTokenManager({ source: { id: 'own', obtain } })).not.toThrow()
+    pollute({ id: 'polluted', obtain })
+    expect(() => createTokenManager({ source: { obtain } as never })).toThrow('source.id must be a string')
+    expect(() => createTokenManager({ source: { id: 'own' } as never })).toThrow('source.obtain must be a function')
+  })
+
+  it('when its revoke is no function, then the error names it', () => {
+    const source = { id: 'own', obtain: () => Promise.reject(new Error('never')), revoke: 'https://id.example/revoke' }
+    expect(() => createTokenManager({ source: source as never })).toThrow('source.revoke must be a function')
+  })
+})
+
 describe('given options that are read (F163, F174)', () => {
   it('when they have getters, then each is read once', () => {
     const reads: string[] = []
