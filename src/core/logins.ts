@@ -108,6 +108,14 @@ export class Logins {
     return undefined
   }
 
+  /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
+  stop(by: 'here' | 'elsewhere'): void {
+    const { login, memory, needsLogin } = this.#settings
+    login.end(memory.current?.stored.accessToken)
+    memory.current = undefined
+    if (needsLogin) login.required('refused', by)
+  }
+
   /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
   async look(): Promise<void> {
     const host = this.#host

@@ -212,9 +212,9 @@ export class Machine implements LoginHost {
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     this.#armTimer(coolDown.ms)
-    // A stop also drops the access token, even if it still lives.
-    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#memory.current = undefined
-    if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, renewal.lastError ? 'here' : 'elsewhere')
+    const by = renewal.lastError ? 'here' : 'elsewhere'
+    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
+    if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, by)
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.

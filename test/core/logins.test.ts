@@ -530,6 +530,21 @@ describe('given callers who wait when their login ends (F210)', () => {
   })
 })
 
+describe("given a login, and a manager that stops at a suspicion (onSuspicious: 'stop')", () => {
+  it('when its refresh token is refused, then a login is required, and listeners are told (F205)', async () => {
+    const { source, tokens, told } = await loggedIn({ onSuspicious: 'stop' })
+    source.script.push(failing(401))
+    expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+    await settle()
+    expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required', loginReason: 'refused' })
+    expect(told.loginChanged.slice(1)).toEqual([
+      { login: 'required', by: 'here', account: 'unknown', reason: 'refused' },
+    ])
+    await tokens.adopt(LOGIN)
+    expect([tokens.peekAccessToken(), tokens.status().login]).toEqual(['login', 'present'])
+  })
+})
+
 describe('given a manager that never saw a login', () => {
   it('when a token is asked for, then nobody has logged in yet, and no call is made', async () => {
     const { source, tokens, told } = manage(new LoginSource())
