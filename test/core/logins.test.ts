@@ -530,6 +530,17 @@ describe('given callers who wait when their login ends (F210)', () => {
   })
 })
 
+describe('given a source of logins that asks for the person itself', () => {
+  it('when its refresh throws ERR_LOGIN_REQUIRED, then error and status() give a reason all the same (F205)', async () => {
+    const { source, tokens } = await loggedIn()
+    source.script.push(() => {
+      throw new TokenError('ERR_LOGIN_REQUIRED', 'log in again', { outcome: 'rejected', status: 440 })
+    })
+    const error = await outcome(tokens.renew())
+    expect(error).toMatchObject({ message: 'log in again', loginReason: 'refused', status: 440 })
+  })
+})
+
 describe("given a login, and a manager that stops at a suspicion (onSuspicious: 'stop')", () => {
   it('when its refresh token is refused, then a login is required, and listeners are told (F205)', async () => {
     const { source, tokens, told } = await loggedIn({ onSuspicious: 'stop' })
