@@ -253,11 +253,13 @@ function adapterOf(config: Chosen): Adapter {
 
 /** Checks the adapter of the defaults. A request may have another one, so it is checked again when a request is sent. */
 function checkAdapter(defaults: Instance['defaults'], bearer: Bearer): void {
-  let adapter: AxiosAdapter
+  const given = adapterOf(defaults as Chosen)
+  let adapter: AxiosAdapter | undefined
   try {
-    adapter = new AdapterChoice(adapterOf(defaults as Chosen)).plain(defaults)
+    adapter = new AdapterChoice(given).plain(defaults)
   } catch {
-    return // axios finds none, and then each request fails with its error
+    // axios finds none, and then each request fails with its error
   }
-  checkStays(adapter, bearer)
+  // A page or a test environment may bring XMLHttpRequest only later.
+  checkStays(adapter ?? { adapterName: [given].flat().find((name) => name === 'xhr') }, bearer)
 }

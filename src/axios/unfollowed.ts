@@ -22,7 +22,7 @@ export async function sendUnfollowed(
 }
 
 /** @throws {TypeError} for XMLHttpRequest, which cannot be told to follow no redirects. */
-export function checkStays(adapter: AxiosAdapter, { header, prover }: Unfollowed): void {
+export function checkStays(adapter: object, { header, prover }: Unfollowed): void {
   if (Reflect.get(adapter, 'adapterName') !== 'xhr') return
   throw new TypeError(
     prover

@@ -38,14 +38,9 @@ export function bearerSettings<
   Answer extends { readonly status: number },
   Options extends GivenOptions<Answer> = GivenOptions<Answer>,
 >(what: string, given: Options & Unknown<Options>): BearerSettings<Answer> {
-  const {
-    origins,
-    header = 'Authorization',
-    dpop,
-    scheme = dpop === undefined ? 'Bearer' : 'DPoP',
-    refuses = isUnauthorized,
-    allowInsecureHttp = false,
-  } = ownOptions<GivenOptions<Answer>>(`The options of ${what}`, given, NAMES)
+  const own = ownOptions<GivenOptions<Answer>>(`The options of ${what}`, given, NAMES)
+  const { origins, header = 'Authorization', dpop, refuses = isUnauthorized, allowInsecureHttp = false } = own
+  const { scheme = dpop === undefined ? 'Bearer' : 'DPoP' } = own
   checkFlag('allowInsecureHttp', allowInsecureHttp)
   checkText('header', header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
@@ -54,7 +49,7 @@ export function bearerSettings<
   // Other characters would end the header line, or be stripped on the way.
   if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
   if (dpop !== undefined) proofsOf('dpop', dpop)
-  if (dpop !== undefined && scheme !== 'DPoP')
+  if (dpop !== undefined && own.scheme !== undefined)
     throw new TypeError('scheme must not be given with dpop: it is DPoP (RFC 9449)')
   checkFunction('refuses', refuses)
   // A promise counts as true: each request would be sent twice.

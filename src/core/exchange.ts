@@ -5,7 +5,7 @@ import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { isOffline } from './runtime.ts'
-import { checkedGrant, type ExchangeContext, methodOf, type TokenGrant, type TokenSource } from './token-source.ts'
+import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import type { GrantedClaim, NewTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
@@ -27,7 +27,9 @@ export async function exchange(
   const sentAt = tokenClock.start()
   const refresh = methodOf(source, 'refresh')
   const call = (context: ExchangeContext) =>
-    refresh && refreshToken !== undefined ? refresh(refreshToken, context) : source.obtain(context)
+    refreshToken !== undefined && offers(source, 'refresh')
+      ? source.refresh(refreshToken, context)
+      : source.obtain(context)
   const wasOffline = isOffline()
   try {
     const grant = checkedGrant(await withinExchange(settings, holdsProcess, call))

@@ -3,7 +3,7 @@ import { newTokens, subjectOf } from './exchange.ts'
 import { endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
-import { type AdoptedGrant, methodOf, readAdopted } from './token-source.ts'
+import { type AdoptedGrant, offers, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -83,7 +83,7 @@ export class Logins {
     const leftover = memory.leftover.splice(0)
     // A refresh token that an exchange has replaced is of no use any more.
     const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
-    methodOf(source, 'reset')?.()
+    if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error
     return { revoked: isRevoked }
   }
@@ -111,6 +111,14 @@ export class Logins {
     if (memory.current?.living !== undefined) return memory.current.remainingMs
     login.required(loginReason, endedBy)
     return undefined
+  }
+
+  /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
+  stop(by: 'here' | 'elsewhere'): void {
+    const { login, memory, needsLogin } = this.#settings
+    login.end(memory.current?.stored.accessToken)
+    memory.current = undefined
+    if (needsLogin) login.required('refused', by)
   }
 
   /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */

@@ -1,6 +1,6 @@
 import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { methodOf } from './token-source.ts'
+import { offers } from './token-source.ts'
 import type { ClaimAnswer, NewTokens } from './token-store.ts'
 
 /** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
@@ -53,10 +53,10 @@ async function claimToEnd(
 export async function revoked(settings: RenewalSettings, ended: readonly (NewTokens | undefined)[]): Promise<boolean> {
   const revoke = methodOf(settings.source, 'revoke')
   const sets = ended.filter((tokens) => tokens !== undefined)
-  if (!revoke || sets.length === 0) return false
+  if (!offers(source, 'revoke') || sets.length === 0) return false
   const revokeSet = ({ accessToken, refreshToken }: NewTokens) =>
     withinExchange(settings, true, (context) =>
-      revoke(
+      source.revoke(
         { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) },
         context,
       ),

@@ -24,7 +24,7 @@ import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { GaveUp, gaveUpUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './runtime.ts'
-import { methodOf } from './token-source.ts'
+import { offers } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -77,7 +77,7 @@ export class Machine implements LoginHost {
     const { counts, suspicions, clock, login } = this.#settings
     const { current } = this.#memory
     const status = statusIn(this.#phase, current, this.now, clock.wallNow())
-    const ofLogin = loginIn(login.status, restIn(this.#phase), current?.living)
+    const ofLogin = loginIn(login.status, restIn(this.#phase), current)
     return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
   }
 
@@ -88,7 +88,7 @@ export class Machine implements LoginHost {
     this.renewIfAwaited()
     try {
       // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
-      methodOf(source, 'reset')?.()
+      if (offers(source, 'reset')) source.reset()
     } finally {
       await cleared
     }
@@ -212,9 +212,9 @@ export class Machine implements LoginHost {
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     this.#armTimer(coolDown.ms)
-    // A stop also drops the access token, even if it still lives.
-    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#memory.current = undefined
-    if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, renewal.lastError ? 'here' : 'elsewhere')
+    const by = renewal.lastError ? 'here' : 'elsewhere'
+    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
+    if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, by)
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.

@@ -172,16 +172,16 @@ function checkedRandom(random: () => number): () => number {
   }
 }
 
-function checkSource(source: TokenSource): void {
+function checkSource(source: object): void {
   checkObject('source', source)
-  const id = member(source, 'id')
+  // By `member`: what only Object.prototype has is no member of the source (F217).
+  const [id, origin] = [member(source, 'id'), member(source, 'origin')]
   if (id !== '') checkText('source.id', id)
   checkFunction('source.obtain', member(source, 'obtain'))
-  for (const name of ['refresh', 'reset', 'revoke'] as const) {
-    const method = member(source, name)
-    if (method !== undefined) checkFunction(`source.${name}`, method)
+  for (const method of ['refresh', 'reset', 'revoke']) {
+    const given = member(source, method)
+    if (given !== undefined) checkFunction(`source.${method}`, given)
   }
-  const origin = member(source, 'origin')
   if (origin === undefined) return
   checkText('source.origin', origin)
   if (!parsedUrl(origin))
@@ -190,7 +190,6 @@ function checkSource(source: TokenSource): void {
 
 /** @returns How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
 function graceOf(source: TokenSource): number {
-  // By `member`: what only Object.prototype has is no member of the source (F217).
   const refreshTokens = member(source, 'refreshTokens') ?? 'single-use'
   const reuseGraceMs = member(source, 'reuseGraceMs') ?? 0
   checkChoice('source.refreshTokens', refreshTokens, ['single-use', 'reusable'])

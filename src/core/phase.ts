@@ -125,14 +125,19 @@ export function statusIn(
   }
 }
 
-/** What `status()` says of the login. @param known As the listeners were told. @param living The access token, while it lives. */
+/** What `status()` says of the login. @param known As the listeners were told. */
 export function loginIn(
   known: Pick<TokenStatus, 'login' | 'loginReason'>,
   rest: Rest | undefined,
-  living: string | undefined,
+  held: Pick<HeldToken, 'living' | 'stored' | 'isRefused'> | undefined,
 ): Pick<TokenStatus, 'login' | 'loginReason'> {
-  if (known.login === undefined || rest?.error.code !== 'ERR_LOGIN_REQUIRED' || living !== undefined) return known
-  return { login: 'required', loginReason: rest.error.loginReason ?? 'refused' }
+  if (known.login === undefined || held?.living !== undefined) return known
+  if (rest?.error.code === 'ERR_LOGIN_REQUIRED')
+    return { login: 'required', loginReason: rest.error.loginReason ?? 'refused' }
+  // Nothing can renew the token. The listeners are told when the next caller asks.
+  if (known.login === 'present' && held && held.stored.refreshToken === undefined)
+    return { login: 'required', loginReason: held.isRefused ? 'refused' : 'expired' }
+  return known
 }
 
 function shownPhase(phase: Phase, token: Token | undefined, now: number): TokenStatus['phase'] {

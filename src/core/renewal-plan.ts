@@ -1,5 +1,5 @@
 import { type Consequence, consequenceForLogin, consequenceOf, isRefreshGone } from './consequence.ts'
-import { type LoginReason, outcomeOf, TokenError } from './errors.ts'
+import { detailsOf, type LoginReason, outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import { saidBy } from './record-state.ts'
 import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, type RestFacts } from './rests.ts'
@@ -65,7 +65,7 @@ export function planAfter(error: TokenError, facts: FailureFacts, policy: Renewa
   const consequence = consequenceIn(error, facts, policy)
   const { fate, next, judged = false, reason } = consequence
   const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
-  const told = next === 'login' && reason !== undefined ? loginRequired(reason, error) : error
+  const told = next === 'login' && reason !== undefined ? loginRequired(reason, error) : withReason(error, policy)
   const plan = {
     error: told,
     fate,
@@ -77,6 +77,14 @@ export function planAfter(error: TokenError, facts: FailureFacts, policy: Renewa
     next: nextAfter(told, consequence, facts, policy, retryAfterMs),
   }
   return { ...plan, word: wordOf(plan, facts, policy) }
+}
+
+/** A source of one's own may ask for a login without saying why. */
+function withReason(error: TokenError, { needsLogin }: RenewalPolicy): TokenError {
+  const { loginReason, refreshToken } = detailsOf(error)
+  // `kept`: the error is about the login of another manager, which a function of the source has asked.
+  const isOurs = needsLogin && error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
+  return isOurs && loginReason === undefined ? toldAgain(error, { loginReason: 'refused' }) : error
 }
 
 function consequenceIn(error: TokenError, facts: FailureFacts, { graceMs, needsLogin }: RenewalPolicy): Consequence {

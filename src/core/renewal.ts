@@ -16,7 +16,7 @@ import {
 import { askedMsOf, GaveUp } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { refusalOf, suspicionOf } from './suspicion.ts'
-import { type Exchange, methodOf } from './token-source.ts'
+import { type Exchange, offers } from './token-source.ts'
 import {
   type GrantedClaim,
   type NewTokens,
@@ -106,9 +106,9 @@ export class Renewal {
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
     const { source, memory, needsLogin } = this.#settings
-    const canRefresh = methodOf(source, 'refresh') !== undefined
-    if (!needsLogin) return canRefresh ? tokenToPresent(claim, memory, this.#turn.servedMs) : undefined
-    const presentable = claim.presentable && canRefresh
+    const refreshes = offers(source, 'refresh')
+    if (!needsLogin) return refreshes ? tokenToPresent(claim, memory, this.#turn.servedMs) : undefined
+    const presentable = claim.presentable && refreshes
     const failures = this.#turn.failuresBefore + 1
     const isForced = this.#start.because === 'forced'
     const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures }

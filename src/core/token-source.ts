@@ -46,13 +46,12 @@ export interface TokenSource {
   revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
 }
 
-/** A method that not every source has. What only `Object.prototype` has is no method of a source (F217). */
-export function methodOf<Name extends 'refresh' | 'reset' | 'revoke'>(
+/** Whether a source has the method, of its own or of its class. What only `Object.prototype` has is no member of a source (F217). */
+export function offers<Method extends 'refresh' | 'reset' | 'revoke'>(
   source: TokenSource,
-  name: Name,
-): TokenSource[Name] {
-  const method = member(source, name) as ((...given: unknown[]) => unknown) | undefined
-  return method?.bind(source) as TokenSource[Name]
+  method: Method,
+): source is TokenSource & Required<Pick<TokenSource, Method>> {
+  return member(source, method) !== undefined
 }
 
 export interface ExchangeContext {

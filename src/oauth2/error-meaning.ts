@@ -63,19 +63,31 @@ export function errorMeaning(
   errors: ErrorMeanings,
   isOfLogin: boolean,
 ): ErrorMeaning {
-  const taught = (word: string) => (Object.hasOwn(errors, word) ? errors[word] : undefined)
-  const meant = (word: string) => taught(word) ?? DIALECTS.get(word) ?? (isOAuthError(word) ? word : undefined)
+  const meant = (word: string) => meaningOfWord(word, errors)
   // The finer words come first: Google and Entra say invalid_grant beside them.
   const words = textsOf(document, ['error_subtype', 'suberror', 'error', 'status']).filter((word) => meant(word))
   const [decisive = ''] = words
   const word = words.find((one) => one === memberOf(document, 'error')) ?? words[0]
   const meaning = meant(decisive)
-  if (taught(decisive) !== undefined || !VAGUE.includes(meaning)) return { word, meaning }
+  if (taughtMeaning(decisive, errors) !== undefined || !VAGUE.includes(meaning)) return { word, meaning }
   const texts = [...textsOf(document, TEXTS), ...textsOf(firstOf(memberOf(document, 'errors')), CODES)].join('\n')
   return {
     word,
     meaning: meaningOfTexts(exchange, texts) ?? meaningOfStatus(exchange, status, meaning, !document, isOfLogin),
   }
+}
+
+/** Whether `error` of an answer is a word that the RFCs, the built-in table or the option `errors` know. */
+export function isKnownWord(error: unknown, errors: ErrorMeanings): boolean {
+  return typeof error === 'string' && meaningOfWord(error, errors) !== undefined
+}
+
+function meaningOfWord(word: string, errors: ErrorMeanings): string | undefined {
+  return taughtMeaning(word, errors) ?? DIALECTS.get(word) ?? (isOAuthError(word) ? word : undefined)
+}
+
+function taughtMeaning(word: string, errors: ErrorMeanings): string | undefined {
+  return Object.hasOwn(errors, word) ? errors[word] : undefined
 }
 
 const TEXTS = ['error', 'error_description', 'message', 'reason', 'status']

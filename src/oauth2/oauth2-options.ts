@@ -33,7 +33,7 @@ export interface OAuth2Options {
   /** The secret, or a function that returns it and is called at each exchange, e.g. one that asks a secret manager. */
   clientSecret?: string | (() => string | Promise<string>) | undefined
   /**
-   * `basic` (default), `post`, `none` (a public client, default for a `login` without a secret; or a client certificate in
+   * `basic` (default), `post`, `none` (a public client, default without a secret unless `grant` is `client_credentials`; or a client certificate in
    * `transport`), or a function that adds the proof to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
    */
   clientAuthentication?: 'basic' | 'post' | 'none' | ClientAuthentication | undefined
@@ -181,9 +181,10 @@ function checkedErrors(errors: unknown = {}): ErrorMeanings {
   return own
 }
 
-function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: OAuth2Options) {
+function checkedClient({ clientId, clientSecret, clientAuthentication, grant = 'client_credentials' }: OAuth2Options) {
   // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
-  const method = clientAuthentication ?? (clientSecret === undefined && grant === 'login' ? 'none' : 'basic')
+  const isPublic = clientSecret === undefined && grant !== 'client_credentials'
+  const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
   if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
   if (method === 'none' && clientSecret !== undefined)
     throw new TypeError("clientSecret must not be given with clientAuthentication 'none', which does not send it")

@@ -93,7 +93,8 @@ class OAuth2 implements TokenSource {
     for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
     if (scope.length > 0 && !body.has('scope')) body.set('scope', scope.join(' '))
     const answer = await this.#call(endpoints, body, context)
-    if (isSuccess(answer.status) && !namesError(answer.text)) return this.#reader.grantIn(answer, context.report)
+    if (isSuccess(answer.status) && !namesError(answer.text, errors))
+      return this.#reader.grantIn(answer, context.report)
     throw refusalIn(answer, refusalOf(exchange, answer, { errors, needsLogin: this.needsLogin }))
   }
 
@@ -113,8 +114,9 @@ class OAuth2 implements TokenSource {
     const hint = refreshToken === undefined ? 'access_token' : 'refresh_token'
     const body = new URLSearchParams({ token, token_type_hint: hint })
     const answer = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
-    if (!isSuccess(answer.status) || namesError(answer.text)) {
-      const words = { errors: this.#settings.errors, needsLogin: false }
+    const { errors } = this.#settings
+    if (!isSuccess(answer.status) || namesError(answer.text, errors)) {
+      const words = { errors, needsLogin: false }
       throw refusalIn(answer, refusalOf('obtain', answer, words, 'revocationEndpoint'))
     }
     if (/^\s*</.test(answer.text)) throw noConfirmation(answer)

@@ -3,8 +3,8 @@ import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { failureOfAnswer } from '../wire/oauth-errors.ts'
 import { generalAdvice } from '../wire/refusal.ts'
 import { type Answered, isSuccess } from '../wire/answered.ts'
-import { documentIn, errorIn, otherProtocol } from './document.ts'
-import { type ErrorMeanings, errorMeaning } from './error-meaning.ts'
+import { documentIn, errorIn, memberOf, otherProtocol } from './document.ts'
+import { type ErrorMeanings, errorMeaning, isKnownWord } from './error-meaning.ts'
 
 /** What a complete answer that refuses means (RFC 6749, section 5.2), and what to do about it. */
 export interface Refusal {
@@ -14,9 +14,10 @@ export interface Refusal {
   readonly serviceCode: string | undefined
 }
 
-/** Whether an answer refuses, whatever its status: GitHub, Slack and Zoho report errors under status 200. */
-export function namesError(text: string): boolean {
-  return errorIn(documentIn(text)) !== undefined
+/** Whether an answer refuses, whatever its status: GitHub, Slack and Zoho report errors under status 200. Some known errors are two words. */
+export function namesError(text: string, errors: ErrorMeanings): boolean {
+  const document = documentIn(text)
+  return errorIn(document) !== undefined || isKnownWord(memberOf(document, 'error'), errors)
 }
 
 /** @param option The option that holds the address, for the advice. */

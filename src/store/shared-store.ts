@@ -55,28 +55,35 @@ function reasonOfRegister(thrown: unknown): string {
   )
 }
 
+/** Checks the options that need no WebCrypto. @throws {TypeError | RangeError} naming the option. */
+export function checkedShared({
+  prefix = 'evergreen',
+  commandTimeoutMs = 250,
+  onUnavailable = 'private',
+}: SharedStoreOptions): Pick<StoreSettings, 'prefix' | 'commandTimeoutMs' | 'onUnavailable'> {
+  checkText('prefix', prefix)
+  if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
+  checkChoice('onUnavailable', onUnavailable, ['private', 'fail'])
+  return { prefix, commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs, 1), onUnavailable }
+}
+
 /**
  * @param options Own members only.
  * @param reasonOf Says why a step of the register failed, without secrets.
  */
 export function storeOn(
   register: TokenRegister,
-  { prefix = 'evergreen', encryptionKeys, commandTimeoutMs = 250, onUnavailable = 'private' }: SharedStoreOptions,
+  options: SharedStoreOptions,
   reasonOf: (thrown: unknown) => string,
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
-  checkText('prefix', prefix)
-  if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
-  checkChoice('onUnavailable', onUnavailable, ['private', 'fail'])
   const settings: StoreSettings = {
+    ...checkedShared(options),
     register: checkedRegister(register),
-    prefix,
-    keyRing: new KeyRing(encryptionKeys),
-    commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs, 1),
+    keyRing: new KeyRing(options.encryptionKeys),
     steps: { read: new Steps(), replace: new Steps() },
     reads: new Together(),
     writing: new Map(),
-    onUnavailable,
     reasonOf,
   }
   const store: OpenableStore = {

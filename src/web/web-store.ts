@@ -1,6 +1,6 @@
 import { namesOf, ownOptions } from '../core/option-checks.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
-import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { checkedShared, SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
 import { indexedDatabases } from './indexed-db.ts'
@@ -31,6 +31,8 @@ const COMMAND_TIMEOUT_MS = 5_000
  */
 export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const own = ownOptions('The options of webStore', options, namesOf<SharedStoreOptions>(SHARED))
+  // Also where no store can be shared: a mistake shows on the server that renders the page, and not only in browsers.
+  checkedShared(own)
   const databases = indexedDatabases()
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)
     return tabStore(INSECURE, own.onUnavailable)

@@ -157,6 +157,21 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     await tokens.close()
   })
 
+  it("when a request is in flight, and the manager stops (onSuspicious: 'stop') before Bob logs in, then its 401 surfaces (F209)", async () => {
+    const refuse = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
+    const tokens = createTokenManager({ source: { ...person, refresh: refuse }, onSuspicious: 'stop' })
+    await tokens.adopt({ ...login('ALICE', 'alice'), refreshToken: 'r' })
+    const { server, answer } = await startBank()
+    const sent = open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
+    await until(() => server.received.length === 1)
+    expect(await failureOf(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+    await tokens.adopt(login('BOB', 'bob'))
+    answer()
+    expect(await sent).toMatchObject({ status: 401 })
+    expect(server.bearers).toEqual(['Bearer ALICE'])
+    await tokens.close()
+  })
+
   it('when another tab logs her out and Bob in, then a request of this tab that is refused surfaces (F209)', async () => {
     const store = memoryStore()
     const managers = [0, 1].map(() => createTokenManager({ source: person, store, storeKey: 'tabs' }))

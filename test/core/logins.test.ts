@@ -563,6 +563,32 @@ describe('given callers who wait when their login ends (F210)', () => {
   })
 })
 
+describe('given a source of logins that asks for the person itself', () => {
+  it('when its refresh throws ERR_LOGIN_REQUIRED, then error and status() give a reason all the same (F205)', async () => {
+    const { source, tokens } = await loggedIn()
+    source.script.push(() => {
+      throw new TokenError('ERR_LOGIN_REQUIRED', 'log in again', { outcome: 'rejected', status: 440 })
+    })
+    const error = await outcome(tokens.renew())
+    expect(error).toMatchObject({ message: 'log in again', loginReason: 'refused', status: 440 })
+  })
+})
+
+describe("given a login, and a manager that stops at a suspicion (onSuspicious: 'stop')", () => {
+  it('when its refresh token is refused, then a login is required, and listeners are told (F205)', async () => {
+    const { source, tokens, told } = await loggedIn({ onSuspicious: 'stop' })
+    source.script.push(failing(401))
+    expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+    await settle()
+    expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required', loginReason: 'refused' })
+    expect(told.loginChanged.slice(1)).toEqual([
+      { login: 'required', by: 'here', account: 'unknown', reason: 'refused' },
+    ])
+    await tokens.adopt(LOGIN)
+    expect([tokens.peekAccessToken(), tokens.status().login]).toEqual(['login', 'present'])
+  })
+})
+
 describe('given a manager that never saw a login', () => {
   it('when a token is asked for, then nobody has logged in yet, and no call is made', async () => {
     const { source, tokens, told } = manage(new LoginSource())
@@ -581,6 +607,18 @@ describe('given a manager that never saw a login', () => {
     await clock.advance(60_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'expired' })
   })
+
+  it.each(['while-used', 'never'] as const)(
+    'when nobody uses that access token (keepWarm %s), then status() says all the same that a login is required (F205)',
+    async (keepWarm) => {
+      const { clock, tokens } = manage(new LoginSource(), { renewal: { keepWarm } })
+      await tokens.adopt({ accessToken: 'alone', accessLifetimeMs: 60_000 })
+      await clock.advance(59_999)
+      expect(tokens.status()).toMatchObject({ login: 'present' })
+      await clock.advance(1)
+      expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'expired' })
+    },
+  )
 
   it('when the source is no login, then status() and events say nothing of one', async () => {
     const { tokens, told } = manage()

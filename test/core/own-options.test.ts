@@ -56,48 +56,37 @@ describe('given options, and a polluted Object.prototype (F163)', () => {
   })
 })
 
-describe('given a source without refresh, reset and revoke, and a polluted Object.prototype (F217)', () => {
-  const source = (): TokenSource => ({
-    id: 'account',
-    obtain: () => Promise.resolve({ accessToken: 'access', accessLifetimeMs: 60_000, refreshToken: 'refresh' }),
-  })
+describe('given a source, and a polluted Object.prototype (F217)', () => {
+  const stolen: unknown[] = []
+  const steal = (...given: unknown[]) => {
+    stolen.push(...given)
+    throw new Error('polluted')
+  }
 
-  it('when it has functions of these names, then none of them is called with a token', async () => {
-    const tokens = createTokenManager({ source: source() })
-    const calls: unknown[] = []
-    const steal = (given: unknown) => {
-      calls.push(given)
-      return Promise.resolve({ accessToken: 'forged', accessLifetimeMs: 60_000 })
-    }
-    pollute({ refresh: steal, reset: steal, revoke: steal })
+  it.each(['refresh', 'reset', 'revoke'])('when only that has %s, then nobody calls it', async (method) => {
+    const obtain = () => Promise.resolve({ accessToken: 'own', accessLifetimeMs: 60_000, refreshToken: 'hidden' })
+    pollute({ [method]: steal })
+    const tokens = createTokenManager({ source: { id: 'own', obtain } })
     await tokens.getAccessToken()
     await tokens.renew()
-    expect(await tokens.getAccessToken()).toBe('access')
-    expect(await tokens.logout()).toEqual({ revoked: false })
     await tokens.reset()
-    expect(calls).toEqual([])
+    await tokens.getAccessToken()
+    expect([await tokens.logout(), stolen, tokens.status().counts.failures]).toEqual([{ revoked: false }, [], 0])
+    await tokens.close()
   })
 
-  it('when it has texts of these names, then they disturb neither the construction nor a reset', async () => {
-    pollute({ refresh: 'text', reset: 'text', revoke: 'text', origin: 5 })
-    const tokens = createTokenManager({ source: source() })
-    expect(await tokens.getAccessToken()).toBe('access')
-    await tokens.reset()
-    expect(await tokens.logout()).toEqual({ revoked: false })
+  it('when only that has id, obtain or an origin, then the source has none', () => {
+    const obtain = () => Promise.reject(new Error('never'))
+    pollute({ origin: 5 })
+    expect(() => createTokenManager({ source: { id: 'own', obtain } })).not.toThrow()
+    pollute({ id: 'polluted', obtain })
+    expect(() => createTokenManager({ source: { obtain } as never })).toThrow('source.id must be a string')
+    expect(() => createTokenManager({ source: { id: 'own' } as never })).toThrow('source.obtain must be a function')
   })
 
-  it('when only Object.prototype has `id` and `obtain`, then they are missing', () => {
-    pollute({ id: 'account', obtain: () => source() })
-    expect(() => createTokenManager({ source: {} as TokenSource })).toThrow(
-      /source\.id must be a string, got undefined/,
-    )
-    const named = { id: 'account' } as TokenSource
-    expect(() => createTokenManager({ source: named })).toThrow(/source\.obtain must be a function, got undefined/)
-  })
-
-  it('when revoke is no function, then the construction says so', () => {
-    const broken = { ...source(), revoke: 5 } as unknown as TokenSource
-    expect(() => createTokenManager({ source: broken })).toThrow(/source\.revoke must be a function, got number/)
+  it('when its revoke is no function, then the error names it', () => {
+    const source = { id: 'own', obtain: () => Promise.reject(new Error('never')), revoke: 'https://id.example/revoke' }
+    expect(() => createTokenManager({ source: source as never })).toThrow('source.revoke must be a function')
   })
 })
 

@@ -192,8 +192,9 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
 
   it('when it has scheme, too, then attaching fails, and says what to do', async () => {
     const tokens = createTokenManager({ source: { id: 'own', obtain: () => Promise.reject(new Error('never')) } })
-    const options = { origins: ['https://api.example'], scheme: 'Token', dpop: await newKey() }
-    expect(() => door.open(tokens, options)).toThrow(/^scheme must not be given with dpop/)
+    const options = { origins: ['https://api.example'], dpop: await newKey() }
+    for (const scheme of ['Token', 'DPoP'])
+      expect(() => door.open(tokens, { ...options, scheme })).toThrow(/^scheme must not be given with dpop/)
     const dpop = { thumbprint: Promise.resolve('thumbprint') }
     expect(() => door.open(tokens, { origins: ['https://api.example'], dpop })).toThrow(
       /^dpop must be a key of axios-evergreen/,
@@ -204,9 +205,11 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
 describe('given axios', () => {
   const tokens = () => createTokenManager({ source: { id: 'own', obtain: () => Promise.reject(new Error('never')) } })
 
-  it('when the instance has the xhr adapter, then attaching fails, and says what to do', async () => {
-    const xhr = Object.assign(() => Promise.reject(new Error('never')), { adapterName: 'xhr' })
-    const api = axios.create({ baseURL: 'https://api.example', adapter: xhr })
+  it.each([
+    ['as a function', Object.assign(() => Promise.reject(new Error('never')), { adapterName: 'xhr' })],
+    ['by its name, which this environment does not have', 'xhr'],
+  ])('when the instance has the xhr adapter %s, then attaching fails, and says what to do', async (_, adapter) => {
+    const api = axios.create({ baseURL: 'https://api.example', adapter })
     const dpop = await newKey()
     expect(() => attachBearer(api, tokens(), { dpop })).toThrow(
       /dpop cannot be used with the xhr adapter.*adapter: 'fetch'/,

@@ -26,6 +26,12 @@ describe('given a grant that is a function', () => {
     )
   })
 
+  it('when there is no secret, then the client is a public one (RFC 8693, section 2.1)', async () => {
+    const { body, headers } = await sentBy({ grant: () => ({ grant_type: bearer }), clientSecret: undefined })
+    expect(body).toBe(`grant_type=${encodeURIComponent(bearer)}&client_id=client-of-nobody`)
+    expect(headers).not.toHaveProperty('Authorization')
+  })
+
   it('when its answer brings a refresh token, then that is dropped: the source can obtain', async () => {
     const source = behind({ ...GRANT, refresh_token: 'hidden' }, { grant: () => ({ grant_type: bearer }) })
     expect(source.needsLogin).toBe(false)

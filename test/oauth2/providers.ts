@@ -276,7 +276,10 @@ export const MORE: Readonly<Record<string, readonly Shape[]>> = {
       'websmurf/laravel-exact-online#31',
     ],
   ],
-  Zoho: [[400, { error: 'Access Denied', status: 'failure' }, 'throttled', ZOHO]],
+  Zoho: [
+    [400, { error: 'Access Denied', status: 'failure' }, 'throttled', ZOHO],
+    [200, { error: 'Access Denied', status: 'failure' }, 'throttled', ZOHO],
+  ],
   Zoom: [
     [
       400,

@@ -144,6 +144,12 @@ describe('given an answer that refuses', () => {
     }
   })
 
+  it('when it reports under 200 an error of two words that the option `errors` teaches, then it means what is taught (F203)', async () => {
+    const options = { refreshToken: 'r', grant: 'login' as const, errors: { 'session over': 'invalid_grant' as const } }
+    const error = await refused(200, word('session over'), options)
+    expect(error).toMatchObject({ code: refresh, refreshToken: 'refused', serviceCode: 'session over' })
+  })
+
   it('when its error has the name of a member of every object, then it is an unknown error, and not quoted (F222)', async () => {
     const error = await refused(403, word('constructor'), { refreshToken: 'r', grant: 'login' })
     expect(error).toMatchObject({ code: credentials, outcome: 'rejected' })
