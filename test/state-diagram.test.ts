@@ -74,7 +74,7 @@ function outcomes(
   const renewed = after({ type: 'renewed', renewal }, { token: 'fresh' })
   // A manager that waits for a login asks only the store.
   if (phase.rest === LOGIN) return [renewed, gaveUp(LOGIN)]
-  const held = after({ type: 'paused', renewal, rest: PAUSE }, { now: 0 })
+  const held = after({ type: 'paused', renewal, until: PAUSE.until, error: PAUSE.error }, { now: 0 })
   return [renewed, held, gaveUp(PAUSE), gaveUp(LOGIN), gaveUp(STOP, { token: 'none' })]
 }
 
