@@ -183,8 +183,7 @@ export class Machine implements LoginHost {
     const { events, counts, random } = this.#settings
     // First, because this calls the user's `random`: if it throws, the renewal has failed.
     const current = new HeldToken(tokens, this.#settings, random())
-    const renewal = renewalIn(this.#phase)
-    if (renewal) this.#enter({ type: 'renewed', renewal })
+    this.#enter({ type: 'held' })
     this.#memory.seenVersion = tokens.version
     if (by === 'adopted') counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
