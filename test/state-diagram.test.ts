@@ -71,10 +71,10 @@ function outcomes(
 ): Step[] {
   const gaveUp = (why: Rest, changes: Partial<State> = {}) =>
     after({ type: 'gave-up', renewal, rest: why }, { now: 0, ...changes })
-  const renewed = after({ type: 'renewed', renewal }, { token: 'fresh' })
+  const renewed = after({ type: 'held' }, { token: 'fresh' })
   // A manager that waits for a login asks only the store.
   if (phase.rest === LOGIN) return [renewed, gaveUp(LOGIN)]
-  const held = after({ type: 'paused', renewal, rest: PAUSE }, { now: 0 })
+  const held = after({ type: 'paused', renewal, until: PAUSE.until, error: PAUSE.error }, { now: 0 })
   return [renewed, held, gaveUp(PAUSE), gaveUp(LOGIN), gaveUp(STOP, { token: 'none' })]
 }
 

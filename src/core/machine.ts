@@ -5,6 +5,7 @@ import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { type LoginHost, Logins } from './logins.ts'
 import {
+  failuresIn,
   IDLE,
   loginIn,
   type Phase,
@@ -141,15 +142,14 @@ export class Machine implements LoginHost {
 
   /** Starts the renewal that all callers share. */
   renew(because: RenewalCause, holdsProcess = true): void {
-    const failures = restIn(this.#phase)?.failures ?? 0
     const renewal = new Renewal(this.#settings, {
       because,
       holdsProcess,
-      failuresBefore: failures,
+      failuresBefore: failuresIn(this.#phase),
       isAwaited: () => this.room.size > 0,
       onPause: (pauseMs, error) => {
-        const rest = { until: this.now + pauseMs, error, failures, isFirm: true }
-        if (this.#enter({ type: 'paused', renewal, rest })) this.room.turnAway(this.refusal(rest), rest.until)
+        const pause = { until: this.now + pauseMs, error }
+        if (this.#enter({ type: 'paused', renewal, ...pause })) this.room.turnAway(this.refusal(pause), pause.until)
       },
     })
     this.#enter({ type: 'started', renewal })
@@ -183,8 +183,7 @@ export class Machine implements LoginHost {
     const { events, counts, random } = this.#settings
     // First, because this calls the user's `random`: if it throws, the renewal has failed.
     const current = new HeldToken(tokens, this.#settings, random())
-    const renewal = renewalIn(this.#phase)
-    if (renewal) this.#enter({ type: 'renewed', renewal })
+    this.#enter({ type: 'held' })
     this.#memory.seenVersion = tokens.version
     if (by === 'adopted') counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
@@ -207,7 +206,7 @@ export class Machine implements LoginHost {
     const { readThrown, clock, events } = this.#settings
     const before = restIn(this.#phase)
     const gaveUp =
-      thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), (before?.failures ?? 0) + 1)
+      thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1)
     const { error, coolDown } = gaveUp
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)

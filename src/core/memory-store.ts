@@ -77,6 +77,11 @@ export class MemoryRecord implements TokenRecord {
     return this.#after(look(this.#state, seenVersion, this.#reading))
   }
 
+  /** For a record of one owner, who has seen each version. */
+  get version(): number {
+    return this.#state?.version ?? 0
+  }
+
   get #reading(): { readonly now: number } {
     return { now: this.#clock.now() }
   }

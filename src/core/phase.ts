@@ -19,9 +19,11 @@ export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServe
 
 export type PhaseEvent =
   | { readonly type: 'started'; readonly renewal: Renewal }
-  | { readonly type: 'renewed'; readonly renewal: Renewal }
-  /** `paused`: the service asked for a pause. `gave-up`: the renewal failed. */
-  | { readonly type: 'paused' | 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
+  /** The manager uses new tokens: of its renewal, or of a login elsewhere that it found in the record. */
+  | { readonly type: 'held' }
+  /** The service asked for a pause. */
+  | ({ readonly type: 'paused'; readonly renewal: Renewal } & Pick<Rest, 'until' | 'error'>)
+  | { readonly type: 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' }
   | { readonly type: 'closed' }
 
@@ -31,15 +33,15 @@ export const IDLE: Phase = /* @__PURE__ */ Object.freeze({ is: 'idle' })
 export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
   if (phase.is === 'closed') return phase
   if (event.type === 'closed') return { is: 'closed' }
-  if (event.type === 'reset') return IDLE
+  if (event.type === 'reset' || event.type === 'held') return IDLE
   const { renewal } = event
   // Callers share one renewal.
   if (event.type === 'started')
     return phase.is === 'renewing' ? phase : { is: 'renewing', renewal, rest: restIn(phase) }
   if (renewalIn(phase) !== renewal) return phase
-  if (event.type === 'renewed') return IDLE
-  const { rest } = event
-  return event.type === 'paused' ? { is: 'renewing', renewal, rest } : { is: 'resting', rest }
+  if (event.type === 'gave-up') return { is: 'resting', rest: event.rest }
+  const { until, error } = event
+  return { is: 'renewing', renewal, rest: { until, error, failures: failuresIn(phase), isFirm: true } }
 }
 
 export function renewalIn(phase: Phase): Renewal | undefined {
@@ -48,6 +50,11 @@ export function renewalIn(phase: Phase): Renewal | undefined {
 
 export function restIn(phase: Phase): Rest | undefined {
   return phase.is === 'renewing' || phase.is === 'resting' ? phase.rest : undefined
+}
+
+/** Renewals in a row that gave up. */
+export function failuresIn(phase: Phase): number {
+  return restIn(phase)?.failures ?? 0
 }
 
 /**

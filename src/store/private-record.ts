@@ -36,7 +36,6 @@ export function sharedOrPrivate(
   const tokenClock = new TokenClock(clock)
   /** Private tokens carry the version that this owner saw last, so that every pair that is shared later counts as newer. */
   let seen = 0
-  let ownVersion = 0
   /** The record is foreign (`ForeignRecord`): this process does not note its private exchanges there. */
   let isForeign = false
   let isReadable = settings.keyRing.ids.includes('')
@@ -90,7 +89,7 @@ export function sharedOrPrivate(
     if (claim) await confirmed(before, () => shared.accept(claim, tokens))
     else await confirmed(before, () => shared.adopt(seenVersion, tokens, tokenClock.now() - loginAt))
     // The private record has the tokens of a login, too. From now on other owners may present their refresh token.
-    if (!claim && !unshared) await own.clear(ownVersion)
+    if (!claim && !unshared) await own.clear(own.version)
   }
 
   return {
@@ -113,7 +112,7 @@ export function sharedOrPrivate(
         if (settings.onUnavailable === 'fail' && !canObtain) throw error
       }
       seen = seenVersion
-      const answer = await own.claim(owner, ownVersion, ttlMs, terms)
+      const answer = await own.claim(owner, own.version, ttlMs, terms)
       if (answer.kind !== 'granted') return answer
       if (!isForeign) untold.owe()
       const tokens = answer.tokens && { tokens: asSeen(answer.tokens) }
@@ -126,7 +125,6 @@ export function sharedOrPrivate(
         // Noted again: if others renewed twice while this exchange was in flight, the first note is gone.
         if (!isForeign) untold.owe()
         const stored = await own.accept(claim, tokens)
-        ownVersion = stored.version
         if (unshared && !unshared.claim) unshared = { ...asOfNow(tokens), loginAt: unshared.loginAt }
         return asSeen(stored)
       }
@@ -143,21 +141,21 @@ export function sharedOrPrivate(
 
     async adopt(seenVersion, tokens) {
       const login = (unshared = asOfNow(tokens))
-      void own.clear(ownVersion)
+      void own.clear(own.version)
       try {
         return await confirmed(login, () => inTurn(() => shared.adopt(seenVersion, agedSince(login))))
       } catch (thrown) {
         const error = unavailable(thrown)
         if (settings.onUnavailable === 'fail') throw error
         // If they differ, there was another login, or a logout, since.
-        if (unshared === login) ownVersion = (await own.adopt(ownVersion, agedSince(login))).version
+        if (unshared === login) await own.adopt(own.version, agedSince(login))
         return { ...agedSince(login), version: seenVersion }
       }
     },
 
     clear(seenVersion) {
       unshared = undefined
-      void own.clear(ownVersion)
+      void own.clear(own.version)
       return inTurn(() => shared.clear(seenVersion)).catch(rejected)
     },
 

@@ -1,28 +1,38 @@
 import { describe, expect, it } from '@jest/globals'
-import type { OpenableStore } from '../../src/core/token-store.ts'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore } from '../../src/index.ts'
 import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
 
-/** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
-function forgetful(): OpenableStore {
+/** A store in memory, but for the steps that `steps` replaces. */
+function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>): OpenableStore {
   const store = memoryStore() as OpenableStore
   return {
     kind: store.kind,
     open(...where) {
       const record = store.open(...where)
       return {
-        async claim(...args) {
-          const claim = await record.claim(...args)
-          return claim.kind === 'granted' ? { ...claim, presentable: true, presentations: 0 } : claim
-        },
+        claim: (...args) => record.claim(...args),
         accept: (...args) => record.accept(...args),
         release: (...args) => record.release(...args),
         adopt: (...args) => record.adopt(...args),
         clear: (...args) => record.clear(...args),
+        ...steps(record),
       }
     },
   }
 }
+
+/** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
+const forgetful = () =>
+  storeWith((record) => ({
+    async claim(...args) {
+      const claim = await record.claim(...args)
+      return claim.kind === 'granted' ? { ...claim, presentable: true, presentations: 0 } : claim
+    },
+  }))
+
+/** A store that cannot be reached when it must forget a login. */
+const unclearable = () => storeWith(() => ({ clear: () => Promise.reject(new Error('the store is out of reach')) }))
 
 describe('given a store that has forgotten that a refresh token was presented', () => {
   it.each([
@@ -39,5 +49,16 @@ describe('given a store that has forgotten that a refresh token was presented', 
     await tokens.getAccessToken()
     const presented = source.calls.flatMap(({ refreshToken }) => refreshToken ?? [])
     expect(presented).toEqual(['refresh-1', 'refresh-2'])
+  })
+})
+
+describe('given a store that is out of reach at a logout, and holds the login still', () => {
+  it('when a token is asked for later, then the refresh token of the login that has ended is not presented (F208)', async () => {
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+    const { tokens } = manage(source, { store: unclearable() })
+    await tokens.adopt({ accessToken: 'login', accessLifetimeMs: 60_000, refreshToken: 'r' })
+    await expect(tokens.logout()).rejects.toThrow('the store is out of reach')
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(source.calls).toEqual([])
   })
 })

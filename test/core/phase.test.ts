@@ -35,7 +35,8 @@ const PHASES = {
 describe('given a phase, when something happens', () => {
   const RENEWING: Phase = { is: 'renewing', renewal, rest: undefined }
   const RETRYING: Phase = { is: 'renewing', renewal, rest: earlier }
-  const PAUSED: Phase = { is: 'renewing', renewal, rest }
+  const pause = { until: 2_000, error }
+  const paused = (failures: number): Phase => ({ is: 'renewing', renewal, rest: { ...pause, failures, isFirm: true } })
   const RESTING: Phase = { is: 'resting', rest }
   const SAME = 'same'
 
@@ -50,10 +51,9 @@ describe('given a phase, when something happens', () => {
       { ...RETRYING, renewal: outdated },
       SAME,
     ],
-    [{ type: 'paused', renewal, rest }, SAME, PAUSED, PAUSED, SAME, SAME],
-    [{ type: 'paused', renewal: outdated, rest }, SAME, SAME, SAME, SAME, SAME],
-    [{ type: 'renewed', renewal }, SAME, IDLE, IDLE, SAME, SAME],
-    [{ type: 'renewed', renewal: outdated }, SAME, SAME, SAME, SAME, SAME],
+    [{ type: 'paused', renewal, ...pause }, SAME, paused(0), paused(2), SAME, SAME],
+    [{ type: 'paused', renewal: outdated, ...pause }, SAME, SAME, SAME, SAME, SAME],
+    [{ type: 'held' }, SAME, IDLE, IDLE, IDLE, SAME],
     [{ type: 'gave-up', renewal, rest }, SAME, RESTING, RESTING, SAME, SAME],
     [{ type: 'gave-up', renewal: outdated, rest }, SAME, SAME, SAME, SAME, SAME],
     [{ type: 'reset' }, SAME, IDLE, IDLE, IDLE, SAME],

@@ -81,6 +81,33 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect(other.tokens.peekAccessToken()).toBe('bob')
   })
 
+  describe('and that was asked for a token before anybody had logged in', () => {
+    const loggedInLater = async () => {
+      const { clock, one, other } = await start()
+      await one.tokens.logout()
+      await settle()
+      expect(await outcome(other.tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
+      await one.tokens.adopt({ ...ALICE, accessToken: 'again' })
+      await settle()
+      return { clock, other }
+    }
+
+    it('when the person logs in elsewhere, then its status tells no error of before', async () => {
+      const { other } = await loggedInLater()
+      expect(other.tokens.peekAccessToken()).toBe('again')
+      expect(other.tokens.status()).toMatchObject({ phase: 'fresh', login: 'present' })
+      expect(other.tokens.status()).not.toHaveProperty('lastError')
+    })
+
+    it('when the API then refuses the access token, then it refreshes, and the login goes on', async () => {
+      const { clock, other } = await loggedInLater()
+      const replaced = other.tokens.replaceAccessToken('again')
+      await clock.advance(2_000)
+      expect(await outcome(replaced)).toMatch('access')
+      expect(other.told.loginChanged.at(-1)).toMatchObject({ login: 'present' })
+    })
+  })
+
   it('when it has stopped following, then it hears nothing', async () => {
     const { one, other, stop } = await start()
     stop()
