@@ -91,6 +91,11 @@ export class LoginWatch {
     return (this.#endedBy ??= this.#isAlone ? 'here' : by)
   }
 
+  /** The record holds tokens that no longer serve. If they can be refreshed, there is a login, and the manager may not have heard of one before. */
+  found(tokens: StoredTokens): void {
+    if (this.#login === undefined && tokens.refreshToken !== undefined) this.seen(tokens, false)
+  }
+
   /** A login is required from now on. */
   required(reason: LoginReason, by: LoginChange['by']): void {
     const isNews = this.#login !== 'required'

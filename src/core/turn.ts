@@ -50,6 +50,7 @@ export class Turn {
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         if (this.adopts(claim.tokens)) return claim
+        this.#settings.login.found(claim.tokens)
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
     }
   }

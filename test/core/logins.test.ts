@@ -370,6 +370,19 @@ describe('given a login in a store that others share', () => {
     expect(ends).toEqual(['here', 'elsewhere', 'elsewhere'].map((by) => ({ ...end, by })))
   })
 
+  it('when a manager finds a login whose access token has ended, and the service is down, then the login is present (F205)', async () => {
+    const store = memoryStore()
+    const one = await loggedIn({ store, renewal: { keepWarm: 'never' } })
+    await one.clock.advance(61_000)
+    const source = new LoginSource()
+    const { tokens, told } = manage(source, { store, retry: { maxAttempts: 1 } }, one.clock)
+    expect(tokens.status().login).toBe(undefined)
+    source.script.push(untouched)
+    await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    expect(tokens.status().login).toBe('present')
+    expect(told.loginChanged).toEqual([{ login: 'present', by: 'elsewhere', account: 'unknown' }])
+  })
+
   it('when somebody logs in elsewhere, then listeners hear it before any caller gets a token (F211)', async () => {
     const store = memoryStore()
     const one = await loggedIn({ store }, new LoginSource(), { ...LOGIN, subject: 'alice' })
