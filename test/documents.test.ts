@@ -22,9 +22,10 @@ import { manage } from './support/managed.ts'
 import { describeRedis } from './support/redis-server.ts'
 import { type RedisServer, startRedis } from '../scripts/lib/redis-server.mjs'
 
-const rowsUnder = (heading: string, text: string) => {
+const itemsUnder = (heading: string, text: string) => {
   const section = text.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
-  return [...section.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]!)
+  const items = [...section.matchAll(/^- (.*?): /gm)].flatMap(([, names]) => names!.split(', '))
+  return items.filter((name) => /^`\w+`$/.test(name)).map((name) => name.slice(1, -1))
 }
 
 const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile.bind(ts.sys)) as {
@@ -263,13 +264,13 @@ describe('given the links of all documents', () => {
   )
 })
 
-describe('given the tables of events and errors', () => {
+describe('given the lists of events and errors', () => {
   it('when they are read, then the package has what they name, and they name all errors', () => {
     const { tokens } = manage()
-    const events = rowsUnder('Events', readFileSync('docs/renewal.md', 'utf8'))
+    const events = itemsUnder('Events', readFileSync('docs/renewal.md', 'utf8'))
     for (const name of events) expect(tokens.on(name as 'renewed', () => undefined)).toBeInstanceOf(Function)
     expect(events.length).toBeGreaterThan(3)
     const codes = new Set(readFileSync('src/core/errors.ts', 'utf8').match(/ERR_\w+/g))
-    expect(new Set(rowsUnder('Errors', readFileSync('docs/errors.md', 'utf8')))).toEqual(codes)
+    expect(new Set(itemsUnder('Errors', readFileSync('docs/errors.md', 'utf8')))).toEqual(codes)
   })
 })
