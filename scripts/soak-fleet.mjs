@@ -50,14 +50,14 @@ console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --se
 process.exit(isGood ? 0 : 1)
 
 async function roundsAt(on) {
-  const { trouble, part, promote, ...place } = await PLACES[on]()
-  const [port] = place.ports ?? []
+  const store = await PLACES[on]()
+  const { kind, ports, file, node } = store
   // Through a client that tells of each step.
   const at =
-    place.kind === 'redis'
-      ? { redisUrl: `redis://127.0.0.1:${port}` }
-      : { place: { ...place, client: settings.client } }
-  return rounds({ ...forRounds, at, store: { trouble, part, promote } })
+    kind === 'redis'
+      ? { redisUrl: `redis://127.0.0.1:${ports[0]}` }
+      : { place: { kind, ports, file, node, client: settings.client } }
+  return rounds({ ...forRounds, at, store })
 }
 
 function read() {

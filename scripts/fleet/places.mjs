@@ -7,7 +7,10 @@ import { nodeWithSqlite } from '../lib/node-sqlite.mjs'
 import { startRedis, startSentinel } from '../lib/redis-server.mjs'
 import { postgres, postgresPair } from './postgres-places.mjs'
 
-/** Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. A file has no server. */
+/**
+ * Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. A file has no server. Or, of a pair of
+ * servers, `{ kind, ports, part, promote }`.
+ */
 export const PLACES = {
   'redis-aof': () => alone('--appendonly', 'yes', '--save', ''),
   'redis-rdb': () => alone('--appendonly', 'no', '--save', '1 1'),

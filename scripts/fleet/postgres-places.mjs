@@ -46,7 +46,6 @@ export async function postgresPair() {
   return {
     kind: 'postgres',
     ports: [port],
-    times: 0,
     /** The replica receives no further write. */
     part,
     /** Kills the primary and promotes the replica. @returns Whether writes that were acknowledged are lost. */

@@ -1,17 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { courseOf } from './courses.mjs'
 import { Fleet } from './fleet.mjs'
 import { explained, newHistory } from './histories.mjs'
 import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
-const STEPS = ['granted', 'exchange sent', 'exchange sent', 'answered', 'settle sent', 'settled']
-/** Between the write of a record and its commit, with the lock of the file. */
-const STEPS_ON_FILE = [...STEPS, 'in a step', 'in a step']
-/** A store that may lose nothing is killed, or restarted, before every tenth fall. */
-const ROUNDS_WITHOUT_TROUBLE = 10
-/** In so many rounds the replica receives none of the writes around the fall. */
-const CHANCE_OF_LOSS = 0.7
-const LONGEST_LAG_MS = 8_000
 const LATENCY_MS = 40
 /** Long enough for a busy machine, and not longer: most rounds wait until a claim expires, which takes 1.5 times as long. */
 const LIMITS = { exchangeTimeoutMs: 2_000, commandTimeoutMs: 5_000 }
@@ -22,13 +15,13 @@ const CALLS_LOST = 3
  * Processes on one account. In each round the process that renews is killed or frozen at a random step.
  *
  * @param at Where they share: `{ redisUrl }` or `{ place }`, as for `Fleet`.
- * @param store `trouble()` kills or restarts the store, if it has a server that keeps its data. `promote()` puts a replica in the place of the store in each round, after the
- * fall; after `part()` the replica receives no write.
+ * @param store What happens there: `{ trouble }` or `{ part, promote }`, as in `PLACES`; default: nothing.
  * @returns promises, each with whether it was kept.
  */
 export async function rounds({ count, processes, at, store = {}, dice }) {
+  const course = courseOf(store, { count, dice })
   // Many processes on few cores need so long to take their turn.
-  const accessLifetimeMs = processes > 20 ? 10_000 : 3_000
+  const accessLifetimeMs = processes > 20 ? 10_000 : course.leastLifetimeMs
   console.log(
     `\n${processes} processes on one account, tokens of ${accessLifetimeMs / 1_000} s. The one that renews is killed or frozen, ${count} times.`,
   )
@@ -37,20 +30,13 @@ export async function rounds({ count, processes, at, store = {}, dice }) {
   const fleet = new Fleet({ watched, ...at, ...LIMITS, everyMs: 400, history })
   await fleet.grow(processes)
   const met = []
-  let losses = 0
   for (let round = 1; round <= count; round += 1) {
-    if (store.trouble && round % ROUNDS_WITHOUT_TROUBLE === 0) await store.trouble()
-    if (store.part && dice.happens(CHANCE_OF_LOSS)) await store.part()
-    const step = dice.oneOf(at.place?.kind === 'sqlite' ? STEPS_ON_FILE : STEPS)
+    await course.before(round)
+    const step = dice.oneOf(course.steps)
     const signal = dice.oneOf(['SIGKILL', 'SIGSTOP'])
     const delayMs = dice.oneOf([0, 0, dice.whole(1, 2 * LATENCY_MS)])
     const fallen = await fleet.nextFalls({ step, signal, delayMs })
-    if (store.promote) {
-      // By then another process may have taken the place of the fallen one.
-      await pause(dice.oneOf([0, dice.whole(1, LONGEST_LAG_MS)]))
-      if (await store.promote()) losses += 1
-    }
-    met.push(...(await recovered(fleet)))
+    met.push(...(await course.after(fleet)), ...(await recovered(fleet)))
     console.log(`${String(round).padStart(5)}  ${signal} ${delayMs} ms after '${step}': ${fallen.name}`)
     await pause(dice.whole(0, 500))
     fleet.thaw()
@@ -70,15 +56,15 @@ export async function rounds({ count, processes, at, store = {}, dice }) {
   const twice = watched.twice()
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
-    explained(history, store.promote ? count + 1 : 1),
-    ...(store.promote ? [[losses > 0, `${count} promotions, ${losses} of them lost acknowledged writes`]] : []),
+    explained(history, course.leastEpochs),
+    ...course.promises(),
     [unexplained.length === 0, `${unexplained.length} suspicions were unexplained`],
     [failures.length === 0, `${sum('served')} requests were served, ${failures.length} failed ${failures.join()}`],
     [true, `${late} requests were on their way until both of their tokens had ended`],
     [fleet.crashes.length === 0, `${fleet.crashes.length} processes ended by themselves ${fleet.crashes.join()}`],
     [sum('waited') === 0, `${sum('waited')} requests waited although a token was there`],
     [
-      watched.calls <= 2 * exchanges + CALLS_LOST * count,
+      watched.calls <= 2 * exchanges + CALLS_LOST * count * course.falls,
       `${watched.calls} token calls, ${exchanges} of them brought a token to their process`,
     ],
     [adoptions > exchanges, `${adoptions} times a process adopted the token of another`],

@@ -189,6 +189,7 @@ function begun(step, begunAt) {
 
 /** The part `shown` of a record is not sealed. */
 function done(step, isPut) {
+  if (step.does === 'read') reach('read')
   reachIf(isClaimHere, step, 'settled')
   if (isPut) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(step.value).shown
   reachIf(isClaimHere, step, 'granted')
