@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nodeWithSqlite } from '../lib/node-sqlite.mjs'
 import { startRedis, startSentinel } from '../lib/redis-server.mjs'
+import { newFolder } from './folders.mjs'
 import { postgres, postgresPair } from './postgres-places.mjs'
 
 /**
@@ -72,5 +71,5 @@ async function sentinel() {
 async function sqlite() {
   const node = nodeWithSqlite()
   if (!node) throw new Error('This needs a Node with node:sqlite: 22.13 or newer.')
-  return { kind: 'sqlite', node, file: join(mkdtempSync(join(tmpdir(), 'evergreen-soak-')), 'tokens.db'), times: 0 }
+  return { kind: 'sqlite', node, file: join(newFolder(), 'tokens.db'), times: 0 }
 }

@@ -1,11 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort, startServerProcess } from '../lib/server-process.mjs'
+import { newFolder } from './folders.mjs'
 import { library } from './library.mjs'
 
 const host = '127.0.0.1'
@@ -67,7 +67,7 @@ export async function postgresPair() {
 }
 
 async function replicaOf(primaryPort) {
-  const [port, data] = [await freePort(), newFolder()]
+  const [port, data] = [await freePort(), ownedFolder()]
   const how = ['--no-sync', '--write-recovery-conf', '--checkpoint=fast', '--wal-method=stream']
   await run('pg_basebackup', '-D', data, ...how, '-h', host, '-p', String(primaryPort), '-U', 'app')
   return { port, data, server: await start(data, port, OF_REPLICA) }
@@ -79,13 +79,13 @@ function start(data, port, words = OF_PRIMARY) {
 }
 
 async function newData() {
-  const data = newFolder()
+  const data = ownedFolder()
   await run('initdb', '-D', data, '-A', 'trust', '-U', 'app', '--no-sync')
   return data
 }
 
-function newFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'evergreen-soak-'))
+function ownedFolder() {
+  const folder = newFolder()
   const { uid, gid } = owner()
   if (uid !== undefined) chownSync(folder, uid, gid)
   return folder
