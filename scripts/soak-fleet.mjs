@@ -3,7 +3,8 @@
 // chance decides which process is killed. Or processes share through another store, which is killed or restarted meanwhile:
 // --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N]. PLACE is redis-aof, redis-rdb, redis-none, cluster or sentinel
 // (CLIENT: node-redis, ioredis), or postgres (CLIENT: pg, postgres). `--on PLACE --rounds N` with redis-aof, redis-rdb, postgres or sqlite kills and
-// freezes processes instead, and kills or restarts the server every tenth time. SQLite needs Node 22.13, or npm gets Node 24.
+// freezes processes instead, and kills or restarts the server every tenth time; with postgres-failover an asynchronous replica takes the place of the
+// primary, which is killed each time. SQLite needs Node 22.13, or npm gets Node 24.
 // Needs redis-server, and signals: Linux or macOS. The exit code is 0 only if every promise was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -49,23 +50,24 @@ console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --se
 process.exit(isGood ? 0 : 1)
 
 async function roundsAt(on) {
-  const { trouble, ...place } = await PLACES[on]()
-  const [port] = place.ports ?? []
+  const store = await PLACES[on]()
+  const { kind, ports, file, node } = store
   // Through a client that tells of each step.
   const at =
-    place.kind === 'redis'
-      ? { redisUrl: `redis://127.0.0.1:${port}` }
-      : { place: { ...place, client: settings.client } }
-  return rounds({ ...forRounds, at, trouble })
+    kind === 'redis'
+      ? { redisUrl: `redis://127.0.0.1:${ports[0]}` }
+      : { place: { kind, ports, file, node, client: settings.client } }
+  return rounds({ ...forRounds, at, store })
 }
 
 function read() {
   const names = ['rounds', 'processes', 'seconds', 'cold', 'kills', 'seed', 'on', 'client']
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const { values } = parseArgs({ options })
-  const { on, client = on === 'postgres' ? 'pg' : 'node-redis' } = values
-  const isOutOfReach = values.rounds > 0 ? ['cluster', 'sentinel', 'redis-none'].includes(on) : on === 'sqlite'
-  if (isOutOfReach) throw new RangeError(`--on ${on} is ${on === 'sqlite' ? 'only' : 'not'} for --rounds`)
+  const { on, client = on?.startsWith('postgres') ? 'pg' : 'node-redis' } = values
+  const isForRounds = ['sqlite', 'postgres-failover'].includes(on)
+  const isOutOfReach = values.rounds > 0 ? ['cluster', 'sentinel', 'redis-none'].includes(on) : isForRounds
+  if (isOutOfReach) throw new RangeError(`--on ${on} is ${isForRounds ? 'only' : 'not'} for --rounds`)
   if (on !== undefined && !(on in PLACES)) throw new RangeError(`--on must be one of ${Object.keys(PLACES).join(', ')}`)
   const defaults = {
     rounds: on === undefined ? 100 : 0,

@@ -40,6 +40,12 @@ export class Fleet {
     await Promise.all(Array.from({ length: count }, () => this.#start()))
   }
 
+  /** Kills `count` processes, and starts as many. */
+  async restart(count) {
+    for (const { child } of this.awake.slice(0, count)) child.kill('SIGKILL')
+    await this.grow(count)
+  }
+
   /** The next process that reaches `step` of a claim gets `signal`, and so does any that is as quick. @returns the first one. */
   async nextFalls(order) {
     const fallen = new Promise((resolve) => (this.#onFallen = resolve))

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
+import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const LATENCY_MS = 40
@@ -30,9 +31,12 @@ export async function outage({ seconds, redis }) {
 
   const slower = median(meanwhile.withToken) - median(before.withToken)
   const longest = Math.max(...meanwhile.renewals.map(({ durationMs }) => durationMs))
-  const failed = before.failures.length + meanwhile.failures.length
+  const { failures } = failuresIn([before, meanwhile], watched)
   return [
-    [failed === 0, `${before.served + meanwhile.served} requests were served, ${failed} failed`],
+    [
+      failures.length === 0,
+      `${before.served + meanwhile.served} requests were served, ${failures.length} failed ${failures.join()}`,
+    ],
     [
       slower <= 1,
       `with a live token a request took ${median(before.withToken).toFixed(2)} ms (median), and ${median(meanwhile.withToken).toFixed(2)} ms while Redis hung`,

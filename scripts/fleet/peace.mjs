@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
+import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const ACCESS_LIFETIME_MS = 15_000
@@ -44,11 +45,11 @@ export async function peace({ seconds, processes, redisUrl }) {
   const tooMany = renewals.filter(
     ({ by, commands, durationMs }) => by === 'adopted' && commands > 3 + (4 * durationMs) / 1_000,
   )
-  const failures = met.flatMap((one) => one.failures)
+  const { failures } = failuresIn(met, watched)
   const twice = watched.twice()
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
-    [failures.length === 0, `${failures.length} requests failed ${[...new Set(failures)].join()}`],
+    [failures.length === 0, `${failures.length} requests failed ${failures.join()}`],
     [many <= alone * 1.25 + 1, `${many} token calls; the process alone made ${alone}`],
     [
       Math.max(...winners) <= 4,

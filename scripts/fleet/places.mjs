@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nodeWithSqlite } from '../lib/node-sqlite.mjs'
 import { startRedis, startSentinel } from '../lib/redis-server.mjs'
-import { freePort, startServerProcess } from '../lib/server-process.mjs'
-import { library } from './library.mjs'
+import { newFolder } from './folders.mjs'
+import { postgres, postgresPair } from './postgres-places.mjs'
 
-/** Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. A file has no server. */
+/**
+ * Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. A file has no server. Or, of a pair of
+ * servers, `{ kind, ports, part, promote }`.
+ */
 export const PLACES = {
   'redis-aof': () => alone('--appendonly', 'yes', '--save', ''),
   'redis-rdb': () => alone('--appendonly', 'no', '--save', '1 1'),
@@ -17,6 +17,7 @@ export const PLACES = {
   cluster,
   sentinel,
   postgres,
+  'postgres-failover': postgresPair,
   sqlite,
 }
 
@@ -67,44 +68,8 @@ async function sentinel() {
   return { kind: 'sentinel', ports, times: 1, trouble: () => master.kill() }
 }
 
-async function postgres() {
-  const [version] = readdirSync('/usr/lib/postgresql').sort().reverse()
-  const binaries = `/usr/lib/postgresql/${version}/bin`
-  if (!existsSync(binaries)) throw new Error('This needs PostgreSQL: install it (Debian: apt-get install postgresql).')
-  const [port, dir] = [await freePort(), mkdtempSync(join(tmpdir(), 'evergreen-soak-'))]
-  // PostgreSQL refuses to run as root.
-  const isRoot = process.getuid() === 0
-  const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-  const as = isRoot ? { uid: id('-u'), gid: id('-g'), cwd: '/' } : { cwd: '/' }
-  if (isRoot) chownSync(dir, as.uid, as.gid)
-  execFileSync(join(binaries, 'initdb'), ['-D', join(dir, 'data'), '-A', 'trust', '-U', 'app', '--no-sync'], {
-    ...as,
-    stdio: 'ignore',
-  })
-  const args = ['-D', join(dir, 'data'), '-h', '127.0.0.1', '-p', String(port), '-k', '']
-  const start = () => startServerProcess(join(binaries, 'postgres'), args, 'ready to accept connections', as)
-  let server = await start()
-  await createTable(port)
-  return {
-    kind: 'postgres',
-    ports: [port],
-    times: 3,
-    async trouble() {
-      // Fast shutdown: PostgreSQL ends its connections.
-      await server.end('SIGINT')
-      server = await start()
-    },
-  }
-}
-
 async function sqlite() {
   const node = nodeWithSqlite()
   if (!node) throw new Error('This needs a Node with node:sqlite: 22.13 or newer.')
-  return { kind: 'sqlite', node, file: join(mkdtempSync(join(tmpdir(), 'evergreen-soak-')), 'tokens.db'), times: 0 }
-}
-
-async function createTable(port) {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'app', database: 'postgres' })
-  await pool.query(library.createTableStatement())
-  await pool.end()
+  return { kind: 'sqlite', node, file: join(newFolder(), 'tokens.db'), times: 0 }
 }

@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { courseOf } from './courses.mjs'
 import { Fleet } from './fleet.mjs'
 import { explained, newHistory } from './histories.mjs'
+import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
-const STEPS = ['granted', 'exchange sent', 'exchange sent', 'answered', 'settle sent', 'settled']
-/** Between the write of a record and its commit, with the lock of the file. */
-const STEPS_ON_FILE = [...STEPS, 'in a step', 'in a step']
-/** The store is killed, or restarted, before every tenth fall. */
-const ROUNDS_WITHOUT_TROUBLE = 10
 const LATENCY_MS = 40
 /** Long enough for a busy machine, and not longer: most rounds wait until a claim expires, which takes 1.5 times as long. */
 const LIMITS = { exchangeTimeoutMs: 2_000, commandTimeoutMs: 5_000 }
@@ -18,12 +15,13 @@ const CALLS_LOST = 3
  * Processes on one account. In each round the process that renews is killed or frozen at a random step.
  *
  * @param at Where they share: `{ redisUrl }` or `{ place }`, as for `Fleet`.
- * @param trouble Kills or restarts the store, if it has a server that keeps its data.
+ * @param store What happens there: `{ trouble }` or `{ part, promote }`, as in `PLACES`; default: nothing.
  * @returns promises, each with whether it was kept.
  */
-export async function rounds({ count, processes, at, trouble, dice }) {
+export async function rounds({ count, processes, at, store = {}, dice }) {
+  const course = courseOf(store, { count, dice })
   // Many processes on few cores need so long to take their turn.
-  const accessLifetimeMs = processes > 20 ? 10_000 : 3_000
+  const accessLifetimeMs = processes > 20 ? 10_000 : course.leastLifetimeMs
   console.log(
     `\n${processes} processes on one account, tokens of ${accessLifetimeMs / 1_000} s. The one that renews is killed or frozen, ${count} times.`,
   )
@@ -33,12 +31,12 @@ export async function rounds({ count, processes, at, trouble, dice }) {
   await fleet.grow(processes)
   const met = []
   for (let round = 1; round <= count; round += 1) {
-    if (trouble && round % ROUNDS_WITHOUT_TROUBLE === 0) await trouble()
-    const step = dice.oneOf(at.place?.kind === 'sqlite' ? STEPS_ON_FILE : STEPS)
+    await course.before(round)
+    const step = dice.oneOf(course.steps)
     const signal = dice.oneOf(['SIGKILL', 'SIGSTOP'])
     const delayMs = dice.oneOf([0, 0, dice.whole(1, 2 * LATENCY_MS)])
     const fallen = await fleet.nextFalls({ step, signal, delayMs })
-    met.push(...(await recovered(fleet)))
+    met.push(...(await course.after(fleet)), ...(await recovered(fleet)))
     console.log(`${String(round).padStart(5)}  ${signal} ${delayMs} ms after '${step}': ${fallen.name}`)
     await pause(dice.whole(0, 500))
     fleet.thaw()
@@ -49,7 +47,7 @@ export async function rounds({ count, processes, at, trouble, dice }) {
   await fleet.end()
   await watched.close()
 
-  const failures = met.flatMap((one) => one.failures)
+  const { failures, late } = failuresIn(met, watched)
   const unexplained = met.flatMap((one) => one.suspicions).filter((evidence) => evidence === 'unexplained')
   const sum = (name) => met.reduce((total, one) => total + one[name], 0)
   const renewals = met.flatMap((one) => one.renewals)
@@ -58,16 +56,15 @@ export async function rounds({ count, processes, at, trouble, dice }) {
   const twice = watched.twice()
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
-    explained(history),
+    explained(history, course.leastEpochs),
+    ...course.promises(),
     [unexplained.length === 0, `${unexplained.length} suspicions were unexplained`],
-    [
-      failures.length === 0,
-      `${sum('served')} requests were served, ${failures.length} failed ${[...new Set(failures)].join()}`,
-    ],
+    [failures.length === 0, `${sum('served')} requests were served, ${failures.length} failed ${failures.join()}`],
+    [true, `${late} requests were on their way until both of their tokens had ended`],
     [fleet.crashes.length === 0, `${fleet.crashes.length} processes ended by themselves ${fleet.crashes.join()}`],
     [sum('waited') === 0, `${sum('waited')} requests waited although a token was there`],
     [
-      watched.calls <= 2 * exchanges + CALLS_LOST * count,
+      watched.calls <= 2 * exchanges + CALLS_LOST * count * course.falls,
       `${watched.calls} token calls, ${exchanges} of them brought a token to their process`,
     ],
     [adoptions > exchanges, `${adoptions} times a process adopted the token of another`],

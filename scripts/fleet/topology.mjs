@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fleet } from './fleet.mjs'
 import { explained, newHistory } from './histories.mjs'
 import { PLACES } from './places.mjs'
+import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 /**
@@ -26,16 +27,14 @@ export async function topology({ on, client, seconds, processes, kills }) {
   const met = await fleet.reports()
   await fleet.end()
   await watched.close()
-  const failures = met.flatMap((one) => one.failures)
+  const { failures, late } = failuresIn(met, watched)
   const suspicions = met.flatMap((one) => one.suspicions)
   const unexplained = suspicions.filter((evidence) => evidence === 'unexplained')
   const served = met.reduce((sum, one) => sum + one.served, 0)
   const twice = watched.twice()
   return [
-    [
-      failures.length === 0,
-      `${served} requests were served, ${failures.length} failed ${[...new Set(failures)].join()}`,
-    ],
+    [failures.length === 0, `${served} requests were served, ${failures.length} failed ${failures.join()}`],
+    [true, `${late} requests were on their way until both of their tokens had ended`],
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
     explained(history),
     [unexplained.length === 0, `${unexplained.length} of ${suspicions.length} suspicions were unexplained`],

@@ -2,10 +2,14 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { library } from './library.mjs'
 
-/** A simulated service behind a proxy for its token calls: `presented` holds, by refresh token, the workers that presented it. */
+/**
+ * A simulated service behind a proxy for its token calls: `presented` holds, by refresh token, the workers that presented it. Of each access token it knows the
+ * end, and of each path of the API when it was asked for.
+ */
 export async function startWatchedService(options) {
   const service = await library.startTokenService(options)
   const presented = new Map()
+  const ends = new Map()
   const server = createServer(async (request, response) => {
     const body = await text(request)
     const refreshToken = JSON.parse(body).data.attributes.refresh
@@ -16,14 +20,25 @@ export async function startWatchedService(options) {
       headers: { 'Content-Type': request.headers['content-type'] },
       body,
     })
+    const told = await answer.text()
+    if (answer.ok) note(JSON.parse(told))
     response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type') })
-    response.end(await answer.text())
+    response.end(told)
   })
+  // A refresh answers with the token object itself.
+  function note(document) {
+    const { access, access_expired_at } = (document.data ?? document).attributes
+    ends.set(access, Date.parse(access_expired_at))
+  }
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     service,
     tokenUrl: `http://127.0.0.1:${server.address().port}`,
     presented,
+    /** Epoch ms; undefined if the service did not issue this access token. */
+    endOf: (access) => ends.get(access),
+    /** Epoch ms of each request with this path. */
+    seenAt: (path) => service.log.filter((served) => served.path === path).map(({ at }) => at),
     get calls() {
       return service.count('obtain') + service.count('refresh')
     },

@@ -78,11 +78,13 @@ tokens.on('renewed', ({ by, durationMs }) => {
   seen.renewals.push({ by, durationMs, commands })
   commands = 0
 })
-let isSent = false
+/** Of the last request. */
+let sendings = []
+let requests = 0
 const api = axios.create({
   baseURL: apiUrl,
   adapter(config) {
-    isSent = true
+    sendings.push({ token: String(config.headers.Authorization).replace('Bearer ', ''), at: Date.now() })
     return http(config)
   },
 })
@@ -107,15 +109,16 @@ if (place) process.exit()
 async function request() {
   const isLive = tokens.peekAccessToken() !== undefined && tokens.status().accessExpiresAt - Date.now() > 500
   const [startedAt, fallsBefore, reportBefore] = [performance.now(), falls, seen]
-  isSent = false
-  const answer = api.get('/wallet')
+  sendings = []
+  const path = `/wallet?of=${name}-${(requests += 1)}`
+  const answer = api.get(path)
   if (await isWaiting()) seen.waited += 1
   try {
     await answer
     seen.served += 1
     if (seen === reportBefore) seen.begunAndServed += 1
   } catch (error) {
-    seen.failures.push(error.code ?? String(error))
+    seen.failures.push({ code: error.code ?? String(error), status: error.response?.status, path, sendings })
   }
   // The library has no part in the time for which the process was frozen.
   if (falls === fallsBefore && isLive) seen.withToken.push(performance.now() - startedAt)
@@ -124,7 +127,7 @@ async function request() {
 /** Whether the request has not left, although there is a token. A turn of the event loop is more than it needs to leave. */
 async function isWaiting() {
   await new Promise((resolve) => setImmediate(resolve))
-  return !isSent && tokens.peekAccessToken() !== undefined
+  return sendings.length === 0 && tokens.peekAccessToken() !== undefined
 }
 
 function watchedClient({ client, pool, ...others }) {
@@ -186,6 +189,7 @@ function begun(step, begunAt) {
 
 /** The part `shown` of a record is not sealed. */
 function done(step, isPut) {
+  if (step.does === 'read') reach('read')
   reachIf(isClaimHere, step, 'settled')
   if (isPut) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(step.value).shown
   reachIf(isClaimHere, step, 'granted')

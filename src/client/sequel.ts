@@ -73,7 +73,9 @@ export async function follow<Answer>(errand: Errand<Answer>, refused: Refused<An
     mayProveAgain: prover !== undefined && !isProvenAgain,
   })
   if (sequel === 'replay') {
-    const next = await refused.replace()
+    let next = await refused.replace()
+    // Waits again if the process stalled until the token had expired.
+    while (next !== undefined && access.hasEnded(next)) next = await refused.replace()
     // Without another token the API's own answer tells the caller most.
     if (next === undefined || !isStillOf(grantee, login)) sequel = 'surface'
     else if (next === token) sequel = 'surface-again'

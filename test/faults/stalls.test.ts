@@ -45,16 +45,13 @@ class StallingClock implements Clock {
   }
 }
 
-/** A manager, and an instance of an API that runs `during.call` at each call. */
+/** A manager, and an instance of an API that runs `during.call` at each call and answers with what it returns, or 200. */
 async function world(lifetimeMs = 60_000) {
   const clock = new StallingClock()
   const minted = mint({ lifetimeMs })
   const tokens = managerOf(minted.source, { clock, renewal: { keepWarm: 'never' } })
-  const during: { call: () => void } = { call: () => {} }
-  const { adapter, calls } = inProcess(() => {
-    during.call()
-    return 200
-  })
+  const during: { call: () => number | undefined } = { call: () => undefined }
+  const { adapter, calls } = inProcess(() => during.call() ?? 200)
   const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
   return { clock, minted, tokens, api, calls, during }
 }
@@ -157,6 +154,24 @@ describe('given a busy loop of 5 s while requests wait for a token', () => {
     await clock.advance(10_000)
     await waiting
     expect(sent({ calls })).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+
+  it('when the first replay stalls as it is sent, then no other leaves with a token that ended (F127)', async () => {
+    const { clock, minted, tokens, api, calls, during } = await world(4_000)
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    minted.hold()
+    during.call = () => 401
+    const waiting = Promise.all([api.get('/1'), api.get('/2')])
+    await settle()
+    during.call = () => {
+      during.call = () => {}
+      clock.stall(5_000)
+    }
+    minted.release()
+    await clock.advance(10_000)
+    await waiting
+    expect(sent({ calls })).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2', 'Bearer token-3'])
   })
 })
 
