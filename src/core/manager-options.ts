@@ -129,9 +129,7 @@ export function managerSettings(options: TokenManagerOptions) {
     throw new TypeError('store must be made by memoryStore() or another store function')
   if (store && own.storeKey === undefined) checkNamed(source, store)
   checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
-  checkObject('clock', clock)
-  for (const method of ['wallNow', 'monotonicNow', 'setTimer'])
-    checkFunction(`clock.${method}`, Reflect.get(clock, method))
+  checkClock(clock)
   checkFunction('random', random)
   return Object.freeze({
     source,
@@ -151,6 +149,12 @@ export function managerSettings(options: TokenManagerOptions) {
 /** Made once: a process may have thousands of managers. */
 const USUAL_RENEWAL = /* @__PURE__ */ readOptions('renewal', {}, RENEWAL)
 const USUAL_RETRY = /* @__PURE__ */ readOptions('retry', {}, RETRY)
+
+function checkClock(clock: object): void {
+  checkObject('clock', clock)
+  for (const method of ['wallNow', 'monotonicNow', 'setTimer'])
+    checkFunction(`clock.${method}`, Reflect.get(clock, method))
+}
 
 /** A broken generator fails the first renewal that uses it. From then on each bad value counts as 0. */
 function checkedRandom(random: () => number): () => number {
