@@ -65,7 +65,7 @@ export async function rounds({ count, processes, at, store = {}, dice }) {
     [sum('waited') === 0, `${sum('waited')} requests waited although a token was there`],
     [
       watched.calls <= 2 * exchanges + CALLS_LOST * count * course.falls,
-      `${watched.calls} token calls, ${exchanges} of them brought a token to their process`,
+      `${watched.calls} token calls, ${exchanges} of them brought a token to their process, ${watched.lost} had a caller that did not wait or died`,
     ],
     [adoptions > exchanges, `${adoptions} times a process adopted the token of another`],
   ]

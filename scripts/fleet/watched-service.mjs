@@ -10,7 +10,11 @@ export async function startWatchedService(options) {
   const service = await library.startTokenService(options)
   const presented = new Map()
   const ends = new Map()
+  let lost = 0
   const server = createServer(async (request, response) => {
+    response.once('close', () => {
+      if (!response.writableFinished) lost += 1
+    })
     const body = await text(request)
     const refreshToken = JSON.parse(body).data.attributes.refresh
     if (refreshToken !== undefined)
@@ -41,6 +45,10 @@ export async function startWatchedService(options) {
     seenAt: (path) => service.log.filter((served) => served.path === path).map(({ at }) => at),
     get calls() {
       return service.count('obtain') + service.count('refresh')
+    },
+    /** Token calls whose caller died, or did not wait for the answer. */
+    get lost() {
+      return lost
     },
     /** Refresh tokens that were presented more than once, and by whom. */
     twice: () => [...presented.values()].filter((workers) => workers.length > 1),
