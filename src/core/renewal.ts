@@ -109,7 +109,7 @@ export class Renewal {
     const refreshes = offers(source, 'refresh')
     if (!needsLogin) return refreshes ? tokenToPresent(claim, memory, this.#turn.servedMs) : undefined
     const presentable = claim.presentable && refreshes
-    const failures = claim.failures + 1
+    const failures = this.#turn.failuresBefore + 1
     const isForced = this.#start.because === 'forced'
     const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures }
     return loginTokenOrPlan({ ...claim, presentable }, facts)
@@ -207,7 +207,11 @@ export class Renewal {
     const suspicion = isNewer || this.#pauses.isHalted('outdated') ? undefined : suspicionOf(refusal)
     if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
     const { isRefused } = this.#served
-    const last = planAfterRefusal(plan, { suspicion, isNewer, failures: claim.failures + 1, isRefused }, this.#settings)
+    const last = planAfterRefusal(
+      plan,
+      { suspicion, isNewer, failures: this.#turn.failuresBefore + 1, isRefused },
+      this.#settings,
+    )
     const rest = last.next.kind === 'cool-down' ? last.next : undefined
     if (rest || this.#pauses.isHalted()) await this.#release(claim, 'dead', rest)
     return last
@@ -241,9 +245,9 @@ export class Renewal {
       claim,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
-      maxAttempts: claim.failures > 0 ? 1 : this.#settings.retry.maxAttempts,
+      maxAttempts: this.#turn.failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
-      failures: claim.failures + 1,
+      failures: this.#turn.failuresBefore + 1,
       calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
       halted: this.#pauses.halted,

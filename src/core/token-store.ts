@@ -124,6 +124,7 @@ export type ClaimAnswer =
   | { readonly kind: 'busy'; readonly remainingMs: number; readonly by?: string | undefined }
   | GrantedClaim
 
+/** Goes back to the record as it was granted. A store may know it by its identity, so a copy would be another claim. */
 export interface GrantedClaim {
   readonly kind: 'granted'
   readonly fence: number

@@ -13,6 +13,8 @@ export class Turn {
   readonly #start: RenewalStart
   readonly #pauses: Pauses
   #seenVersion: number
+  /** Renewals in a row that gave up before this one, as far as is known. */
+  failuresBefore: number
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
 
@@ -21,6 +23,7 @@ export class Turn {
     this.#start = start
     this.#pauses = pauses
     this.#seenVersion = settings.memory.seenVersion
+    this.failuresBefore = start.failuresBefore
   }
 
   /** How long ago the last claim was answered, ms. */
@@ -39,10 +42,9 @@ export class Turn {
       const claim = await record.claim(owner, this.#seenVersion, ttlMs, terms)
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
+        this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
-        if (this.#claimedAt - askedAt < ttlMs || this.#pauses.isHalted())
-          // The record does not know of each failure: the store may have been out of reach.
-          return { ...claim, failures: Math.max(this.#start.failuresBefore, claim.failures) }
+        if (this.#claimedAt - askedAt < ttlMs || this.#pauses.isHalted()) return claim
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await record.release(claim, 'keep').catch(() => undefined)
       } else if (claim.kind === 'cooling') {

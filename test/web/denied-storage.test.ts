@@ -67,6 +67,8 @@ describe('given a browser that denies storage before any login (F243)', () => {
       expect(await ask()).toBe('access-0')
       await ended(tokens.renew())
       expect([await ask(), presented]).toEqual(['access-1', ['refresh-0']])
+      await ended(tokens.renew())
+      expect([await ask(), presented]).toEqual(['access-2', ['refresh-0', 'refresh-1']])
       expect(told()).toBe(1)
       await ended(tokens.reset())
       expect(await ask()).toBe('ERR_LOGIN_REQUIRED')
