@@ -57,6 +57,20 @@ async function world(lifetimeMs = 60_000) {
 }
 const sent = ({ calls }: { calls: readonly { authorization: unknown }[] }) => calls.map((call) => call.authorization)
 
+/** Two requests wait for a token that is held back. It comes, and the first call with it stalls the process until it has ended. */
+async function releasedIntoAStall({ clock, minted, api, during }: Awaited<ReturnType<typeof world>>): Promise<void> {
+  const waiting = Promise.all([api.get('/1'), api.get('/2')])
+  await settle()
+  during.call = () => {
+    during.call = () => undefined
+    clock.stall(5_000)
+    return undefined
+  }
+  minted.release()
+  await clock.advance(10_000)
+  await waiting
+}
+
 /** Where code of the user may stall, between a request and its adapter. */
 const PLACES: [string, (api: AxiosInstance, stall: () => void, attach: () => void) => void][] = [
   [
@@ -141,37 +155,21 @@ describe('given a busy loop of 5 s while requests wait for a token', () => {
   })
 
   it('when the first of them stalls as it is sent, then no other leaves with a token that ended (F127)', async () => {
-    const { clock, minted, tokens, api, calls, during } = await world(4_000)
-    attachBearer(api, tokens)
-    minted.hold()
-    const waiting = Promise.all([api.get('/1'), api.get('/2')])
-    await settle()
-    during.call = () => {
-      during.call = () => {}
-      clock.stall(5_000)
-    }
-    minted.release()
-    await clock.advance(10_000)
-    await waiting
-    expect(sent({ calls })).toEqual(['Bearer token-1', 'Bearer token-2'])
+    const all = await world(4_000)
+    attachBearer(all.api, all.tokens)
+    all.minted.hold()
+    await releasedIntoAStall(all)
+    expect(sent(all)).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
   it('when the first replay stalls as it is sent, then no other leaves with a token that ended (F127)', async () => {
-    const { clock, minted, tokens, api, calls, during } = await world(4_000)
-    attachBearer(api, tokens)
-    await tokens.getAccessToken()
-    minted.hold()
-    during.call = () => 401
-    const waiting = Promise.all([api.get('/1'), api.get('/2')])
-    await settle()
-    during.call = () => {
-      during.call = () => {}
-      clock.stall(5_000)
-    }
-    minted.release()
-    await clock.advance(10_000)
-    await waiting
-    expect(sent({ calls })).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2', 'Bearer token-3'])
+    const all = await world(4_000)
+    attachBearer(all.api, all.tokens)
+    await all.tokens.getAccessToken()
+    all.minted.hold()
+    all.during.call = () => 401
+    await releasedIntoAStall(all)
+    expect(sent(all)).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2', 'Bearer token-3'])
   })
 })
 
