@@ -18,6 +18,6 @@ export default {
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: 'coverage/mutation.json' },
   thresholds: { high: 95, low: 90, break: 90 },
-  ignorePatterns: ['/coverage', '/dist', '/docs', '/examples', '/bench'],
+  ignorePatterns: ['/coverage', '/dist', '/examples', '/bench'],
   timeoutMS: 10_000,
 }
