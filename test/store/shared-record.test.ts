@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { GrantedClaim, NewTokens, OpenableStore, StoredTokens, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
@@ -15,6 +15,9 @@ const TOKENS: NewTokens = {
 /** A register that takes time to reply. */
 class SlowRegister extends MemoryRegister {
   takesMs = 0
+  /** Another process is faster, always. */
+  isTooLate = false
+  replaces = 0
   readonly #timers: ManualClock
 
   constructor(clock: ManualClock) {
@@ -23,8 +26,9 @@ class SlowRegister extends MemoryRegister {
   }
 
   override async replace(...what: Parameters<MemoryRegister['replace']>): Promise<boolean> {
-    const replaced = await super.replace(...what)
-    await new Promise<void>((resolve) => this.#timers.setTimer(resolve, this.takesMs))
+    this.replaces += 1
+    const replaced = !this.isTooLate && (await super.replace(...what))
+    if (this.takesMs > 0) await new Promise<void>((resolve) => this.#timers.setTimer(resolve, this.takesMs))
     return replaced
   }
 }
@@ -33,7 +37,7 @@ async function claimed() {
   const clock = manualClock()
   const register = new SlowRegister(clock)
   const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
-  const store = sharedStore(register, { commandTimeoutMs: 1_000 }) as OpenableStore
+  const store = sharedStore(register, { commandTimeoutMs: 1_000, onUnavailable: 'fail' }) as OpenableStore
   const [record, other] = [1, 2].map(() => store.open('account', clock, reports)) as [TokenRecord, TokenRecord]
   const claiming = record.claim('a', 0, 15_000)
   await clock.advance(0)
@@ -68,5 +72,67 @@ describe('given new tokens that are stored', () => {
     const storing = record.accept(claim, TOKENS)
     await clock.advance(200)
     expect(await storing).toMatchObject({ accessToken: 'access-1', accessRemainingMs: 59_800 })
+  })
+})
+
+describe('given an answer of the register that takes time', () => {
+  /** Each way may count once more: a token that seems older is renewed too early, and never too late. */
+  const expectOlder = (tokens: StoredTokens | undefined) => {
+    expect(tokens?.accessRemainingMs).toBeGreaterThanOrEqual(59_600)
+    expect(tokens?.accessRemainingMs).toBeLessThanOrEqual(59_800)
+  }
+
+  it('when a claim brought nothing, and another owner has newer tokens, then these are older by that', async () => {
+    const { clock, register, record, other, claim } = await claimed()
+    await clock.advance(20_000)
+    const theirs = (await other.claim('b', 0, 15_000)) as GrantedClaim
+    await other.accept(theirs, TOKENS)
+    register.takesMs = 200
+    const released = record.release(claim, 'keep')
+    await clock.advance(200)
+    expectOlder((await released).newer)
+  })
+
+  it('when tokens of a login are stored, then the record has them older by the time before', async () => {
+    const { clock, register, record, other } = await claimed()
+    await clock.advance(5_000)
+    const read = register.read.bind(register)
+    register.read = async (key) => {
+      const reading = await read(key)
+      await new Promise<void>((resolve) => clock.setTimer(resolve, 200))
+      return reading
+    }
+    const adopted = record.adopt(0, TOKENS)
+    await clock.advance(200)
+    await adopted
+    register.read = read
+    const found = await other.look?.(0)
+    expectOlder(found?.kind === 'newer' ? found.tokens : undefined)
+  })
+
+  it('when the step failed, and that is answered after the limit, then nothing is given back', async () => {
+    const { clock, register, other } = await claimed()
+    await clock.advance(20_000)
+    register.isTooLate = true
+    register.takesMs = 5_000
+    const before = register.replaces
+    const claiming = other.claim('b', 0, 15_000)
+    const failed = expect(claiming).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    await clock.advance(10_000)
+    await failed
+    expect(register.replaces - before).toBe(1)
+  })
+})
+
+describe('given a record that others change all the time', () => {
+  it('when an owner was too late sixteen times, then it gives up, and says so', async () => {
+    const { clock, register, other } = await claimed()
+    await clock.advance(20_000)
+    register.isTooLate = true
+    const before = register.replaces
+    const failed = expect(other.claim('b', 0, 15_000)).rejects.toThrow('the record changed 16 times in a row')
+    await clock.advance(0)
+    await failed
+    expect(register.replaces - before).toBe(16)
   })
 })

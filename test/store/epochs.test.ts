@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals'
+import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+
+const TOKENS: NewTokens = {
+  accessToken: 'access-1',
+  accessLifetimeMs: 60_000,
+  accessRemainingMs: 60_000,
+  refreshToken: 'refresh-1',
+  refreshRemainingMs: 3_600_000,
+}
+const UNKNOWN = [
+  'store-epoch-unknown',
+  expect.stringMatching(/^The shared token store may not say whether it has lost writes: .+ grant the user \+info/),
+]
+const RESTORED = [
+  'store-restored',
+  'The shared token store may have lost writes: the refresh token that it holds may have been used',
+]
+
+/** A register of which two owners open the same account, and what both of them tell. */
+function start(epoch: string | null | undefined) {
+  const clock = manualClock()
+  const register = new MemoryRegister(clock)
+  register.epoch = epoch
+  const told: [kind: string, message: string][] = []
+  const reports = { anomaly: (...given: (typeof told)[0]) => told.push(given), storeUnavailable: () => undefined }
+  const store = sharedStore(register) as OpenableStore
+  const [record, other] = ['here', 'there'].map(() => store.open('account', clock, reports)) as [
+    TokenRecord,
+    TokenRecord,
+  ]
+  const claim = async (version = 0) => (await record.claim('here', version, 15_000)) as GrantedClaim
+  return {
+    clock,
+    register,
+    record,
+    other,
+    claim,
+    told: () => told.filter(([kind]) => kind !== 'stored-tokens-readable'),
+  }
+}
+
+describe('given a register that may not tell its epoch', () => {
+  it('when an owner reads it again and again, then that is told once for each owner (F235)', async () => {
+    const { record, other, told } = start(null)
+    for (let n = 0; n < 3; n += 1) await record.look?.(0)
+    expect(told()).toEqual([UNKNOWN])
+    await other.look?.(0)
+    expect(told()).toEqual([UNKNOWN, UNKNOWN])
+  })
+
+  it('when it could tell it before, then it is told when it no longer can', async () => {
+    const { register, record, told } = start('one')
+    await record.look?.(0)
+    register.epoch = null
+    await record.look?.(0)
+    expect(told()).toEqual([UNKNOWN])
+  })
+
+  it.each([undefined, 'one'])('when its epoch is %s, then nothing is told', async (epoch) => {
+    const { record, told } = start(epoch)
+    await record.look?.(0)
+    expect(told()).toEqual([])
+  })
+})
+
+describe('given a record that was written in another epoch of the register', () => {
+  type Given = [string, boolean, (world: ReturnType<typeof start>) => Promise<unknown>]
+  const stored = async ({ claim, record }: ReturnType<typeof start>, tokens = TOKENS) =>
+    record.accept(await claim(), tokens)
+  it.each<Given>([
+    ['has a refresh token that may be presented', true, (world) => stored(world)],
+    ['has no refresh token', false, (world) => stored(world, { ...TOKENS, refreshToken: undefined } as never)],
+    ['has no tokens', false, ({ claim }) => claim()],
+    [
+      'has a refresh token that the service refused',
+      false,
+      async (world) => {
+        const { version } = await stored(world)
+        return world.record.release(await world.claim(version), 'dead')
+      },
+    ],
+    [
+      'has a refresh token in doubt',
+      false,
+      async (world) => {
+        const { version } = await stored(world)
+        return world.record.release(await world.claim(version), 'doubtful')
+      },
+    ],
+  ])('when it %s, then it is told that it may have been used: %s (F236)', async (_, isTold, write) => {
+    const world = start('one')
+    await write(world)
+    await world.other.look?.(0)
+    expect(world.told()).toEqual([])
+    world.register.epoch = 'two'
+    await world.other.look?.(0)
+    expect(world.told()).toEqual(isTold ? [RESTORED] : [])
+  })
+
+  it('when the register told no epoch then, or tells none now, then nothing is told', async () => {
+    const before = start(undefined)
+    await stored(before)
+    before.register.epoch = 'one'
+    await before.other.look?.(0)
+    const after = start('one')
+    await stored(after)
+    after.register.epoch = undefined
+    await after.other.look?.(0)
+    expect([before.told(), after.told()]).toEqual([[], []])
+  })
+})

@@ -1,0 +1,182 @@
+import { describe, expect, it } from '@jest/globals'
+import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { settle } from '../support/watched-clock.ts'
+
+const LOGIN: NewTokens = {
+  accessToken: 'access-1',
+  accessLifetimeMs: 600_000,
+  accessRemainingMs: 600_000,
+  refreshToken: 'refresh-1',
+  refreshRemainingMs: 3_600_000,
+}
+const LATER: NewTokens = { ...LOGIN, accessToken: 'access-2', refreshToken: 'refresh-2' }
+
+/** A register that can be away, or keep its answers until it is told to give them. */
+class Register extends MemoryRegister {
+  isAway = false
+  reads = 0
+  gate: Promise<void> = Promise.resolve()
+
+  override async read(key: string) {
+    this.reads += 1
+    if (this.isAway) throw new Error('away')
+    return super.read(key)
+  }
+
+  override async replace(...given: Parameters<MemoryRegister['replace']>) {
+    if (this.isAway) throw new Error('away')
+    const replaced = await super.replace(...given)
+    await this.gate
+    return replaced
+  }
+}
+
+/** Two owners of one account. */
+function start() {
+  const clock = manualClock()
+  const register = new Register(clock)
+  const store = sharedStore(register) as OpenableStore
+  const told: string[] = []
+  const reports = { anomaly: (_: string, message: string) => told.push(message), storeUnavailable: () => undefined }
+  const [here, there] = ['here', 'there'].map(() => store.open('account', clock, reports)) as [TokenRecord, TokenRecord]
+  const claim = async (version = 0) => (await here.claim('here', version, 15_000)) as GrantedClaim
+  return { clock, register, here, there, claim, told }
+}
+
+describe('given a login while the store is away', () => {
+  it('when the store is back, then others get its tokens older by the time that has passed', async () => {
+    const { clock, register, here, there, claim } = start()
+    await clock.advance(10_000)
+    register.isAway = true
+    await here.adopt(0, LOGIN)
+    await clock.advance(20_000)
+    register.isAway = false
+    await claim()
+    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1', accessRemainingMs: 580_000 } })
+  })
+
+  it('when another owner had logged out before that, then the login is stored all the same', async () => {
+    const { clock, register, here, there, claim } = start()
+    await clock.advance(100_000)
+    await there.clear(0)
+    await clock.advance(10_000)
+    register.isAway = true
+    await here.adopt(0, LOGIN)
+    await clock.advance(10_000)
+    register.isAway = false
+    await claim()
+    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
+  })
+
+  it('when it is stored later, and the store is away again, then its refresh token is not presented from here: others may have used it', async () => {
+    const { register, here, claim } = start()
+    register.isAway = true
+    await here.adopt(0, LOGIN)
+    register.isAway = false
+    await claim()
+    register.isAway = true
+    const granted = await claim()
+    expect(granted).toMatchObject({ kind: 'granted', isPrivate: true })
+    expect(granted.tokens).toBeUndefined()
+  })
+
+  it('when the person logs out before the step has failed, then nobody gets its tokens, not even this owner', async () => {
+    const { clock, register, here, there, claim } = start()
+    register.gate = new Promise(() => undefined)
+    const adopted = here.adopt(0, LOGIN)
+    const cleared = here.clear(0).catch(() => undefined)
+    await clock.advance(1_000)
+    await Promise.all([adopted, cleared])
+    register.isAway = true
+    expect((await claim()).tokens).toBeUndefined()
+    register.isAway = false
+    register.gate = Promise.resolve()
+    await there.clear(0)
+    await claim()
+    expect(await there.look?.(0)).toMatchObject({ kind: 'missing' })
+  })
+})
+
+describe('given a login that the store is asked to keep, and a later one before it answers', () => {
+  it('when the later one cannot be stored, then it is stored as soon as the store is back', async () => {
+    const { register, here, there, claim } = start()
+    let open: () => void = () => undefined
+    register.gate = new Promise((resolve) => (open = resolve))
+    const first = here.adopt(0, LOGIN)
+    await settle()
+    const second = here.adopt(0, LATER)
+    open()
+    register.isAway = true
+    await Promise.all([first, second])
+    register.isAway = false
+    await claim(1)
+    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-2' } })
+  })
+})
+
+describe('given a private renewal while the store is away', () => {
+  it('when the owner claims again, then its private tokens count as those that it has seen', async () => {
+    const { register, here, claim } = start()
+    register.isAway = true
+    await here.accept(await claim(5), LOGIN)
+    expect(await claim(5)).toMatchObject({ isPrivate: true, tokens: { accessToken: 'access-1', version: 5 } })
+  })
+
+  it('when its tokens came from a login, then others get the new ones later, under the time of the login', async () => {
+    const { clock, register, here, there, claim } = start()
+    register.isAway = true
+    await here.adopt(0, LOGIN)
+    await clock.advance(5_000)
+    await here.accept(await claim(), LATER)
+    await clock.advance(5_000)
+    register.isAway = false
+    await claim()
+    expect(await there.look?.(0)).toMatchObject({
+      tokens: { accessToken: 'access-2', refreshToken: 'refresh-2', accessRemainingMs: 595_000 },
+    })
+  })
+
+  it('when others have renewed twice before it ends, then it is noted again that it was made', async () => {
+    const { clock, register, here, there, claim } = start()
+    register.isAway = true
+    const alone = await claim()
+    register.isAway = false
+    await clock.advance(3_000)
+    const renew = async (version: number) =>
+      there.accept((await there.claim('there', version, 15_000)) as GrantedClaim, LOGIN)
+    const { version } = await renew((await renew(0)).version)
+    expect(await there.claim('there', version, 15_000)).toMatchObject({ overlapped: false })
+    await here.accept(alone, LATER)
+    await settle()
+    expect(await there.claim('there', version, 15_000)).toMatchObject({ overlapped: true })
+  })
+})
+
+describe('given a record that this release cannot use', () => {
+  /** What stands in the register, with other members. */
+  async function startWith(members: object) {
+    const world = start()
+    await world.there.adopt(0, LOGIN)
+    const [[key, { value, until }]] = [...world.register.values] as [[string, { value: string; until: number }]]
+    world.register.values.set(key, { value: JSON.stringify({ ...(JSON.parse(value) as object), ...members }), until })
+    return world
+  }
+
+  it('when a newer release wrote it, then that is told, and private exchanges are not noted in it', async () => {
+    const { clock, register, here, claim, told } = await startWith({ schema: 99 })
+    await here.accept(await claim(), LATER)
+    expect(told).toContain('The shared token record cannot be used: a newer release wrote it')
+    const before = register.reads
+    await clock.advance(30_000)
+    expect(register.reads).toBe(before)
+  })
+
+  it('when it is no record, then it counts as absent, and that is told', async () => {
+    const { claim, told } = await startWith({ box: '{}' })
+    expect(await claim()).toMatchObject({ missing: 'none-yet' })
+    expect(told).toContain('The shared token record counts as absent: it was no token record')
+  })
+})
