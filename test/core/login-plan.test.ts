@@ -1,0 +1,246 @@
+import { describe, expect, it } from '@jest/globals'
+import { consequenceForLogin, type LoginCircumstances } from '../../src/core/consequence.ts'
+import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
+import type { SuspicionEvent } from '../../src/core/events.ts'
+import {
+  errorUnder,
+  type FailureFacts,
+  loginTokenOrPlan,
+  planAfter,
+  planAfterRefusal,
+} from '../../src/core/renewal-plan.ts'
+import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+
+const TEN_MINUTES = 600_000
+const failed = (code: TokenErrorCode, details: TokenErrorDetails = {}) => new TokenError(code, 'failed', details)
+const lost = failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown' })
+const refused = failed('ERR_REFRESH_REJECTED', { status: 400, serviceCode: 'invalid_grant' })
+const ended = failed('ERR_LOGIN_REQUIRED', { loginReason: 'interaction' })
+
+describe('given a refresh of a login that failed, when its consequence is asked for', () => {
+  const consequence = (error: TokenError, circumstances: Partial<LoginCircumstances> = {}) => {
+    const { fate, next, judged, reason } = consequenceForLogin(error, {
+      signatureFailures: 0,
+      graceMs: 0,
+      serves: false,
+      presented: 1,
+      unclear: undefined,
+      says: 'it',
+      ...circumstances,
+    })
+    return [fate, next, judged && 'judged', reason].filter(Boolean).join(' ')
+  }
+
+  type Cell = [TokenErrorCode, ExchangeOutcome | undefined, TokenErrorDetails['refreshToken'], string]
+  // The table of the design (Logins), where no access token serves.
+  it.each<Cell>([
+    ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead login judged'],
+    ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'dead login judged'],
+    ['ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'dead login refused'],
+    ['ERR_REFRESH_REJECTED', 'rejected', 'kept', 'keep stop'],
+    ['ERR_CREDENTIALS_REJECTED', 'rejected', 'kept', 'keep stop'],
+    ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'unclear stop'],
+    ['ERR_TOKEN_REQUEST', 'rejected', undefined, 'unclear stop'],
+    ['ERR_TOKEN_REQUEST', 'not-sent', undefined, 'keep stop'],
+    ['ERR_THROTTLED', 'deferred', undefined, 'keep retry'],
+    ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent', undefined, 'keep retry'],
+    ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx', 'kept', 'keep retry'],
+    ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx', undefined, 'counted retry'],
+    ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'doubtful retry'],
+    ['ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry'],
+    ['ERR_TOKEN_SOURCE', 'unknown', undefined, 'doubtful stop'],
+    ['ERR_LOGIN_REQUIRED', 'rejected', 'refused', 'dead login judged'],
+  ])('then %s, %s, refresh token %s: %s (F196, F197)', (code, outcome, refreshToken, expected) => {
+    expect(consequence(failed(code, { outcome, refreshToken }))).toBe(expected)
+  })
+
+  it('then a reason of the source ends the login', () => {
+    expect(consequence(ended)).toBe('dead login interaction')
+  })
+
+  it('then a refresh token in doubt waits while an access token serves, unless the service accepts a used one', () => {
+    const waits = [{ serves: true }, { serves: true, graceMs: 5_000 }, { serves: true, graceMs: Infinity }]
+    expect(waits.map((circumstances) => consequence(lost, circumstances))).toEqual([
+      'doubtful stop',
+      'doubtful retry',
+      'keep retry',
+    ])
+    const broken = failed('ERR_TOKEN_SOURCE', { outcome: 'unknown' })
+    expect(consequence(broken, { graceMs: Infinity })).toBe('keep stop')
+  })
+
+  it('then it is presented three times in one renewal, and as often as it may where it is reusable', () => {
+    const down = failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })
+    const presented = (error: TokenError, graceMs: number) =>
+      [2, 3].map((times) => consequence(error, { presented: times, graceMs }))
+    expect(presented(down, 0)).toEqual(['counted retry', 'counted stop'])
+    expect(presented(lost, 0)).toEqual(['doubtful retry', 'doubtful stop'])
+    expect(presented(down, Infinity)).toEqual(['keep retry', 'keep retry'])
+  })
+
+  it('then a pause within the grace leaves it in doubt, which the grace covers', () => {
+    const asks = (retryAfterMs: number) =>
+      consequence(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx', retryAfterMs }), { graceMs: 5_000 })
+    expect([4_999, 5_000].map(asks)).toEqual(['doubtful retry', 'counted retry'])
+  })
+
+  it.each<[string, LoginCircumstances['unclear'], string]>([
+    ['the first', undefined, 'unclear stop'],
+    ['the second', { says: 'it', times: 1, sinceMs: TEN_MINUTES }, 'unclear stop'],
+    ['the third, after ten minutes', { says: 'it', times: 2, sinceMs: TEN_MINUTES }, 'dead login refused'],
+    ['the third, sooner', { says: 'it', times: 2, sinceMs: TEN_MINUTES - 1 }, 'unclear stop'],
+    ['the third, and the others said something else', { says: 'else', times: 2, sinceMs: TEN_MINUTES }, 'unclear stop'],
+  ])('then a refusal in unknown words that is %s in a row: %s, %s (F203)', (_, unclear, expected) => {
+    expect(consequence(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { unclear })).toBe(expected)
+  })
+})
+
+const FACTS: FailureFacts = {
+  exchange: 'refresh',
+  attempt: 1,
+  maxAttempts: 4,
+  signatureFailures: 0,
+  failures: 1,
+  calledForMs: 0,
+  servedMs: 0,
+  chance: 0,
+}
+const RETRY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
+const plan = (error: TokenError, facts: Partial<FailureFacts> = {}, graceMs = 0) =>
+  planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs, needsLogin: true })
+
+describe('given a renewal of a login, when it is planned what follows a failure', () => {
+  it('then the first presentation after a lost answer comes after one to two seconds, later ones as always', () => {
+    const pause = (facts: Partial<FailureFacts>, graceMs?: number) => plan(lost, facts, graceMs).next.ms
+    expect([0, 0.5].map((chance) => pause({ chance }))).toEqual([1_000, 1_500])
+    expect(pause({ claim: { isDoubted: true } })).toBe(250)
+    expect(pause({}, 5_000)).toBe(250)
+    expect(plan(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })).next.ms).toBe(250)
+  })
+
+  it('then this manager alone waits with a refresh token in doubt, until the access token serves no longer', () => {
+    const waiting = plan(lost, { servedMs: 30_000 })
+    expect(waiting.next).toMatchObject({ kind: 'cool-down', ms: 30_000, whileServed: true })
+    // The access token of another owner may end at another time.
+    expect(waiting.word).toBeUndefined()
+    for (const facts of [{ servedMs: 30_000, isRefused: true }, { servedMs: 0 }])
+      expect(plan(lost, facts).next).toEqual({ kind: 'retry', ms: 1_000 })
+    const stopped = plan(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { servedMs: 30_000 })
+    expect(stopped.next).toMatchObject({ kind: 'cool-down', ms: 60_000 })
+    expect(stopped.next).not.toHaveProperty('whileServed')
+    expect(stopped.word).toBe(stopped.next)
+  })
+
+  it('then a login that ended rests for ever, and says why', () => {
+    const rest = (error: TokenError) => plan(error).next
+    expect(rest(ended)).toMatchObject({ ms: Infinity, code: 'ERR_LOGIN_REQUIRED', loginReason: 'interaction' })
+    expect(rest(failed('ERR_REFRESH_REJECTED', { refreshToken: 'unusable', status: 403 }))).toMatchObject({
+      ...{ ms: Infinity, code: 'ERR_LOGIN_REQUIRED', loginReason: 'refused', status: 403 },
+    })
+  })
+
+  it('then an own source that asks for a login without a reason means: refused; the word of another manager stays as it is', () => {
+    const asks = (details: TokenErrorDetails) => plan(failed('ERR_LOGIN_REQUIRED', details)).error.loginReason
+    expect([asks({}), asks({ loginReason: 'expired' }), asks({ refreshToken: 'kept' })]).toEqual([
+      'refused',
+      'expired',
+      undefined,
+    ])
+    expect(plan(lost).error).toBe(lost)
+  })
+
+  it('then only an obtain is planned by the table of credentials', () => {
+    expect(plan(lost, { exchange: 'obtain' })).toMatchObject({ fate: 'keep', next: { kind: 'retry', ms: 250 } })
+  })
+})
+
+describe('given a refused refresh token of a login, when the store has answered', () => {
+  const judged = (evidence?: SuspicionEvent['evidence'], changes = {}) => {
+    const suspicion = evidence && ({ evidence, severity: 'low' } as const)
+    const judgement = { suspicion, isNewer: false, failures: 2, isRefused: false, ...changes }
+    return planAfterRefusal(plan(refused), judgement, { onSuspicious: 'obtain', needsLogin: true })
+  }
+
+  it.each<[SuspicionEvent['evidence'] | undefined, string]>([
+    [undefined, 'expired'],
+    ['own-unknown-outcome', 'in-doubt'],
+    ['concurrent-use', 'in-doubt'],
+    ['revoked-or-used', 'refused'],
+  ])('then the evidence %s makes the reason %s (F205)', (evidence, loginReason) => {
+    const { error, next } = judged(evidence)
+    const told = { code: 'ERR_LOGIN_REQUIRED', loginReason, status: 400, serviceCode: 'invalid_grant' }
+    expect(error).toMatchObject(told)
+    expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 2, isFirm: true, ...told })
+  })
+
+  it('then an access token that the API has refused is dropped, too (F206)', () => {
+    expect(judged('revoked-or-used', { isRefused: true }).next).toMatchObject({ drops: true })
+  })
+
+  it('then a newer pair of another owner is tried at once', () => {
+    expect(judged(undefined, { isNewer: true })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
+  })
+})
+
+describe('given a claim for a login, when its exchange is chosen', () => {
+  const TOKENS: StoredTokens = {
+    ...{ version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 0 },
+    ...{ refreshToken: 'r', refreshRemainingMs: -1 },
+  }
+  const CLAIM: GrantedClaim = {
+    ...{ kind: 'granted', fence: 1, version: 1, presentations: 9, failures: 0 },
+    ...{ presentable: true, tokens: TOKENS },
+  }
+  const NONE = { ...TOKENS, refreshToken: undefined } as unknown as StoredTokens
+  const choice = (claim: Partial<GrantedClaim>, facts = {}) =>
+    loginTokenOrPlan(
+      { ...CLAIM, ...claim },
+      { servedMs: 0, failures: 3, spent: undefined, isForced: false, isRefused: false, ...facts },
+    )
+
+  it('then its refresh token is presented although its computed end has passed, and however often it met a 5xx (F212)', () => {
+    expect(choice({})).toBe('r')
+  })
+
+  it.each<[string, Partial<GrantedClaim>, object, string]>([
+    ['it is retired', { presentable: false }, {}, 'refused'],
+    ['this manager has spent it', {}, { spent: 'r' }, 'refused'],
+    ['there is none', { tokens: NONE }, {}, 'expired'],
+    ['there is none, and the API refused the access token', { tokens: NONE }, { isRefused: true }, 'refused'],
+    ['nobody has logged in', { tokens: undefined } as never, {}, 'none-yet'],
+    ['the store lost the login', { tokens: undefined, missing: 'lost' } as never, {}, 'lost'],
+  ])('when %s, then a login is required for the right reason (F205)', (_, claim, facts, loginReason) => {
+    const planned = choice(claim, facts)
+    expect(planned).toMatchObject({ fate: 'keep', error: { code: 'ERR_LOGIN_REQUIRED', loginReason } })
+    expect(planned).toMatchObject({ next: { kind: 'cool-down', ms: Infinity, failures: 3 } })
+    const { next, word } = planned as Exclude<typeof planned, string>
+    expect(word).toBe(next)
+    expect('drops' in next).toBe('isRefused' in facts)
+  })
+
+  it('then one in doubt waits while the access token serves, unless the caller wants a renewal in any case', () => {
+    const waits = choice({ isLastResort: true }, { servedMs: 20_000 })
+    expect(waits).toMatchObject({
+      fate: 'keep',
+      word: undefined,
+      error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' },
+      // Nothing has failed now.
+      next: { kind: 'cool-down', ms: 20_000, failures: 2, whileServed: true },
+    })
+    const facts = [{ servedMs: 0 }, { servedMs: 20_000, isForced: true }, { servedMs: 20_000, isRefused: true }]
+    expect(facts.map((one) => choice({ isLastResort: true }, one))).toEqual(['r', 'r', 'r'])
+  })
+
+  it('then without the store no person is sent to log in', () => {
+    const alone: GrantedClaim = { ...CLAIM, isPrivate: true }
+    expect(errorUnder(alone, ended)).toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: 'The shared token store is unavailable, and only the store may hold the tokens of a login',
+      outcome: 'not-sent',
+    })
+    expect([errorUnder(alone, lost), errorUnder(CLAIM, ended)]).toEqual([lost, ended])
+    const planned = choice({ presentable: false, isPrivate: true }, { isRefused: true })
+    expect(planned).toMatchObject({ error: { code: 'ERR_STORE_UNAVAILABLE' } })
+    expect((planned as Exclude<typeof planned, string>).next).not.toHaveProperty('drops')
+  })
+})
