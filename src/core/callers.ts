@@ -1,3 +1,4 @@
+import { checkNotAborted } from './abort.ts'
 import type { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import type { Machine } from './machine.ts'
@@ -32,13 +33,13 @@ export class Callers {
 
   /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
   get(options?: WaitOptions): Promise<string> | string {
-    ownOption(options, 'signal')?.throwIfAborted()
+    checkNotAborted(ownOption(options, 'signal'))
     return this.peek() ?? this.#wait(this.#memory.current ? 'expired' : 'cold', options, true)
   }
 
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
-    ownOption(options, 'signal')?.throwIfAborted()
+    checkNotAborted(ownOption(options, 'signal'))
     if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
     if (!this.#isCurrent(refused)) return this.get(options)
     this.#refuse()
@@ -58,7 +59,7 @@ export class Callers {
   }
 
   renew(options?: WaitOptions): Promise<string> | string {
-    ownOption(options, 'signal')?.throwIfAborted()
+    checkNotAborted(ownOption(options, 'signal'))
     return this.#wait('forced', options, false)
   }
 

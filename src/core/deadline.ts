@@ -1,3 +1,4 @@
+import { reasonOf } from './abort.ts'
 import type { Clock } from './clock.ts'
 
 /**
@@ -44,7 +45,7 @@ export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<
         settle(given)
       }
     const fail = ending(reject)
-    const onAbort = () => fail(signal?.reason)
+    const onAbort = () => fail(signal && reasonOf(signal))
     const cancel = setDeadline(clock, ms, () => fail(atLimit()), holdsProcess)
     work.then(ending(resolve), fail)
     if (signal?.aborted) onAbort()

@@ -1,3 +1,4 @@
+import { reasonOf } from './abort.ts'
 import { type Clock, timerDelayMs } from './clock.ts'
 import { setDeadline } from './deadline.ts'
 import type { TokenError } from './errors.ts'
@@ -143,9 +144,10 @@ export class WaitingRoom {
     }
     const waiters = new Set([waiter])
     const onAbort = () => {
+      const reason = reasonOf(signal)
       for (const one of waiters) {
         this.#leave(one)
-        one.reject(signal.reason)
+        one.reject(reason)
       }
     }
     signal.addEventListener('abort', onAbort)

@@ -2,6 +2,7 @@ import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-
 import { promised } from '../client/promised.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
 import type { TokenAccess } from '../client/token-access.ts'
+import { reasonOf } from '../core/abort.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import {
@@ -140,7 +141,7 @@ function answered(sending: Sending, response: Response): Response | Promise<Resp
     isRepeatable: spare !== undefined && (!redirected || /^(get|head)$/i.test(placeOf(sending).method)),
     replace: () =>
       waited(sending, (waiting) => grantee.access.replace(sending.token, waiting)).catch(() => {
-        if (signal?.aborted) throw signal.reason
+        if (signal?.aborted) throw reasonOf(signal)
         return undefined
       }),
     sendAgain() {

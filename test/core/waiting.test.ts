@@ -47,6 +47,35 @@ describe('given no token yet', () => {
     expect(tokens.peekAccessToken()).toBe('access-1')
   })
 
+  it('when a caller aborts by a signal of a polyfill, as React Native has it, then its wait ends, and the others get their token (F94)', async () => {
+    const { clock, tokens } = manage(slow())
+    const polyfill = Object.assign(new EventTarget(), { aborted: false })
+    const options = { signal: polyfill as never }
+    const waits = [tokens.getAccessToken(options), tokens.renew(options), tokens.replaceAccessToken('any', options)]
+    const ends = Promise.all(waits.map((wait) => outcome<unknown>(wait)))
+    const other = tokens.getAccessToken()
+    await settle()
+    polyfill.aborted = true
+    polyfill.dispatchEvent(new Event('abort'))
+    expect(await ends).toEqual(Array(3).fill(expect.objectContaining({ name: 'AbortError' })))
+    expect(await outcome(tokens.getAccessToken(options))).toMatchObject({ name: 'AbortError' })
+    await clock.advance(1_000)
+    expect(await other).toBe('access-1')
+  })
+
+  it.each([{}, 'a text', new AbortController()])(
+    'when the signal is none, then the error names the option (%p)',
+    async (signal) => {
+      const { source, tokens } = manage()
+      const error = await outcome(tokens.getAccessToken({ signal: signal as never }))
+      expect(error).toMatchObject({
+        name: 'TypeError',
+        message: expect.stringMatching(/^signal must be an AbortSignal/),
+      })
+      expect(source.calls).toHaveLength(0)
+    },
+  )
+
   it('when a caller comes with an aborted signal, then no call is made, however it asks (F96)', async () => {
     const { source, tokens } = manage()
     const signal = AbortSignal.abort('no')

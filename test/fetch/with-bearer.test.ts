@@ -183,6 +183,25 @@ describe('given requests that are not to be replayed or touched', () => {
 })
 
 describe('given a caller that waits for a token', () => {
+  it('when its signal is one of a polyfill, as React Native has it, then the request is served, or its wait ends (F94)', async () => {
+    const { inner, bearers } = recording()
+    const { tokens, minted } = startTokens()
+    minted.hold()
+    // Those fetches take such a signal; that of Node does not.
+    const api = withBearer((input: string, { signal: _, ...init }) => inner(input, init as RequestInit), tokens, {
+      origins,
+    })
+    const polyfill = () => Object.assign(new EventTarget(), { aborted: false })
+    const [used, aborted] = [polyfill(), polyfill()]
+    const [one, two] = [api(there, { signal: used }), failureOf(api(there, { signal: aborted }))]
+    aborted.aborted = true
+    aborted.dispatchEvent(new Event('abort'))
+    expect(await two).toMatchObject({ name: 'AbortError' })
+    minted.release()
+    expect((await one).status).toBe(200)
+    expect(bearers()).toEqual(['Bearer token-1'])
+  })
+
   it('when its signal is aborted, then its own wait ends with its own reason', async () => {
     const { tokens, minted } = startTokens()
     minted.hold()
