@@ -82,7 +82,8 @@ function send(sending: Sending): Promise<AxiosResponse> {
   if (!prover) return sendDressed(sending)
   return waitOf(sending).forProof(
     (waiting) => proofOf(sending, prover, placeOf(config), waiting),
-    (proof) => sendDressed(sending, proof),
+    // The key may need longer than the token lives.
+    (proof) => (grantee.access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof)),
   )
 }
 

@@ -73,7 +73,7 @@ async function sendAfterWait(sending: Sending): Promise<Response> {
 
 function sendFirst(sending: Sending): Promise<Response> {
   const { input, init } = sending
-  if (isRepeatable(input, init)) sending.spare = spareOf(input, init)
+  if (isRepeatable(input, init)) sending.spare ??= spareOf(input, init)
   return send(sending)
 }
 
@@ -94,10 +94,11 @@ async function waited(sending: Sending, ask: (waiting: Waiting) => Promise<strin
 
 /** Not an async function, so that fetch is called before it returns. */
 function send(sending: Sending): Promise<Response> {
-  const { prover } = sending.grantee
+  const { prover, access } = sending.grantee
   if (!prover) return sendDressed(sending)
   return waited(sending, (waiting) => proofOf(sending, prover, placeOf(sending), waiting)).then((proof) =>
-    sendDressed(sending, proof),
+    // The key may need longer than the token lives.
+    access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof),
   )
 }
 

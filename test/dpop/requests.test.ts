@@ -12,6 +12,7 @@ import { externalKey, newKey } from './support/keys.ts'
 import { startStrictServer, type StrictServer } from './support/strict-server.ts'
 
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const ended: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end()
@@ -188,6 +189,26 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     await clock.advance(30_000)
     expect(await other).toMatchObject({ code: 'ERR_WAIT_TIMEOUT' })
     expect(server.requests).toEqual(['GET /orders 200'])
+  })
+
+  it('when the token ends while the key signs, then the request waits for the next one (F127)', async () => {
+    const given = await externalKey()
+    let onSign = (): void => undefined
+    const sign = (data: Uint8Array) => {
+      onSign()
+      return given.sign(data)
+    }
+    const { server, clock, send } = await startWorld(door, dpopKey({ publicJwk: given.publicJwk, sign }))
+    await send('/orders')
+    await clock.advance(1_000) // the least time between two renewals
+    onSign = () => {
+      onSign = () => undefined
+      clock.stepWall(HOUR)
+    }
+    expect(await send('/orders', { method: 'POST', body: 'twelve' })).toMatchObject({ status: 200 })
+    expect(server.requests).toEqual(['GET /orders 200', 'POST /orders 200'])
+    expect(server.tokenCalls).toHaveLength(2)
+    expect(server.bodies).toEqual(['', 'twelve'])
   })
 
   it('when it has scheme, too, then attaching fails, and says what to do', async () => {
