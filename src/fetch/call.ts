@@ -55,8 +55,9 @@ export function headersWith(
   return headers
 }
 
-/** @returns An object with all members of `init`, also those of its class. */
-export function copyOf(init: Init = {}): Init {
+/** @returns An object with all members of `init`, also those of its class. fetch takes null for none. */
+export function copyOf(given: Init | null | undefined): Init {
+  const init = given ?? {}
   return isPlain(init) ? { ...init } : Object.assign(Object.create(Object.getPrototypeOf(init) as object) as Init, init)
 }
 

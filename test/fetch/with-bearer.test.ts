@@ -62,6 +62,12 @@ describe('given a token at hand', () => {
     expect(Object.keys(init)).toEqual(['next', 'cf'])
   })
 
+  it('when `init` is null, which fetch takes for none, then the request has the token', async () => {
+    const { inner, bearers } = recording()
+    expect((await withBearer(inner, startTokens().tokens, { origins })(there, null as never)).status).toBe(200)
+    expect(bearers()).toEqual(['Bearer token-1'])
+  })
+
   it.each<[string, unknown]>([
     ['a plain object', { 'x-a': '1' }],
     ['pairs', [['x-a', '1']]],
