@@ -7,6 +7,9 @@ import { type AdoptedGrant, offers, readAdopted } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
+/** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
+const MOST_FORGOTTEN = 8
+
 /** What logins need of their machine. */
 export interface LoginHost {
   /** The callers who wait. */
@@ -50,6 +53,7 @@ export class Logins {
     if (memory.current && !login.isSame(subject)) this.#end('logged-out')
     host.forget()
     memory.spent = undefined
+    memory.forgotten = []
     login.began(subject)
     host.use({ ...tokens, version: memory.seenVersion })
     const stored = await record.adopt(memory.seenVersion, tokens)
@@ -61,8 +65,9 @@ export class Logins {
   forget(): NewTokens | undefined {
     const { memory, login } = this.#settings
     const held = memory.current?.stored
-    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again.
-    memory.spent = held?.refreshToken ?? memory.spent
+    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again, also after tokens of its own.
+    if (held?.refreshToken !== undefined)
+      memory.forgotten = [held.refreshToken, ...memory.forgotten].slice(0, MOST_FORGOTTEN)
     memory.leftover = []
     this.#end('logged-out')
     login.required('logged-out', 'here')

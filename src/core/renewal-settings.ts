@@ -36,6 +36,8 @@ export interface Memory extends RenewalMemory {
   current: HeldToken | undefined
   /** The highest version of the record that this manager has seen. */
   seenVersion: number
+  /** Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. */
+  forgotten: readonly string[]
   /** Tokens that an outdated renewal brought. Nobody uses them, and a logout revokes them, too. */
   leftover: NewTokens[]
 }
@@ -74,7 +76,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     events,
     login: new LoginWatch(events, settings.needsLogin, settings.store === undefined),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
-    memory: { current: undefined, seenVersion: 0, owesObtain: false, spent: undefined, leftover: [] },
+    memory: { current: undefined, seenVersion: 0, owesObtain: false, spent: undefined, forgotten: [], leftover: [] },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
   }
 }

@@ -106,9 +106,9 @@ export class Renewal {
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
     const { source, memory, needsLogin } = this.#settings
-    const refreshes = offers(source, 'refresh')
-    if (!needsLogin) return refreshes ? tokenToPresent(claim, memory, this.#turn.servedMs) : undefined
-    const presentable = claim.presentable && refreshes
+    const isForgotten = memory.forgotten.includes(claim.tokens?.refreshToken ?? '')
+    const presentable = claim.presentable && !isForgotten && offers(source, 'refresh')
+    if (!needsLogin) return tokenToPresent({ ...claim, presentable }, memory, this.#turn.servedMs)
     const failures = this.#turn.failuresBefore + 1
     const isForced = this.#start.because === 'forced'
     const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures }

@@ -75,6 +75,20 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect([await asked, calls]).toEqual(['access-1', 1])
   })
 
+  it('when the manager is reset, and renews on its own, then the refresh token of the store is not presented afterwards', async () => {
+    const { tokens, source, register } = start()
+    const renew = () => Promise.all([tokens.renew(), tokens.getAccessToken({ maxWaitMs: 300 })])
+    register.isAway = false
+    await tokens.getAccessToken()
+    register.isAway = true
+    await outcome<unknown>(tokens.reset())
+    await renew()
+    await renew()
+    register.isAway = false
+    await renew()
+    expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, undefined, 'refresh-2', undefined])
+  })
+
   it('when the token still serves, then nobody waits, and the call of its renewal is spread as well', async () => {
     const { tokens, source, register, clock, told } = start()
     register.isAway = false
