@@ -1,6 +1,6 @@
 import { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
-import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
+import { checkObject, kindOf, namesOf, ownOptions } from '../core/option-checks.ts'
 import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
@@ -141,8 +141,16 @@ function ownTransport(given: Transport): Transport {
   if (Object.hasOwn(given, 'timeout'))
     throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
   const transport = ownOptions('transport', given, TRANSPORT_OPTIONS)
+  if (transport.headers !== undefined) checkObject('transport.headers', transport.headers)
+  for (const one of [transport.adapter].flat()) checkAdapter(one)
   transport.headers = new AxiosHeaders(transport.headers as never)
   return transport
+}
+
+/** axios would refuse it only when it is called, which looks as if the service were down. A later axios may know more names. */
+function checkAdapter(adapter: unknown): void {
+  if (!['undefined', 'function', 'string'].includes(typeof adapter))
+    throw new TypeError(`transport.adapter must be a function, or http, fetch or xhr, got ${kindOf(adapter)}`)
 }
 
 /** Whether a header came more than once. Node keeps only the first, and nobody knows which one the service means. */

@@ -260,6 +260,30 @@ describe('given a transport', () => {
     expect(error.message).toBe('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
   })
 
+  it.each([5, null, [5], ['http', null], {}])(
+    'when its adapter is %p, then a TypeError says what it may be',
+    (adapter) => {
+      const error = refusedBase('https://tokens.example', { transport: { adapter } })
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toMatch(/^transport\.adapter must be a function, or http, fetch or xhr, got /)
+    },
+  )
+
+  it.each([5, null, 'X-Tenant: blue'])('when its headers are %p, then a TypeError names them', (headers) => {
+    const error = refusedBase('https://tokens.example', { transport: { headers } })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^transport\.headers must be an object, got /)
+  })
+
+  it.each(['http', ['xhr', 'fetch'], () => Promise.reject(new Error('never'))])(
+    'when its adapter is %p, then it is taken',
+    (adapter) => {
+      expect(
+        clientCredentials({ ...client, baseUrl: 'https://tokens.example', transport: { adapter } }).origin,
+      ).toBeDefined()
+    },
+  )
+
   it.each([undefined, {}])('when it is %p, then the defaults serve', (transport) => {
     expect(clientCredentials({ ...client, baseUrl: 'https://tokens.example', transport }).origin).toBeDefined()
   })
