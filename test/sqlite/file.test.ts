@@ -151,6 +151,24 @@ const manager = (file: string, rest = '') => `
     expect(statSync(file).mode & 0o777).toBe(0o644)
   })
 
+  it('when it cannot be used, then no attempt leaves it open', async () => {
+    const told = await run(`
+      const { DatabaseSync } = await import('node:sqlite')
+      const theirs = new DatabaseSync(${JSON.stringify(join(folder, 'others.db'))})
+      theirs.exec('CREATE TABLE notes (n)')
+      theirs.close()
+      const { exec, close } = DatabaseSync.prototype
+      const open = new Set()
+      Object.assign(DatabaseSync.prototype, {
+        exec(...given) { open.add(this); return exec.apply(this, given) },
+        close() { open.delete(this); close.call(this) },
+      })
+      ${manager(join(folder, 'others.db'))}
+      for (let n = 0; n < 3; n += 1) await tokens.reset().catch(() => {})
+      tell({ reports: reports.length, open: open.size })`)
+    expect(told).toEqual([{ reports: 1, open: 0 }])
+  })
+
   it('when a process is stopped again and again in the middle of its steps, then it goes on without harm (F240)', async () => {
     const file = join(folder, 'stopped.db')
     const { child, lines, ended } = start(
