@@ -46,8 +46,9 @@ export function opening(file: string | URL, busyMs: number): () => SqliteDatabas
 function pathOf(file: string | URL): string {
   const urls = builtin('node:url') as typeof Url
   const path = file instanceof URL ? quietly(() => urls.fileURLToPath(file)) : file
-  if (typeof path !== 'string' || path === '' || path === ':memory:')
-    throw new TypeError('file must be a path or a file: URL, in a folder that all processes share')
+  // SQLite would read such a text as an address: the file would stand elsewhere than here, and be open to others.
+  if (typeof path !== 'string' || path === '' || path === ':memory:' || path.startsWith('file:'))
+    throw new TypeError("file must be a path, or new URL('file:///...'), in a folder that all processes share")
   return path
 }
 

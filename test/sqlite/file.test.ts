@@ -112,14 +112,17 @@ const manager = (file: string, rest = '') => `
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  it.each([['https://example.com/tokens.db'], ['file://host/tokens.db']])(
-    'when the address is %s, then the TypeError names the option',
-    async (address) => {
-      const program = `try { sqliteStore({ file: new URL(${JSON.stringify(address)}) }) } catch (error) { tell([error.name, error.message]) }`
-      const message = 'file must be a path or a file: URL, in a folder that all processes share'
-      expect(await run(program)).toEqual([['TypeError', message]])
-    },
-  )
+  it.each([
+    [`new URL('https://example.com/tokens.db')`],
+    [`new URL('file://host/tokens.db')`],
+    [`'file:///tmp/tokens.db'`],
+    [`'file:tokens.db?mode=memory'`],
+    [`':memory:'`],
+  ])('when the address is %s, then the TypeError names the option', async (address) => {
+    const program = `try { sqliteStore({ file: ${address} }) } catch (error) { tell([error.name, error.message]) }`
+    const message = "file must be a path, or new URL('file:///...'), in a folder that all processes share"
+    expect(await run(program)).toEqual([['TypeError', message]])
+  })
 
   it.each<[string, (file: string) => unknown, string]>([
     [
