@@ -1,6 +1,7 @@
-import type { AxiosInstance } from 'axios'
+import axios, { type AxiosInstance } from 'axios'
 import { bearerSettings } from '../client/bearer-options.ts'
 import { checkManager } from '../client/token-access.ts'
+import { checkAxios } from '../core/runtime.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import type { AttachOptions } from './attach-options.ts'
 import { type Attachment, attachmentsOf, type Instance } from './attachments.ts'
@@ -38,6 +39,7 @@ export function attachBearer(
 }
 
 function checkArguments(instance: Instance, tokens: TokenManager): void {
+  checkAxios(axios)
   const { request } = (instance as Partial<Instance> | undefined)?.interceptors ?? {}
   if (typeof request?.use !== 'function') throw new TypeError('instance must be an axios instance')
   checkManager(tokens)

@@ -46,14 +46,28 @@ let isComplete = false
 
 /** @throws {TypeError} naming what the runtime lacks. Otherwise a token call would fail after it has spent its refresh token. */
 export function checkRuntime(): void {
+  const { node } = (globalThis as Runtime).process?.versions ?? {}
+  if (Number.parseInt(node ?? '', 10) < 20)
+    throw new TypeError(`axios-evergreen needs Node 20.19, 22.12 or newer, and this is ${node}: install a newer Node`)
   // jsdom hides some of what Node has. Programs do not run there, only tests, whose token calls are not real.
-  if (isComplete || (globalThis as Runtime).process?.versions?.node !== undefined) return
+  if (isComplete || node !== undefined) return
   const missing = Object.keys(NEEDED).filter((name) => !works(NEEDED[name]))
   if (missing.length > 0)
     throw new TypeError(
       `This runtime lacks ${missing.join(', ')}: load polyfills before axios-evergreen (for React Native, docs/works-with.md names them)`,
     )
   isComplete = true
+}
+
+/**
+ * @param axios A test may have put something else in its place, without a version.
+ * @throws {TypeError} With an older axios a token call would fail without a word of the reason.
+ */
+export function checkAxios(axios: unknown): void {
+  const { VERSION: version } = (axios ?? {}) as { readonly VERSION?: unknown }
+  const [major = 0, minor = 0] = typeof version === 'string' ? version.split('.').map(Number) : [1, 18]
+  if (major < 1 || (major === 1 && minor < 18))
+    throw new TypeError(`axios-evergreen needs axios 1.18 or newer, and this is ${String(version)}: npm install axios@latest`)
 }
 
 function works(use: (() => unknown) | undefined): boolean {

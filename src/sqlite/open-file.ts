@@ -12,12 +12,14 @@ const APPLICATION_ID = 0x45564752
 /** Types of network file systems (Linux, `statfs`): NFS, SMB, CIFS, AFS, Ceph. Their locks and shared memory do not reach other machines. */
 const NETWORK = [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x5346414f, 0x00c36400]
 
+type Opened = SqliteDatabase & { close(): void }
+
 /** Node loads nothing of this for those who pass `database`. */
 const builtin = builtinModule as (id: string) => unknown
 
 /** @returns A function that opens the file. @throws {TypeError} naming the option, or the Node version. */
 export function opening(file: string | URL, busyMs: number): () => SqliteDatabase {
-  const sqlite = builtin('node:sqlite') as { DatabaseSync: new (path: string) => SqliteDatabase } | undefined
+  const sqlite = builtin('node:sqlite') as { DatabaseSync: new (path: string) => Opened } | undefined
   if (!sqlite)
     throw new TypeError(
       'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass database of better-sqlite3',
@@ -27,9 +29,14 @@ export function opening(file: string | URL, busyMs: number): () => SqliteDatabas
   return () => {
     makePlace(fs, path)
     const database = new sqlite.DatabaseSync(path)
-    // Other processes may be making the same file.
-    database.exec(`PRAGMA busy_timeout = ${busyMs}`)
-    own(database)
+    try {
+      // Other processes may be making the same file.
+      database.exec(`PRAGMA busy_timeout = ${busyMs}`)
+      own(database)
+    } catch (thrown) {
+      quietly(() => database.close())
+      throw thrown
+    }
     // Not before: the file of another application keeps its rights.
     closeToOthers(fs, path)
     return database
@@ -39,8 +46,9 @@ export function opening(file: string | URL, busyMs: number): () => SqliteDatabas
 function pathOf(file: string | URL): string {
   const urls = builtin('node:url') as typeof Url
   const path = file instanceof URL ? quietly(() => urls.fileURLToPath(file)) : file
-  if (typeof path !== 'string' || path === '' || path === ':memory:')
-    throw new TypeError('file must be a path or a file: URL, in a folder that all processes share')
+  // SQLite would read such a text as an address: the file would stand elsewhere than here, and be open to others.
+  if (typeof path !== 'string' || path === '' || path === ':memory:' || path.startsWith('file:'))
+    throw new TypeError("file must be a path, or new URL('file:///...'), in a folder that all processes share")
   return path
 }
 

@@ -37,6 +37,7 @@ const OPEN = 'the database has an open transaction, which could be rolled back: 
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/within a transaction/, OPEN],
   [/no such column|has no column|NOT NULL constraint/, 'the table has other columns than this store makes'],
+  [/no such table/, 'the table was deleted while this process ran: start it again'],
   [/not open|closed database/, 'the database is closed: close the manager first'],
 ]
 

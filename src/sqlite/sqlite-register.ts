@@ -10,6 +10,8 @@ export interface SqliteDatabase {
   prepare(sql: string): { get(...values: any[]): unknown; run(...values: any[]): unknown } // eslint-disable-line @typescript-eslint/no-explicit-any -- each library has its own types
 }
 
+type Begin = 'BEGIN' | 'BEGIN IMMEDIATE'
+
 interface Row {
   readonly value: unknown
   readonly epoch: unknown
@@ -33,23 +35,23 @@ export function sqliteRegister(
     throw new TypeError(`table must be a name such as evergreen_tokens, got ${shown(table)}`)
   const statements = statementsFor(`"${table}"`)
   let database: SqliteDatabase | undefined
+  let isMade = false
 
-  /** Synchronous, so no step of this process comes between. In an open transaction of the owner BEGIN fails: a rollback would undo a claim. */
-  function transaction<Value>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', steps: (opened: SqliteDatabase) => Value): Value {
-    database ??= made(open(), statements.create(), busyMs)
+  /** Synchronous, so no step of this process comes between. */
+  function transaction<Value>(begin: Begin, steps: (opened: SqliteDatabase) => Value): Value {
+    database ??= open()
     const opened = database
     return patiently(opened, busyMs, () => {
-      opened.exec(begin)
-      try {
-        const value = steps(opened)
-        opened.exec('COMMIT')
-        return value
-      } catch (thrown) {
-        // SQLite may have done so by itself, as on a full disk.
-        quietly(() => opened.exec('ROLLBACK'))
-        throw thrown
-      }
+      if (!isMade) make(opened)
+      return atOnce(opened, begin, () => steps(opened))
     })
+  }
+
+  function make(opened: SqliteDatabase): void {
+    atOnce(opened, 'BEGIN IMMEDIATE', () => opened.exec(statements.create()))
+    // better-sqlite3 opens a file of this kind with NORMAL: a power cut may then undo a claim, and the epoch does not tell.
+    opened.exec('PRAGMA synchronous = FULL')
+    isMade = true
   }
 
   function rowOf(opened: SqliteDatabase, key: string, now: number): Row {
@@ -91,17 +93,25 @@ function statementsFor(table: string) {
     create:
       () => `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, keep_until REAL NOT NULL);
       INSERT OR IGNORE INTO ${table} (key, value, keep_until) VALUES ('epoch', '${randomHex()}', 9e15)`,
-    read: `SELECT (SELECT value FROM ${table} WHERE key = ? AND keep_until > ?) AS value,
+    // Bytes that are no text count as no record, and are replaced.
+    read: `SELECT (SELECT CASE typeof(value) WHEN 'text' THEN value ELSE '' END FROM ${table} WHERE key = ? AND keep_until > ?) AS value,
       (SELECT value FROM ${table} WHERE key = 'epoch') AS epoch`,
     write: `INSERT OR REPLACE INTO ${table} (key, value, keep_until) VALUES (?, ?, ?)`,
   }
 }
 
-function made(database: SqliteDatabase, create: string, busyMs: number): SqliteDatabase {
-  patiently(database, busyMs, () => {
-    database.exec(`BEGIN IMMEDIATE; ${create}; COMMIT`)
-  })
-  return database
+/** In an open transaction of the owner BEGIN fails: a rollback would undo a claim. */
+function atOnce<Value>(opened: SqliteDatabase, begin: Begin, steps: () => Value): Value {
+  opened.exec(begin)
+  try {
+    const value = steps()
+    opened.exec('COMMIT')
+    return value
+  } catch (thrown) {
+    // SQLite may have done so by itself, as on a full disk.
+    quietly(() => opened.exec('ROLLBACK'))
+    throw thrown
+  }
 }
 
 /** Runs with a busy timeout of this store, and puts that of the owner back. */

@@ -17,7 +17,10 @@ export type SqliteStoreOptions = SharedStoreOptions & {
         file: string | URL
       }
     | {
-        /** An open database of node:sqlite, better-sqlite3 or bun:sqlite. While its owner has a transaction open, the store cannot use it. */
+        /**
+         * An open database of node:sqlite, better-sqlite3 or bun:sqlite. While its owner has a transaction open, the store cannot use it. The store sets
+         * its `synchronous` to FULL.
+         */
         database: SqliteDatabase
       }
   )

@@ -1,6 +1,7 @@
-import { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
+import library, { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { TokenError } from '../core/errors.ts'
 import { checkObject, kindOf, namesOf, ownOptions } from '../core/option-checks.ts'
+import { checkAxios } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
@@ -48,8 +49,9 @@ const axios = /* @__PURE__ */ new Axios()
 export class TokenCalls {
   readonly #transport: Transport
 
-  /** @throws {TypeError} naming the option. */
+  /** @throws {TypeError} naming the option, or what to install. */
   constructor(transport: Transport = {}) {
+    checkAxios(library)
     this.#transport = ownTransport(transport)
   }
 

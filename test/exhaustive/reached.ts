@@ -24,6 +24,7 @@ export const PLACES: readonly string[] = [
   'R5: a replace that is executed twice does nothing',
   'R8: granted as a last resort',
   'R8: presented again, in doubt',
+  'R9: a replace from another epoch does nothing',
   'R10: a request is not replayed',
   'R10: a request is replayed',
   ...['a login ends: in-doubt', 'a login ends: logged-out', 'a login ends: lost', 'a login ends: none-yet'],

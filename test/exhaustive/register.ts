@@ -1,6 +1,7 @@
 import type { RecordState } from '../../src/core/record-shape.ts'
 import type { RegisterReading } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
+import { reach } from './reached.ts'
 
 /** What the clock of the register shows when a run begins. The clocks of the owners show other times. */
 const BEGUN_AT = Date.UTC(2026, 0, 1)
@@ -54,7 +55,10 @@ export class Register {
 
   replace({ expected, value, keepMs, epoch }: Replace, now: number): boolean {
     if ((this.holds(now) ? this.text : undefined) !== expected) return false
-    if (epoch !== undefined && epoch !== this.#epochName) return false
+    if (epoch !== undefined && epoch !== this.#epochName) {
+      reach('R9: a replace from another epoch does nothing')
+      return false
+    }
     this.#set(value)
     this.#until = this.now(now) + keepMs
     this.past.push(value)

@@ -70,6 +70,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
     most: 1,
     epochs: false,
   },
+  { name: 'another epoch', owners: [GET, GET], faults: { restart: 1 }, most: 1 },
   { name: 'a clock step', owners: [GET, GET], faults: { step: 1 }, most: 1 },
   {
     name: 'an owner without the store',

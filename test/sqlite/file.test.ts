@@ -112,14 +112,17 @@ const manager = (file: string, rest = '') => `
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  it.each([['https://example.com/tokens.db'], ['file://host/tokens.db']])(
-    'when the address is %s, then the TypeError names the option',
-    async (address) => {
-      const program = `try { sqliteStore({ file: new URL(${JSON.stringify(address)}) }) } catch (error) { tell([error.name, error.message]) }`
-      const message = 'file must be a path or a file: URL, in a folder that all processes share'
-      expect(await run(program)).toEqual([['TypeError', message]])
-    },
-  )
+  it.each([
+    [`new URL('https://example.com/tokens.db')`],
+    [`new URL('file://host/tokens.db')`],
+    [`'file:///tmp/tokens.db'`],
+    [`'file:tokens.db?mode=memory'`],
+    [`':memory:'`],
+  ])('when the address is %s, then the TypeError names the option', async (address) => {
+    const program = `try { sqliteStore({ file: ${address} }) } catch (error) { tell([error.name, error.message]) }`
+    const message = "file must be a path, or new URL('file:///...'), in a folder that all processes share"
+    expect(await run(program)).toEqual([['TypeError', message]])
+  })
 
   it.each<[string, (file: string) => unknown, string]>([
     [
@@ -149,6 +152,24 @@ const manager = (file: string, rest = '') => `
       { calls: 1, reports: [`The shared token store is unavailable (${reason})`] },
     ])
     expect(statSync(file).mode & 0o777).toBe(0o644)
+  })
+
+  it('when it cannot be used, then no attempt leaves it open', async () => {
+    const told = await run(`
+      const { DatabaseSync } = await import('node:sqlite')
+      const theirs = new DatabaseSync(${JSON.stringify(join(folder, 'others.db'))})
+      theirs.exec('CREATE TABLE notes (n)')
+      theirs.close()
+      const { exec, close } = DatabaseSync.prototype
+      const open = new Set()
+      Object.assign(DatabaseSync.prototype, {
+        exec(...given) { open.add(this); return exec.apply(this, given) },
+        close() { open.delete(this); close.call(this) },
+      })
+      ${manager(join(folder, 'others.db'))}
+      for (let n = 0; n < 3; n += 1) await tokens.reset().catch(() => {})
+      tell({ reports: reports.length, open: open.size })`)
+    expect(told).toEqual([{ reports: 1, open: 0 }])
   })
 
   it('when a process is stopped again and again in the middle of its steps, then it goes on without harm (F240)', async () => {

@@ -128,6 +128,44 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(reasonOf(await outcome(sqliteRegister(() => database, 20).read(KEY)))).toMatch(reason)
   })
 
+  it('when the table cannot be made, then each step says why, and no transaction stays open (F181)', async () => {
+    const database = open(newFile())
+    database.exec('CREATE TABLE evergreen_tokens (key TEXT PRIMARY KEY, other TEXT)')
+    const register = sqliteRegister(() => database, 20)
+    for (const step of [() => register.read(KEY), () => register.read(KEY)])
+      expect(reasonOf(await outcome(step()))).toBe('the table has other columns than this store makes')
+    database.exec('BEGIN; DROP TABLE evergreen_tokens; COMMIT')
+    expect(await register.replace(KEY, undefined, 'a', HOUR)).toBe(true)
+  })
+
+  it('when the table is deleted meanwhile, then the reason says so (F181)', async () => {
+    const database = open(newFile())
+    const register = sqliteRegister(() => database, 20)
+    await register.read(KEY)
+    database.exec('DROP TABLE evergreen_tokens')
+    expect(reasonOf(await outcome(register.read(KEY)))).toMatch(/^the table was deleted/)
+  })
+
+  it('when a value is bytes and no text, then it counts as no record, and is replaced (F141, F182)', async () => {
+    const database = open(newFile())
+    const register = sqliteRegister(() => database, 20)
+    await register.replace(KEY, undefined, 'a', HOUR)
+    database.exec("UPDATE evergreen_tokens SET value = x'00ff' WHERE key <> 'epoch'")
+    expect((await register.read(KEY)).value).toBe('')
+    expect(await register.replace(KEY, '', 'b', HOUR)).toBe(true)
+    expect((await register.read(KEY)).value).toBe('b')
+  })
+
+  it('when it opens a file that exists, then a power cut undoes no step', async () => {
+    const file = newFile()
+    open(file).exec('PRAGMA journal_mode = WAL; CREATE TABLE theirs (n)')
+    const database = open(file)
+    const level = () => database.prepare('PRAGMA synchronous').get()
+    expect(level()).toEqual({ synchronous: 1 })
+    await sqliteRegister(() => database, 20).read(KEY)
+    expect(level()).toEqual({ synchronous: 2 })
+  })
+
   it('when the database may only be read, or is closed, then the reason says so (F151)', async () => {
     const file = newFile()
     await registerOn(file).replace(KEY, undefined, 'a', HOUR)
