@@ -53,7 +53,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const envelope = text.length <= MAX_LENGTH ? quietly(() => JSON.parse(text) as unknown) : undefined
   const schema = member(envelope, 'schema')
   // JSON.parse reads 1e999 as Infinity. No release is that new, and nobody would ever replace the record.
-  if (typeof schema !== 'number' || schema === Infinity) return UNKNOWN
+  if (!counter(schema)) return UNKNOWN
   if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
   // The record of an older release counts as absent: one process then obtains new tokens.
   if (schema < SCHEMA) return {}
@@ -65,7 +65,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
   if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
   const state = quietly(() => JSON.parse(opened) as unknown)
-  return isRecordState(state) ? { state } : UNKNOWN
+  return isRecordState(state) && isInOrder(state) ? { state } : UNKNOWN
 }
 
 const UNKNOWN: Stored = { flaw: 'it was no token record' }
@@ -92,6 +92,7 @@ const LAST_DATE = 8.64e15
 
 type Check = (value: unknown) => boolean
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const counter = (value: unknown): value is number => Number.isSafeInteger(value)
 const text: Check = (value) => typeof value === 'string'
 const flag: Check = (value) => typeof value === 'boolean'
 const optional =
@@ -108,7 +109,7 @@ const shape =
     Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
     Object.entries<Check>(members).every(([name, check]) => check(member(value, name)))
 
-const isEnvelope = shape<Envelope>({ schema: number, nonce: text, kid: text, shown: () => true, box: text })
+const isEnvelope = shape<Envelope>({ schema: counter, nonce: text, kid: text, shown: () => true, box: text })
 
 const isPair = shape<Pair>({
   at: number,
@@ -117,7 +118,7 @@ const isPair = shape<Pair>({
   accessMs: number,
   refreshToken: optional(text),
   refreshMs: optional(number),
-  fence: number,
+  fence: counter,
   retired: flag,
   doubtAt: optional(number),
   presentations: number,
@@ -126,15 +127,15 @@ const isPair = shape<Pair>({
 })
 
 const isRecordState = shape<RecordState>({
-  version: number,
-  fence: number,
-  clearedFence: number,
+  version: counter,
+  fence: counter,
+  clearedFence: counter,
   overlaps: flag,
-  login: number,
+  login: counter,
   subject: optional(text),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
-  claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: number, settled: flag })),
+  claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
   rest: optional(
     shape<Rest>({
       at: number,
@@ -148,6 +149,11 @@ const isRecordState = shape<RecordState>({
     }),
   ),
 })
+
+/** The last fence is the highest one. Else each later claim would count as outdated, and no new pair would ever be stored. */
+function isInOrder({ fence, clearedFence, pair, claim }: RecordState): boolean {
+  return fence >= Math.max(clearedFence, pair?.fence ?? 0, claim?.fence ?? 0)
+}
 
 /** Stored tokens must pass the checks of a token source: axios would strip other characters, and send a different token. */
 function isUsable({ accessToken, accessLifetimeMs, refreshToken }: Pair): boolean {

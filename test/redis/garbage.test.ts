@@ -46,6 +46,20 @@ describeRedis('given something else in the place of the record', () => {
     ],
     ['a token with a line break', (record) => record.replace('access-1', 'access\\\\n-1')],
     ['a schema without end', (record) => record.replace('"schema":2', '"schema":1e999')],
+    ['half a schema', (record) => record.replace('"schema":2', '"schema":2.5')],
+    ['a fence after which none comes', changedState((state) => ({ ...state, fence: 1e308, clearedFence: 1e308 }))],
+    ['a version after which none comes', changedState((state) => ({ ...state, version: 2 ** 53 }))],
+    [
+      'a fence below the one that was cleared',
+      changedState((state) => ({ ...state, clearedFence: Number(state.fence) + 1 })),
+    ],
+    [
+      'a pair of a later fence than the last',
+      changedState(({ pair, ...state }) => ({
+        ...state,
+        pair: { ...(pair as object), fence: Number(state.fence) + 1 },
+      })),
+    ],
     ['an older schema', (record) => record.replace('"schema":2', '"schema":1')],
   ]
 
