@@ -474,6 +474,23 @@ describe('given a logout (F208)', () => {
     })
   })
 
+  it.each<[string, object, object]>([
+    ['no access token', { refreshToken: 'r' }, { refreshToken: 'r' }],
+    ['no refresh token', { accessToken: 'login', accessLifetimeMs: 60_000 }, { accessToken: 'login' }],
+  ])('when there is %s, then the source is given what there is', async (_, grant, given) => {
+    const source = new LoginSource({ revokes: true })
+    const { tokens } = manage(source)
+    await tokens.adopt(grant)
+    await tokens.logout()
+    expect(source.revoked).toEqual([given])
+  })
+
+  it('when nobody has logged in, then nothing is revoked', async () => {
+    const source = new LoginSource({ revokes: true })
+    expect(await manage(source).tokens.logout()).toEqual({ revoked: false })
+    expect(source.revoked).toEqual([])
+  })
+
   it('when the service cannot revoke, then the tokens are forgotten all the same', async () => {
     const source = new LoginSource()
     source.revoke = () => Promise.reject(new Error('down'))

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Events } from '../../src/core/events.ts'
+import { LoginWatch } from '../../src/core/login-watch.ts'
+import type { StoredTokens } from '../../src/core/token-store.ts'
+
+function start({ needsLogin = true, isAlone = false } = {}) {
+  const told: unknown[] = []
+  const events = { emit: (_: string, change: unknown) => told.push(change) } as unknown as Events
+  return { watch: new LoginWatch(events, needsLogin, isAlone), told }
+}
+const REQUIRED = { login: 'required', account: 'unknown' }
+const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
+
+describe('given what a manager knows of its login', () => {
+  it('when it is new, then a login is required if nobody else can have one, and nothing is known with a store', () => {
+    expect(start({ isAlone: true }).watch.status).toEqual({ login: 'required', loginReason: 'none-yet' })
+    expect(start().watch.status).toEqual({})
+  })
+
+  it('when the source can obtain, then there is no login to tell of', () => {
+    const { watch, told } = start({ needsLogin: false, isAlone: true })
+    watch.began('alice')
+    watch.end('access-1')
+    watch.required('refused', 'here')
+    expect([watch.status, told, watch.isPast('access-1')]).toEqual([{}, [], false])
+  })
+
+  it('when a person logs in, out and in again, then each change is told once, with the account as far as it is known', () => {
+    const { watch, told } = start()
+    watch.began('alice')
+    expect(watch.status).toEqual({ login: 'present' })
+    watch.required('logged-out', 'here')
+    watch.required('refused', 'elsewhere')
+    expect(watch.status).toEqual({ login: 'required', loginReason: 'refused' })
+    for (const subject of ['alice', 'bob', undefined, 'bob']) watch.began(subject)
+    expect(told).toEqual([
+      { login: 'present', by: 'here', account: 'unknown' },
+      { ...REQUIRED, by: 'here', reason: 'logged-out' },
+      ...['same', 'other', 'unknown', 'unknown'].map((account) => ({ login: 'present', by: 'here', account })),
+    ])
+  })
+
+  it('when its tokens are renewed, then the person stays, and a refresh that names nobody changes nothing', () => {
+    const { watch, told } = start()
+    watch.seen({ login: 1, subject: 'alice' }, false)
+    watch.seen({ login: 1 }, false)
+    expect([watch.isSame('alice'), watch.isSame('bob'), watch.isSame(undefined)]).toEqual([true, false, false])
+    watch.seen({ login: 1, subject: 'alice-renamed' }, false)
+    expect(watch.isSame('alice-renamed')).toBe(true)
+    watch.required('refused', 'here')
+    expect(watch.isSame('alice-renamed')).toBe(false)
+    expect(told).toEqual([
+      { login: 'present', by: 'elsewhere', account: 'unknown' },
+      { ...REQUIRED, by: 'here', reason: 'refused' },
+    ])
+  })
+
+  it('when nobody is known, then tokens without a person belong to nobody whom the manager knows', () => {
+    const { watch } = start()
+    watch.began(undefined)
+    expect(watch.isSame(undefined)).toBe(false)
+  })
+})
+
+describe('given tokens of the record, when they may belong to another login (R10)', () => {
+  it('then a higher number means another one; the same, a lower one and none do not', () => {
+    const { watch } = start()
+    expect(watch.isOther({ login: 5 })).toBe(false)
+    watch.know({ login: 5 })
+    watch.know({})
+    expect([6, 5, 4, undefined].map((login) => watch.isOther(of(login === undefined ? {} : { login })))).toEqual([
+      ...[true, false, false, false],
+    ])
+  })
+
+  it('then before the record has told the number of the own login, only the person tells', () => {
+    const { watch } = start()
+    watch.know({ login: 5 })
+    watch.began('alice')
+    expect([
+      watch.isOther({ login: 4, subject: 'bob' }),
+      watch.isOther({ login: 4 }),
+      watch.isOther({ login: 9, subject: 'alice' }),
+      // Private tokens have no number.
+      watch.isOther({ subject: 'bob' }),
+    ]).toEqual([true, true, false, false])
+    watch.know({})
+    expect(watch.isOther({ login: 4 })).toBe(true)
+    watch.know({ login: 6 })
+    expect(watch.isOther({ login: 4 })).toBe(false)
+  })
+})
+
+describe('given a login that ends', () => {
+  it('then requests before and after it differ in their mark, and its last access token is known for eight logins', () => {
+    const { watch } = start()
+    expect(watch.isPast('access-0')).toBe(false)
+    const marks = Array.from({ length: 9 }, (_, n) => {
+      watch.end(`access-${n}`)
+      return watch.mark
+    })
+    expect(marks).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect([0, 1, 8].map((n) => watch.isPast(`access-${n}`))).toEqual([false, true, true])
+    watch.end(undefined)
+    expect(watch.isPast('access-1')).toBe(true)
+  })
+
+  it('then the first word about where it ended counts, until the next login; alone it ended here', () => {
+    const { watch } = start()
+    expect([watch.ended('here'), watch.ended('elsewhere')]).toEqual(['here', 'here'])
+    watch.began('alice')
+    expect(watch.ended('elsewhere')).toBe('elsewhere')
+    watch.seen({ login: 1 }, true)
+    expect(watch.ended('here')).toBe('here')
+    expect(start({ isAlone: true }).watch.ended('elsewhere')).toBe('here')
+  })
+})
+
+describe('given tokens of the record that no longer serve', () => {
+  it('when they can be refreshed, then they are the login of a manager that knew of none', () => {
+    const { watch, told } = start()
+    watch.found(of({ login: 1 }))
+    expect(watch.status).toEqual({})
+    watch.found(of({ login: 1, refreshToken: 'r' }))
+    expect([watch.status, told]).toEqual([
+      { login: 'present' },
+      [{ login: 'present', by: 'elsewhere', account: 'unknown' }],
+    ])
+  })
+
+  it('when the manager knows better, then they tell nothing', () => {
+    const { watch, told } = start()
+    watch.required('logged-out', 'here')
+    watch.found(of({ login: 1, refreshToken: 'r' }))
+    expect([watch.status.login, told.length]).toEqual(['required', 1])
+  })
+})
