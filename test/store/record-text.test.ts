@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import type { Pair, RecordState } from '../../src/core/record-shape.ts'
+import { ForeignRecord, storedIn, textOf } from '../../src/store/record-text.ts'
+import { KeyRing } from '../../src/store/sealed-box.ts'
+
+const KEY = '{evergreen:account}'
+const OPEN = new KeyRing(undefined)
+const key = (seed: number) => Uint8Array.from({ length: 32 }, (_, index) => index + seed)
+const SEALING = new KeyRing([{ id: 'one', key: key(1) }])
+const NOW = Date.UTC(2026, 0, 1)
+
+const STATE = {
+  ...{ version: 7, fence: NOW, clearedFence: 5, overlaps: false, login: 3, subject: 'who', epoch: 'one' },
+  pair: {
+    ...{ at: NOW, accessToken: 'access-1', accessLifetimeMs: 60_000, accessMs: 60_000, refreshToken: 'refresh-1' },
+    ...{ refreshMs: 3_600_000, fence: 6, retired: false, doubtAt: 0, presentations: 1, overlapped: true },
+    unclear: { at: NOW, says: 'it', times: 2 },
+  },
+  claim: { at: NOW, ms: 15_000, owner: 'me', fence: NOW, settled: false },
+  rest: {
+    ...{ at: NOW, ms: 20_000, failures: 2, isFirm: true, code: 'ERR_LOGIN_REQUIRED' as const, status: 400 },
+    ...{ serviceCode: 'invalid_grant', loginReason: 'refused' as const },
+  },
+} satisfies RecordState
+const BARE: RecordState = { version: 1, fence: 1, clearedFence: 0, overlaps: true, login: 0 }
+
+const written = async (state: RecordState, ring = OPEN) => JSON.parse(await textOf(state, KEY, ring)) as { box: string }
+const shownOf = async (state: RecordState) => ((await written(state)) as unknown as { shown: object }).shown
+/** What is read where the state of a record is `state`, of any shape. */
+async function readBack(state: unknown) {
+  return storedIn(JSON.stringify({ ...(await written(BARE)), box: JSON.stringify(state) }), KEY, OPEN)
+}
+const FLAW = { flaw: 'it was no token record' }
+
+describe('given a record, when people look at it', () => {
+  it('then it shows what the guide says: the version, a fingerprint, and when things end', async () => {
+    expect(await shownOf(STATE)).toEqual({
+      version: 7,
+      fingerprint: createHash('sha256').update('refresh-1').digest('hex').slice(0, 8),
+      accessEnd: '2026-01-01T00:01:00.000Z',
+      refreshEnd: '2026-01-01T01:00:00.000Z',
+      claimedUntil: '2026-01-01T00:00:15.000Z',
+      restsUntil: '2026-01-01T00:00:20.000Z',
+    })
+  })
+
+  it('then it shows nothing of what is not there', async () => {
+    expect(await shownOf(BARE)).toStrictEqual({ version: 1 })
+    const { refreshToken: _, refreshMs: __, ...pair } = STATE.pair
+    expect(await shownOf({ ...BARE, pair })).toStrictEqual({ version: 1, accessEnd: '2026-01-01T00:01:00.000Z' })
+  })
+
+  it('then it says what ends a rest without an end, and shows no time that no date can hold', async () => {
+    expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: null } })).toMatchObject({ restsUntil: 'reset()' })
+    expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: 1e300 } })).toMatchObject({
+      restsUntil: '+275760-09-13T00:00:00.000Z',
+    })
+  })
+})
+
+describe('given the text of a record, when it is read', () => {
+  it.each<[string, RecordState]>([
+    ['all members', STATE],
+    ['no members that it need not have', BARE],
+    ['a rest without an end', { ...STATE, rest: { ...STATE.rest, ms: null } }],
+    ['no access token', { ...STATE, pair: { ...STATE.pair, accessToken: '', accessMs: 0 } }],
+  ])('when it has %s, then all of it comes back', async (_, state) => {
+    for (const ring of [OPEN, SEALING])
+      expect(await storedIn(await textOf(state, KEY, ring), KEY, ring)).toEqual({ state })
+  })
+
+  type Path = readonly string[]
+  const pathsOf = (value: object, path: Path = []): Path[] =>
+    Object.entries(value).flatMap(([name, one]): Path[] =>
+      typeof one === 'object' && one !== null
+        ? [[...path, name], ...pathsOf(one as object, [...path, name])]
+        : [[...path, name]],
+    )
+  const withValue = (value: object, [name = '', ...rest]: Path, one: unknown): object => ({
+    ...value,
+    [name]: rest.length > 0 ? withValue((value as Record<string, object>)[name]!, rest, one) : one,
+  })
+
+  it.each(pathsOf(STATE).map((path) => path.join('.')))(
+    'when %s is of another kind, then it counts as absent',
+    async (path) => {
+      const names = path.split('.')
+      const values = [true, 'text', 7, null, [], {}].filter((one) => {
+        const before = names.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], STATE)
+        // A rest without an end has null for its time. Numbers may be others.
+        return typeof one !== typeof before && !(path === 'rest.ms' && one === null)
+      })
+      for (const one of values) expect(await readBack(withValue(STATE, names, one))).toEqual(FLAW)
+      expect(await readBack(withValue(STATE, [...names.slice(0, -1), 'more'], 1))).toEqual(FLAW)
+    },
+  )
+
+  it('when the token could not be sent as it is, then it counts as absent', async () => {
+    const pair: Pair = { ...STATE.pair, accessToken: 'two\nlines' }
+    expect(await readBack({ ...STATE, pair })).toEqual(FLAW)
+  })
+
+  it('when it is sealed, and a key or a bit is wrong, then it says which', async () => {
+    const text = await textOf(STATE, KEY, SEALING)
+    const read = (given: string, ring = SEALING) => storedIn(given, KEY, ring)
+    expect(await read(text.replace('"version":7', '"version":8'))).toEqual({
+      flaw: 'it was changed, or sealed with another key of the same id',
+    })
+    expect(await read(await textOf(STATE, KEY, OPEN))).toEqual({ flaw: 'it was not sealed' })
+    const unknown = 'it is sealed with a key that is not among encryptionKeys: add that key, or delete the record'
+    const strangers = [new KeyRing([{ id: 'two', key: key(2) }]), OPEN]
+    for (const ring of strangers) await expect(read(text, ring)).rejects.toThrow(new ForeignRecord(unknown))
+  })
+
+  it('when another release wrote it, then a newer one is left alone, and an older one counts as absent', async () => {
+    const of = async (schema: number) => storedIn(JSON.stringify({ ...(await written(STATE)), schema }), KEY, OPEN)
+    await expect(of(3)).rejects.toThrow(new ForeignRecord('a newer release wrote it'))
+    expect([await of(1), await of(2.5)]).toEqual([{}, FLAW])
+  })
+
+  it('when it has more than 256 KiB, then it counts as absent, and is not even parsed', async () => {
+    const text = await textOf(STATE, KEY, OPEN)
+    expect(await storedIn(text.padEnd(262_144), KEY, OPEN)).toEqual({ state: STATE })
+    expect(await storedIn(text.padEnd(262_145), KEY, OPEN)).toEqual(FLAW)
+  })
+
+  it('when a token has characters beyond ASCII, then the text has none, and the token comes back', async () => {
+    const state = { ...STATE, pair: { ...STATE.pair, refreshToken: 'é-€-\u{1f511}' } }
+    const text = await textOf(state, KEY, OPEN)
+    expect(text).toMatch(/^[\0-\x7f]*$/)
+    expect(await storedIn(text, KEY, OPEN)).toEqual({ state })
+  })
+})
