@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Pair, RecordState } from '../../src/core/record-shape.ts'
+import { presentableIn, tokensIn, whyMissing } from '../../src/core/record-views.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
+const PAIR: Pair = {
+  ...{ at: NOW, accessToken: 'a', accessLifetimeMs: 60_000, accessMs: 60_000, refreshToken: 'r', fence: 1 },
+  ...{ retired: false, presentations: 0, overlapped: false },
+}
+const { refreshToken: _, ...WITHOUT } = PAIR
+const DOUBTED: Pair = { ...PAIR, doubtAt: NOW - 5_000 }
+
+describe('given the pair of a record, when an owner asks whether its refresh token may be presented (R8)', () => {
+  const YES = { presentable: true, isDoubted: false }
+  const NO = { presentable: false, isDoubted: false }
+
+  it.each<[string, Pair | undefined, object, object]>([
+    ['there is none', undefined, { needsLogin: true }, NO],
+    ['it has none', WITHOUT, { needsLogin: true }, NO],
+    ['it is retired', { ...PAIR, retired: true }, { needsLogin: true }, NO],
+    ['nothing is in doubt', PAIR, {}, YES],
+    ['nothing is in doubt, for a login', PAIR, { needsLogin: true }, YES],
+    ['it is in doubt', DOUBTED, {}, { presentable: false, isDoubted: true }],
+    ['it is in doubt within the grace', DOUBTED, { graceMs: 5_001 }, { presentable: true, isDoubted: true }],
+    ['it is in doubt just after the grace', DOUBTED, { graceMs: 5_000 }, { presentable: false, isDoubted: true }],
+    ['it is reusable', DOUBTED, { graceMs: Infinity }, YES],
+    [
+      'it is in doubt, for a login: as a last resort',
+      DOUBTED,
+      { needsLogin: true },
+      { presentable: true, isDoubted: true, isLastResort: true },
+    ],
+    [
+      'it is in doubt within the grace, for a login',
+      DOUBTED,
+      { needsLogin: true, graceMs: 5_001 },
+      { presentable: true, isDoubted: true },
+    ],
+  ])('when %s, then the answer is right', (_, pair, terms, expected) => {
+    expect(presentableIn(pair, terms, NOW)).toStrictEqual(expected)
+  })
+
+  it('when it was refused in unknown words, then the answer says since when', () => {
+    const unclear = { at: NOW - 7_000, says: 'it', times: 2 }
+    expect(presentableIn({ ...PAIR, unclear }, {}, NOW)).toMatchObject({ unclear: { says: 'it', sinceMs: 7_000 } })
+  })
+})
+
+it('given a record without a pair, when an owner asks why, then it says: lost, logged out, or none yet', () => {
+  const of = (version: number, clearedFence: number) => ({ version, clearedFence }) as RecordState
+  expect([whyMissing(of(1, 9), 2), whyMissing(of(2, 9), 2), whyMissing(of(2, 0), 2)]).toEqual([
+    ...['lost', 'logged-out', 'none-yet'],
+  ])
+})
+
+it('given the tokens of a record, when they are read, then members that are not known are absent', () => {
+  const state = { version: 1, login: 0 } as RecordState
+  expect(tokensIn(state, WITHOUT, NOW)).toStrictEqual({
+    ...{ version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 60_000 },
+  })
+})
