@@ -542,7 +542,8 @@ describe('given a logout (F208)', () => {
   })
 
   it('when somebody logs in before it has ended, then that login stays', async () => {
-    const { clock, source, tokens } = await loggedIn({}, new LoginSource({ revokes: true }))
+    const store = memoryStore()
+    const { clock, source, tokens } = await loggedIn({ store }, new LoginSource({ revokes: true }))
     const answer = held(() => source.grant())
     source.script.push(answer.answer)
     await clock.advance(60_000)
@@ -553,6 +554,15 @@ describe('given a logout (F208)', () => {
     answer.open()
     await Promise.all([out, adopted])
     expect(await tokens.getAccessToken()).toBe('bob')
+    // Nor did the logout clear the record of it.
+    expect(await manage(new LoginSource(), { store }, clock).tokens.getAccessToken()).toBe('bob')
+  })
+
+  it('when the source keeps something of its own, then it forgets that, too', async () => {
+    const source = Object.assign(new LoginSource(), { resets: 0, reset: () => void (source.resets += 1) })
+    const { tokens } = await loggedIn({}, source)
+    await tokens.logout()
+    expect(source.resets).toBe(1)
   })
 
   it('when the source cannot revoke, then it does what reset() does', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenError } from '../../src/core/errors.ts'
+import { type LoginReason, TokenError } from '../../src/core/errors.ts'
 import {
   admission,
   IDLE,
+  loginIn,
   type Phase,
   phaseAfter,
   refusalIn,
@@ -225,4 +226,36 @@ it('given a polluted Object.prototype, when the rest of a phase is asked for, th
   } finally {
     delete pollution.rest
   }
+})
+
+describe('given what the listeners know of a login, when the status is asked for', () => {
+  const PRESENT = { login: 'present' } as const
+  const required = (loginReason: string) => ({ login: 'required', loginReason })
+  const ended = (loginReason?: LoginReason): Rest => ({
+    ...earlier,
+    error: new TokenError('ERR_LOGIN_REQUIRED', 'Log in', { loginReason }),
+  })
+  type Held = Parameters<typeof loginIn>[2]
+  const held = (living: string | undefined, refreshToken: string | undefined, isRefused = false) =>
+    ({ living, stored: { refreshToken }, isRefused }) as unknown as Held
+
+  it.each<[string, Rest | undefined, Held, object]>([
+    ['it can be refreshed', undefined, held(undefined, 'r'), PRESENT],
+    ['its access token serves', undefined, held('a', undefined), PRESENT],
+    ['its access token serves, although it has ended elsewhere', ended('refused'), held('a', 'r'), PRESENT],
+    ['nothing is held', undefined, undefined, PRESENT],
+    ['the service fails', rest, held(undefined, 'r'), PRESENT],
+    ['a renewal found that it has ended', ended('in-doubt'), held(undefined, 'r'), required('in-doubt')],
+    ['a renewal found that it has ended, and nobody said why', ended(), undefined, required('refused')],
+    ['nothing can renew its token', undefined, held(undefined, undefined), required('expired')],
+    ['the API refused its last token', undefined, held(undefined, undefined, true), required('refused')],
+  ])('when %s, then it says so (F205)', (_, found, token, expected) => {
+    expect(loginIn(PRESENT, found, token)).toEqual(expected)
+  })
+
+  it('when a login is required, or nothing is known, then that stays', () => {
+    const known = { login: 'required', loginReason: 'logged-out' } as const
+    expect(loginIn(known, undefined, held(undefined, undefined))).toBe(known)
+    expect(loginIn({}, ended('refused'), undefined)).toEqual({})
+  })
 })

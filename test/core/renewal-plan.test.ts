@@ -9,7 +9,7 @@ import {
   type RenewalMemory,
   tokenToPresent,
 } from '../../src/core/renewal-plan.ts'
-import { coolDownMs, pauseMs } from '../../src/core/rests.ts'
+import { coolDownMs, coolingError, pauseMs } from '../../src/core/rests.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { GrantedClaim } from '../../src/core/token-store.ts'
 
@@ -377,5 +377,53 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
   ])('when %s', (_, claim, memory, servedMs, isPresented) => {
     expect(tokenToPresent(claim, memory, servedMs)).toBe(isPresented ? 'r' : undefined)
+  })
+})
+
+describe('given a rest that another owner began, when a caller meets it (F224)', () => {
+  const resting = { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false } as const
+
+  it('then the error says what that owner met, and the answer of the service', () => {
+    const met = (status?: number) =>
+      coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) })
+    const message = 'Another owner of this account failed to renew: the service throttles token calls'
+    expect(met()).toMatchObject({ code: 'ERR_THROTTLED', message })
+    expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service answered 429)` })
+  })
+
+  it('then a login that has ended says why', () => {
+    const ended = { ...resting, code: 'ERR_LOGIN_REQUIRED' } as const
+    expect(coolingError({ ...ended, loginReason: 'expired' }).message).toBe(
+      'A login is required (expired: the login has expired): call adopt() with its tokens',
+    )
+    expect(coolingError(ended).message).toContain('(refused: ')
+  })
+})
+
+describe('given a refresh endpoint that is gone, when it is planned what follows (F229)', () => {
+  const gone = failure('rejected', 404, 'ERR_TOKEN_REQUEST')
+  const after = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
+    planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000, graceMs: 0 })
+
+  it('then the credentials follow at once if no access token serves, also in a probe of one call', () => {
+    for (const maxAttempts of [4, 1])
+      expect(after(gone, { maxAttempts })).toMatchObject({
+        fate: 'keep',
+        obtains: true,
+        next: { kind: 'retry', ms: 0 },
+      })
+    expect(after(gone, { attempt: 4 }).next).toMatchObject({ kind: 'cool-down', ms: 5_000 })
+  })
+
+  it('then the manager rests until the access token no longer serves, and no longer', () => {
+    expect(after(gone, { servedMs: 60_000 })).toMatchObject({ obtains: false, next: { kind: 'cool-down', ms: 5_000 } })
+    expect(after(gone, { servedMs: 1_500 }).next).toMatchObject({ ms: 1_500 })
+    const down = failure('unknown-5xx')
+    expect(after(down, { servedMs: 1_500, attempt: 4 }).next).toMatchObject({ ms: 5_000 })
+  })
+
+  it('then a call that was never sent is none that was refused', () => {
+    expect(after(failure('not-sent', undefined, 'ERR_TOKEN_REQUEST'))).toMatchObject({ obtains: false })
+    expect(after(failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'))).toMatchObject({ obtains: false })
   })
 })
