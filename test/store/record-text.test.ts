@@ -83,7 +83,7 @@ describe('given the text of a record, when it is read', () => {
   })
 
   it.each(pathsOf(STATE).map((path) => path.join('.')))(
-    'when %s is of another kind, then it counts as absent',
+    'when %s is of another kind, then it counts as absent (F141)',
     async (path) => {
       const names = path.split('.')
       const values = [true, 'text', 7, null, [], {}].filter((one) => {
