@@ -587,7 +587,7 @@ describe('given callers who wait when their login ends (F210)', () => {
     const asked = outcome(tokens.getAccessToken())
     await settle()
     const ended = end(world)
-    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
     answer.open()
     await ended
   })
