@@ -667,3 +667,16 @@ describe('given a manager that never saw a login', () => {
     expect([tokens.status().login, told.loginChanged]).toEqual([undefined, []])
   })
 })
+
+describe('given the access token of a login that has ended (F206, F209)', () => {
+  it('when it is to be replaced under the next login, then that is refused, and nothing is renewed', async () => {
+    const { source, tokens } = await loggedIn()
+    await tokens.logout()
+    await tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b' })
+    expect(await outcome(tokens.replaceAccessToken('login'))).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'logged-out',
+    })
+    expect([tokens.peekAccessToken(), source.calls]).toEqual(['bob', []])
+  })
+})
