@@ -8,7 +8,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 
 const bytes = (seed = 1) => Uint8Array.from({ length: 32 }, (_, index) => index + seed)
 const keyOf = (name: string, length: number, usages: webcrypto.KeyUsage[]) =>
-  crypto.subtle.generateKey({ name, length }, false, usages) as Promise<webcrypto.CryptoKey>
+  crypto.subtle.generateKey({ name, length }, false, usages)
 const BOTH: webcrypto.KeyUsage[] = ['encrypt', 'decrypt']
 const CONTEXT = ['account', '2']
 const REFUSED = 'encryptionKeys[0].key must be a CryptoKey of AES-GCM with 256 bits that may encrypt and decrypt'
