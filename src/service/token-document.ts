@@ -43,7 +43,7 @@ export class TokenDocument {
     this.#answer = received
     const answer = this.#parsed(received.text)
     if (own(answer, 'access_token') !== undefined) throw this.unusable(oauthServer('access_token'))
-    if ((own(answer, 'errors') ?? own(answer, 'error') ?? undefined) !== undefined)
+    if (isReported(own(answer, 'errors')) || isReported(own(answer, 'error')))
       throw this.unusable('it reports errors under a status of success')
     const bare = shape === 'wrapped-or-bare' && !Object.hasOwn(answer, 'data')
     const resource = bare ? answer : this.#object(own(answer, 'data'), 'data')
@@ -94,6 +94,9 @@ export class TokenDocument {
     return value
   }
 }
+
+/** Frameworks that always send the member give it null, false, or nothing in a list or text, where there is no error. */
+const isReported = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
 /** The message for an answer of an OAuth 2.0 server. @param shown What in the answer shows that. */
 export function oauthServer(shown: string): string {

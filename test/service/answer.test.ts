@@ -36,6 +36,13 @@ describe('given the answer of the specification', () => {
     expect(reports).toEqual([])
   })
 
+  it.each(['"errors":null', '"errors":[]', '"error":false', '"error":""'])(
+    'when it says by %s that there is no error, then it is used',
+    async (member) => {
+      expect((await reading(grantText().replace('{', `{${member},`))).grant.accessToken).toBe('issued-token')
+    },
+  )
+
   it('when it is unusable, then the error knows the status of the call', async () => {
     expect((await failureOf(reading('<html>'))).status).toBe(200)
   })
