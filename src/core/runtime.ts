@@ -67,7 +67,9 @@ export function checkAxios(axios: unknown): void {
   const { VERSION: version } = (axios ?? {}) as { readonly VERSION?: unknown }
   const [major = 0, minor = 0] = typeof version === 'string' ? version.split('.').map(Number) : [1, 18]
   if (major < 1 || (major === 1 && minor < 18))
-    throw new TypeError(`axios-evergreen needs axios 1.18 or newer, and this is ${String(version)}: npm install axios@latest`)
+    throw new TypeError(
+      `axios-evergreen needs axios 1.18 or newer, and this is ${String(version)}: npm install axios@latest`,
+    )
 }
 
 function works(use: (() => unknown) | undefined): boolean {
