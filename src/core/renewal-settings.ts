@@ -36,7 +36,10 @@ export interface Memory extends RenewalMemory {
   current: HeldToken | undefined
   /** The highest version of the record that this manager has seen. */
   seenVersion: number
-  /** Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. */
+  /**
+   * Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. `spent` does
+   * not remember it: each exchange with private tokens overwrites that.
+   */
   forgotten: readonly string[]
   /** Tokens that an outdated renewal brought. Nobody uses them, and a logout revokes them, too. */
   leftover: NewTokens[]

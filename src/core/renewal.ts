@@ -109,15 +109,19 @@ export class Renewal {
     const isForgotten = memory.forgotten.includes(claim.tokens?.refreshToken ?? '')
     const presentable = claim.presentable && !isForgotten && offers(source, 'refresh')
     if (!needsLogin) return tokenToPresent({ ...claim, presentable }, memory, this.#turn.servedMs)
-    const failures = this.#turn.failuresBefore + 1
     const isForced = this.#start.because === 'forced'
-    const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures }
+    const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures: this.#failures }
     return loginTokenOrPlan({ ...claim, presentable }, facts)
   }
 
   async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
     await this.#release(claim, plan.fate, plan.word)
     return this.#perform(plan, attempt)
+  }
+
+  /** Renewals in a row that gave up, if this one does, too. */
+  get #failures(): number {
+    return this.#turn.failuresBefore + 1
   }
 
   get #served(): { readonly servedMs: number; readonly isRefused: boolean } {
@@ -207,11 +211,7 @@ export class Renewal {
     const suspicion = isNewer || this.#pauses.isHalted('outdated') ? undefined : suspicionOf(refusal)
     if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
     const { isRefused } = this.#served
-    const last = planAfterRefusal(
-      plan,
-      { suspicion, isNewer, failures: this.#turn.failuresBefore + 1, isRefused },
-      this.#settings,
-    )
+    const last = planAfterRefusal(plan, { suspicion, isNewer, failures: this.#failures, isRefused }, this.#settings)
     const rest = last.next.kind === 'cool-down' ? last.next : undefined
     if (rest || this.#pauses.isHalted()) await this.#release(claim, 'dead', rest)
     return last
@@ -247,7 +247,7 @@ export class Renewal {
       // After a renewal that gave up, one call probes whether the service is back.
       maxAttempts: this.#turn.failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
-      failures: this.#turn.failuresBefore + 1,
+      failures: this.#failures,
       calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
       halted: this.#pauses.halted,

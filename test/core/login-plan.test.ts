@@ -10,6 +10,7 @@ import {
   planAfterRefusal,
 } from '../../src/core/renewal-plan.ts'
 import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+import { FACTS, RETRY } from '../support/failure-facts.ts'
 
 const TEN_MINUTES = 600_000
 const failed = (code: TokenErrorCode, details: TokenErrorDetails = {}) => new TokenError(code, 'failed', details)
@@ -95,17 +96,6 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   })
 })
 
-const FACTS: FailureFacts = {
-  exchange: 'refresh',
-  attempt: 1,
-  maxAttempts: 4,
-  signatureFailures: 0,
-  failures: 1,
-  calledForMs: 0,
-  servedMs: 0,
-  chance: 0,
-}
-const RETRY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const plan = (error: TokenError, facts: Partial<FailureFacts> = {}, graceMs = 0) =>
   planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs, needsLogin: true })
 

@@ -12,8 +12,8 @@ import {
 import { coolDownMs, coolingError, pauseMs } from '../../src/core/rests.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { GrantedClaim } from '../../src/core/token-store.ts'
+import { FACTS, RETRY } from '../support/failure-facts.ts'
 
-const POLICY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
   new TokenError(code, 'failed', { outcome, status })
 
@@ -105,13 +105,13 @@ describe('given a failed call, when the pause before the next one is drawn', () 
     [7, 10_000, 20_000],
     [60, 10_000, 20_000],
   ])('then after call %i it is at least %i ms and less than %i ms', (attempt, lowest, highest) => {
-    const pause = (random: number) => pauseMs(attempt, failure('unknown-5xx'), 0, POLICY, random)
+    const pause = (random: number) => pauseMs(attempt, failure('unknown-5xx'), 0, RETRY, random)
     expect([pause(0), pause(0.5), pause(1)]).toEqual([lowest, (lowest + highest) / 2, highest])
   })
 
   it('then after 429 it is twice as long', () => {
-    expect(pauseMs(1, failure('deferred'), 0, POLICY, 0)).toBe(500)
-    expect(pauseMs(1, failure('deferred'), 0, POLICY, 1)).toBe(1_000)
+    expect(pauseMs(1, failure('deferred'), 0, RETRY, 0)).toBe(500)
+    expect(pauseMs(1, failure('deferred'), 0, RETRY, 1)).toBe(1_000)
   })
 
   it.each([
@@ -126,16 +126,16 @@ describe('given a failed call, when the pause before the next one is drawn', () 
   ])(
     'then Retry-After of %i ms is a lower bound that jitter %i makes %i ms, and its ceiling is exact',
     (retryAfterMs, random, expected) => {
-      expect(pauseMs(1, failure('unknown-5xx'), retryAfterMs, POLICY, random)).toBe(expected)
+      expect(pauseMs(1, failure('unknown-5xx'), retryAfterMs, RETRY, random)).toBe(expected)
     },
   )
 
   it('then a ceiling that is just its own backoff is exact as well', () => {
-    expect(pauseMs(1, failure('unknown-5xx'), 250, { ...POLICY, maxRetryAfterMs: 250 }, 1)).toBe(250)
+    expect(pauseMs(1, failure('unknown-5xx'), 250, { ...RETRY, maxRetryAfterMs: 250 }, 1)).toBe(250)
   })
 
   it('then a policy that believes no Retry-After keeps its own backoff', () => {
-    expect(pauseMs(1, failure('unknown-5xx'), 0, { ...POLICY, maxRetryAfterMs: 0 }, 1)).toBe(500)
+    expect(pauseMs(1, failure('unknown-5xx'), 0, { ...RETRY, maxRetryAfterMs: 0 }, 1)).toBe(500)
   })
 })
 
@@ -197,20 +197,9 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   })
 })
 
-const FACTS: FailureFacts = {
-  exchange: 'refresh',
-  attempt: 1,
-  maxAttempts: 4,
-  signatureFailures: 0,
-  failures: 1,
-  calledForMs: 0,
-  servedMs: 0,
-  chance: 0,
-}
-
 describe('given an exchange that failed, when it is planned what follows', () => {
   const plan = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
-    planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000, graceMs: 0 })
+    planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs: 0 })
   const down = failure('unknown-5xx')
   const asking = (retryAfterMs: number, outcome: ExchangeOutcome = 'unknown-5xx') =>
     new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed', { outcome, retryAfterMs })
@@ -403,7 +392,7 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
 describe('given a refresh endpoint that is gone, when it is planned what follows (F229)', () => {
   const gone = failure('rejected', 404, 'ERR_TOKEN_REQUEST')
   const after = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
-    planAfter(error, { ...FACTS, ...facts }, { retry: POLICY, maxWaitMs: 30_000, graceMs: 0 })
+    planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs: 0 })
 
   it('then the credentials follow at once if no access token serves, also in a probe of one call', () => {
     for (const maxAttempts of [4, 1])

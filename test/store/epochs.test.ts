@@ -1,16 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
-import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { TOKENS, twoOwners } from '../support/two-owners.ts'
 
-const TOKENS: NewTokens = {
-  accessToken: 'access-1',
-  accessLifetimeMs: 60_000,
-  accessRemainingMs: 60_000,
-  refreshToken: 'refresh-1',
-  refreshRemainingMs: 3_600_000,
-}
 const UNKNOWN = [
   'store-epoch-unknown',
   expect.stringMatching(/^The shared token store may not say whether it has lost writes: .+ grant the user \+info/),
@@ -20,57 +12,42 @@ const RESTORED = [
   'The shared token store may have lost writes: the refresh token that it holds may have been used',
 ]
 
-/** A register of which two owners open the same account, and what both of them tell. */
+/** Two owners of an account in a register of this epoch. */
 function start(epoch: string | null | undefined) {
   const clock = manualClock()
-  const register = new MemoryRegister(clock)
-  register.epoch = epoch
-  const told: [kind: string, message: string][] = []
-  const reports = { anomaly: (...given: (typeof told)[0]) => told.push(given), storeUnavailable: () => undefined }
-  const store = sharedStore(register) as OpenableStore
-  const [record, other] = ['here', 'there'].map(() => store.open('account', clock, reports)) as [
-    TokenRecord,
-    TokenRecord,
-  ]
-  const claim = async (version = 0) => (await record.claim('here', version, 15_000)) as GrantedClaim
-  return {
-    clock,
-    register,
-    record,
-    other,
-    claim,
-    told: () => told.filter(([kind]) => kind !== 'stored-tokens-readable'),
-  }
+  const register = Object.assign(new MemoryRegister(clock), { epoch })
+  const { told, ...owners } = twoOwners(register, clock)
+  return { register, ...owners, told: () => told.filter(([kind]) => kind !== 'stored-tokens-readable') }
 }
 
 describe('given a register that may not tell its epoch', () => {
   it('when an owner reads it again and again, then that is told once for each owner (F235)', async () => {
-    const { record, other, told } = start(null)
-    for (let n = 0; n < 3; n += 1) await record.look?.(0)
+    const { here, there, told } = start(null)
+    for (let n = 0; n < 3; n += 1) await here.look?.(0)
     expect(told()).toEqual([UNKNOWN])
-    await other.look?.(0)
+    await there.look?.(0)
     expect(told()).toEqual([UNKNOWN, UNKNOWN])
   })
 
   it('when it could tell it before, then it is told when it no longer can', async () => {
-    const { register, record, told } = start('one')
-    await record.look?.(0)
+    const { register, here, told } = start('one')
+    await here.look?.(0)
     register.epoch = null
-    await record.look?.(0)
+    await here.look?.(0)
     expect(told()).toEqual([UNKNOWN])
   })
 
   it.each([undefined, 'one'])('when its epoch is %s, then nothing is told', async (epoch) => {
-    const { record, told } = start(epoch)
-    await record.look?.(0)
+    const { here, told } = start(epoch)
+    await here.look?.(0)
     expect(told()).toEqual([])
   })
 })
 
 describe('given a record that was written in another epoch of the register', () => {
   type Given = [string, boolean, (world: ReturnType<typeof start>) => Promise<unknown>]
-  const stored = async ({ claim, record }: ReturnType<typeof start>, tokens = TOKENS) =>
-    record.accept(await claim(), tokens)
+  const stored = async ({ claim, here }: ReturnType<typeof start>, tokens = TOKENS) =>
+    here.accept(await claim(), tokens)
   it.each<Given>([
     ['has a refresh token that may be presented', true, (world) => stored(world)],
     ['has no refresh token', false, (world) => stored(world, { ...TOKENS, refreshToken: undefined } as never)],
@@ -80,7 +57,7 @@ describe('given a record that was written in another epoch of the register', () 
       false,
       async (world) => {
         const { version } = await stored(world)
-        return world.record.release(await world.claim(version), 'dead')
+        return world.here.release(await world.claim(version), 'dead')
       },
     ],
     [
@@ -88,16 +65,16 @@ describe('given a record that was written in another epoch of the register', () 
       false,
       async (world) => {
         const { version } = await stored(world)
-        return world.record.release(await world.claim(version), 'doubtful')
+        return world.here.release(await world.claim(version), 'doubtful')
       },
     ],
   ])('when it %s, then it is told that it may have been used: %s (F236)', async (_, isTold, write) => {
     const world = start('one')
     await write(world)
-    await world.other.look?.(0)
+    await world.there.look?.(0)
     expect(world.told()).toEqual([])
     world.register.epoch = 'two'
-    await world.other.look?.(0)
+    await world.there.look?.(0)
     expect(world.told()).toEqual(isTold ? [RESTORED] : [])
   })
 
@@ -105,11 +82,11 @@ describe('given a record that was written in another epoch of the register', () 
     const before = start(undefined)
     await stored(before)
     before.register.epoch = 'one'
-    await before.other.look?.(0)
+    await before.there.look?.(0)
     const after = start('one')
     await stored(after)
     after.register.epoch = undefined
-    await after.other.look?.(0)
+    await after.there.look?.(0)
     expect([before.told(), after.told()]).toEqual([[], []])
   })
 })

@@ -1,17 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
-import { sharedStore } from '../../src/store/index.ts'
+import type { GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { TOKENS, twoOwners } from '../support/two-owners.ts'
 import { settle } from '../support/watched-clock.ts'
 
-const LOGIN: NewTokens = {
-  accessToken: 'access-1',
-  accessLifetimeMs: 600_000,
-  accessRemainingMs: 600_000,
-  refreshToken: 'refresh-1',
-  refreshRemainingMs: 3_600_000,
-}
+const LOGIN: NewTokens = { ...TOKENS, accessLifetimeMs: 600_000, accessRemainingMs: 600_000 }
 const LATER: NewTokens = { ...LOGIN, accessToken: 'access-2', refreshToken: 'refresh-2' }
 
 /** A register that can be away, or keep its answers until it is told to give them. */
@@ -34,16 +28,11 @@ class Register extends MemoryRegister {
   }
 }
 
-/** Two owners of one account. */
 function start() {
   const clock = manualClock()
   const register = new Register(clock)
-  const store = sharedStore(register) as OpenableStore
-  const told: string[] = []
-  const reports = { anomaly: (_: string, message: string) => told.push(message), storeUnavailable: () => undefined }
-  const [here, there] = ['here', 'there'].map(() => store.open('account', clock, reports)) as [TokenRecord, TokenRecord]
-  const claim = async (version = 0) => (await here.claim('here', version, 15_000)) as GrantedClaim
-  return { clock, register, here, there, claim, told }
+  const { told, ...owners } = twoOwners(register, clock)
+  return { clock, register, ...owners, told: () => told.map(([, message]) => message) }
 }
 
 describe('given a login while the store is away', () => {
@@ -168,7 +157,7 @@ describe('given a record that this release cannot use', () => {
   it('when a newer release wrote it, then that is told, and private exchanges are not noted in it', async () => {
     const { clock, register, here, claim, told } = await startWith({ schema: 99 })
     await here.accept(await claim(), LATER)
-    expect(told).toContain('The shared token record cannot be used: a newer release wrote it')
+    expect(told()).toContain('The shared token record cannot be used: a newer release wrote it')
     const before = register.reads
     await clock.advance(30_000)
     expect(register.reads).toBe(before)
@@ -177,6 +166,6 @@ describe('given a record that this release cannot use', () => {
   it('when it is no record, then it counts as absent, and that is told', async () => {
     const { claim, told } = await startWith({ box: '{}' })
     expect(await claim()).toMatchObject({ missing: 'none-yet' })
-    expect(told).toContain('The shared token record counts as absent: it was no token record')
+    expect(told()).toContain('The shared token record counts as absent: it was no token record')
   })
 })

@@ -1,16 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, NewTokens, OpenableStore, StoredTokens, TokenRecord } from '../../src/core/token-store.ts'
-import { sharedStore } from '../../src/store/index.ts'
+import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { TOKENS, twoOwners } from '../support/two-owners.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
-
-const TOKENS: NewTokens = {
-  accessToken: 'access-1',
-  accessLifetimeMs: 60_000,
-  accessRemainingMs: 60_000,
-  refreshToken: 'refresh-1',
-  refreshRemainingMs: 3_600_000,
-}
 
 /** A register that takes time to reply. */
 class SlowRegister extends MemoryRegister {
@@ -36,12 +28,8 @@ class SlowRegister extends MemoryRegister {
 async function claimed() {
   const clock = manualClock()
   const register = new SlowRegister(clock)
-  const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
-  const store = sharedStore(register, { commandTimeoutMs: 1_000, onUnavailable: 'fail' }) as OpenableStore
-  const [record, other] = [1, 2].map(() => store.open('account', clock, reports)) as [TokenRecord, TokenRecord]
-  const claiming = record.claim('a', 0, 15_000)
-  await clock.advance(0)
-  return { clock, register, record, other, claim: (await claiming) as GrantedClaim }
+  const owners = twoOwners(register, clock, { commandTimeoutMs: 1_000, onUnavailable: 'fail' })
+  return { clock, register, record: owners.here, other: owners.there, claim: await owners.claim() }
 }
 
 describe('given new tokens that are stored', () => {

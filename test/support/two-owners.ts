@@ -1,0 +1,23 @@
+import type { Clock } from '../../src/index.ts'
+import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
+
+/** A pair with an access token of a minute. */
+export const TOKENS: NewTokens = {
+  accessToken: 'access-1',
+  accessLifetimeMs: 60_000,
+  accessRemainingMs: 60_000,
+  refreshToken: 'refresh-1',
+  refreshRemainingMs: 3_600_000,
+}
+
+/** Two owners of one account in a register, and the anomalies that both of them tell. `claim`: the owner here claims, and it is granted. */
+export function twoOwners(register: TokenRegister, clock: Clock, options?: SharedStoreOptions) {
+  const told: [kind: string, message: string][] = []
+  const reports = { anomaly: (...given: (typeof told)[0]) => told.push(given), storeUnavailable: () => undefined }
+  const store = sharedStore(register, options) as OpenableStore
+  const open = (): TokenRecord => store.open('account', clock, reports)
+  const here = open()
+  const claim = async (seenVersion = 0) => (await here.claim('here', seenVersion, 15_000)) as GrantedClaim
+  return { here, there: open(), claim, told }
+}
