@@ -36,28 +36,30 @@ function start() {
 }
 
 describe('given a login while the store is away', () => {
-  it('when the store is back, then others get its tokens older by the time that has passed', async () => {
-    const { clock, register, here, there, claim } = start()
+  /** Logs in after 10 s. The store comes back, and learns of it, after `awayMs` more. */
+  async function logIn({ clock, register, here, claim }: ReturnType<typeof start>, awayMs: number) {
     await clock.advance(10_000)
     register.isAway = true
     await here.adopt(0, LOGIN)
-    await clock.advance(20_000)
+    await clock.advance(awayMs)
     register.isAway = false
     await claim()
-    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1', accessRemainingMs: 580_000 } })
+  }
+
+  it('when the store is back, then others get its tokens older by the time that has passed', async () => {
+    const world = start()
+    await logIn(world, 20_000)
+    expect(await world.there.look?.(0)).toMatchObject({
+      tokens: { accessToken: 'access-1', accessRemainingMs: 580_000 },
+    })
   })
 
   it('when another owner had logged out before that, then the login is stored all the same', async () => {
-    const { clock, register, here, there, claim } = start()
-    await clock.advance(100_000)
-    await there.clear(0)
-    await clock.advance(10_000)
-    register.isAway = true
-    await here.adopt(0, LOGIN)
-    await clock.advance(10_000)
-    register.isAway = false
-    await claim()
-    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
+    const world = start()
+    await world.clock.advance(100_000)
+    await world.there.clear(0)
+    await logIn(world, 10_000)
+    expect(await world.there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
   })
 
   it('when it is stored later, and the store is away again, then its refresh token is not presented from here: others may have used it', async () => {

@@ -42,20 +42,24 @@ function start() {
     }
     return answered
   }
-  return { manual, clock, lag, hang, answerOthers, failedAt: () => failedAt }
-}
-
-describe('given a step without an answer until its limit', () => {
-  it('when the process is not busy, then it fails there, although steps of other stores are answered', async () => {
-    const { manual, hang, answerOthers, failedAt } = start()
+  /** A step hangs until its limit, and from then on steps of others are answered. @returns how many of them before it failed */
+  const reachLimit = async (times: number, lagEachMs: number) => {
     void hang()
     const before = answerOthers(1, 0)
     await manual.advance(LIMIT_MS - 1)
     await before
-    const others = answerOthers(50, 0, 1)
+    const others = answerOthers(times, lagEachMs, 1)
     await manual.advance(1)
+    return others
+  }
+  return { manual, clock, lag, hang, reachLimit, failedAt: () => failedAt }
+}
+
+describe('given a step without an answer until its limit', () => {
+  it('when the process is not busy, then it fails there, although steps of other stores are answered', async () => {
+    const { reachLimit, failedAt } = start()
+    expect(await reachLimit(50, 0)).toBeLessThan(10)
     expect(failedAt()).toBe(LIMIT_MS)
-    expect(await others).toBeLessThan(10)
   })
 
   it('when the process is busy and reads no answers, then it fails at the first look', async () => {
@@ -68,14 +72,8 @@ describe('given a step without an answer until its limit', () => {
   })
 
   it('when the process is busy and reads answers all the time, then it fails ten seconds later', async () => {
-    const { manual, hang, answerOthers, failedAt } = start()
-    void hang()
-    const before = answerOthers(1, 0)
-    await manual.advance(LIMIT_MS - 1)
-    await before
-    const others = answerOthers(200, 100, 1)
-    await manual.advance(1)
-    await others
+    const { reachLimit, failedAt } = start()
+    await reachLimit(200, 100)
     expect(failedAt()).toBeGreaterThanOrEqual(LIMIT_MS + 10_000)
     expect(failedAt()).toBeLessThan(LIMIT_MS + 11_000)
   })
