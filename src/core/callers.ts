@@ -40,8 +40,10 @@ export class Callers {
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
-    if (!this.#isCurrent(refused)) return this.get(options)
+    if (!this.#isCurrent(refused)) {
+      if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
+      return this.get(options)
+    }
     this.#refuse()
     const isExpired = this.#memory.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {

@@ -1,6 +1,6 @@
 import { type Freshness, freshnessOf, type RenewalWindow, renewalWindow, type WindowSettings } from './freshness.ts'
 import type { TokenClock } from './token-clock.ts'
-import type { StoredTokens } from './token-store.ts'
+import { areSame, type NewTokens, type StoredTokens } from './token-store.ts'
 
 interface HoldSettings {
   readonly tokenClock: TokenClock
@@ -60,10 +60,8 @@ export class HeldToken {
   }
 
   /** Whether these are the same tokens. */
-  isOf({ accessToken, refreshToken }: StoredTokens): boolean {
-    const { stored } = this
-    const isSameAccess = accessToken !== '' && accessToken === stored.accessToken
-    return isSameAccess || (refreshToken !== undefined && refreshToken === stored.refreshToken)
+  isOf(tokens: NewTokens): boolean {
+    return areSame(this.stored, tokens)
   }
 
   get #age(): number {

@@ -18,6 +18,8 @@ export class LoginWatch {
   #isUntold = false
   /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
   #subject: string | undefined
+  /** The name behind `#subject`, if it was given here: a fingerprint takes its time. */
+  #name: string | undefined
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
   #past: readonly string[] = []
@@ -43,15 +45,26 @@ export class LoginWatch {
     return { login: this.#login, ...(this.#login === 'required' && this.#reason && { loginReason: this.#reason }) }
   }
 
-  /** Whether tokens of this person belong to the login that the manager has. */
-  isSame(subject: string | undefined): boolean {
-    return this.#login !== 'required' && subject !== undefined && subject === this.#subject
+  /** The last login that the record has told this manager of. Undefined: none, or a login is not what the manager waits for. */
+  get last(): number | undefined {
+    return this.#needsLogin ? this.#number : undefined
   }
 
-  /** Whether tokens of the record belong to another login than the one that the manager knows. Numbers only grow. Tokens of no number are private. */
+  /** The number of the login that the manager has, if the record has told it. */
+  get number(): number | undefined {
+    return this.#isUntold ? undefined : this.last
+  }
+
+  /** Whether the person of this name has the login of the manager, as far as that is known at once. */
+  isNamed(name: string | undefined): boolean {
+    return this.#login !== 'required' && name !== undefined && name === this.#name
+  }
+
+  /** Whether tokens of the record belong to another login than the one that the manager knows. Tokens of no number are private. */
   isOther({ login = 0, subject }: LoginTokens): boolean {
-    if (this.#isUntold) return login > 0 && !this.isSame(subject)
-    return this.#number !== undefined && login > this.#number
+    if (login === 0) return false
+    if (!this.#isUntold) return this.#number !== undefined && login !== this.#number
+    return this.#login === 'required' || subject === undefined || subject !== this.#subject
   }
 
   /** The login ends: later requests belong to another one. @param token The last access token of this login. */
@@ -66,24 +79,36 @@ export class LoginWatch {
   }
 
   /** Somebody has logged in through `adopt()`. */
-  began(subject: string | undefined): void {
+  began(name: string | undefined): void {
     this.#isUntold = true
-    this.#present('here', subject)
+    this.#name = name
+    this.#present()
   }
 
-  /** The record knows the login of this manager under this number. */
-  know({ login = 0 }: LoginTokens): void {
-    this.#number = Math.max(login, this.#number ?? 0)
-    if (login > 0) this.#isUntold = false
+  /** The fingerprint of the person who has logged in is known: listeners hear of the login. */
+  named(subject: string | undefined): void {
+    const account = accountOf(this.#subject, subject)
+    this.#subject = subject
+    this.#emit({ login: 'present', by: 'here', account })
+  }
+
+  /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
+  know({ login = 0 }: LoginTokens, isOwn = true): void {
+    if (login === 0) return
+    this.#number = login
+    if (isOwn) this.#isUntold = false
   }
 
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
   seen(tokens: LoginTokens, isOther: boolean): void {
     const isNews = isOther || this.#login !== 'present'
-    this.#endedBy = undefined
     this.know(tokens)
-    if (isNews) this.#present('elsewhere', tokens.subject)
-    else this.#subject = tokens.subject ?? this.#subject
+    this.#present()
+    const subject = tokens.subject ?? (isNews ? undefined : this.#subject)
+    const account = accountOf(this.#subject, subject)
+    if (subject !== this.#subject) this.#name = undefined
+    this.#subject = subject
+    if (isNews) this.#emit({ login: 'present', by: 'elsewhere', account })
   }
 
   /** The login has ended, as this manager hears now. @returns where. Without a store nobody else can have ended it. */
@@ -104,17 +129,18 @@ export class LoginWatch {
     if (isNews) this.#emit({ login: 'required', by, account: 'unknown', reason })
   }
 
-  #present(by: LoginChange['by'], subject: string | undefined): void {
-    const isKnown = subject !== undefined && this.#subject !== undefined
-    const account = !isKnown ? 'unknown' : subject === this.#subject ? 'same' : 'other'
+  #present(): void {
     this.#login = 'present'
     this.#reason = undefined
     this.#endedBy = undefined
-    this.#subject = subject
-    this.#emit({ login: 'present', by, account })
   }
 
   #emit(change: LoginChange): void {
     if (this.#needsLogin) this.#events.emit('loginChanged', change)
   }
+}
+
+function accountOf(before: string | undefined, now: string | undefined): LoginChange['account'] {
+  if (before === undefined || now === undefined) return 'unknown'
+  return before === now ? 'same' : 'other'
 }

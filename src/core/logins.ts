@@ -1,9 +1,10 @@
+import type { IsLast } from './acts.ts'
 import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
-import { endInRecord, revoked } from './logout.ts'
+import { clearRecord, endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
-import { type AdoptedGrant, offers, readAdopted } from './token-source.ts'
+import { type AdoptedGrant, offers, readAdopted, type TokenGrant } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -28,12 +29,10 @@ export interface LoginHost {
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
 
-/** Begins and ends the logins of one manager. `LoginWatch` knows what the listeners know. */
+/** Performs the acts of one manager, and looks for those of others. `LoginWatch` knows what the listeners know. */
 export class Logins {
   readonly #settings: RenewalSettings
   readonly #host: LoginHost
-  /** Resolves when the logout in progress has cleared the record. */
-  #loggedOut: Promise<unknown> | undefined
 
   constructor(settings: RenewalSettings, host: LoginHost) {
     this.#settings = settings
@@ -43,26 +42,34 @@ export class Logins {
   /** @throws {TypeError} naming the member. */
   async adopt(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
-    const { events, login, memory, record, source } = this.#settings
-    const subject = grant.subject === undefined ? undefined : await subjectOf(source, grant)
-    // The logout would clear these tokens, too.
-    if (this.#loggedOut) await this.#loggedOut
+    const { acts, events, login, memory, tokenClock } = this.#settings
     const host = this.#host
     host.checkOpen()
-    const tokens = newTokens(grant, events, 0, subject)
-    if (memory.current && !login.isSame(subject)) this.#end('logged-out')
+    if (memory.current && !login.isNamed(grant.subject)) this.#end('logged-out')
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
-    login.began(subject)
-    host.use({ ...tokens, version: memory.seenVersion })
+    const beganAt = tokenClock.now()
+    const stored = acts.begin((isLast) => this.#store(grant, beganAt, isLast))
+    login.began(grant.subject)
+    if (grant.subject === undefined) login.named(undefined)
+    host.use({ ...newTokens(grant, events), version: memory.seenVersion })
+    await stored
+  }
+
+  /** Stores the tokens of a login. */
+  async #store(grant: Readonly<TokenGrant>, beganAt: number, isLast: IsLast): Promise<void> {
+    const { events, login, memory, record, source, tokenClock } = this.#settings
+    const subject = await subjectOf(source, grant)
+    if (subject !== undefined && isLast()) login.named(subject)
+    const tokens = newTokens(grant, events, tokenClock.now() - beganAt, subject)
     const stored = await record.adopt(memory.seenVersion, tokens)
     memory.seenVersion = Math.max(stored.version, memory.seenVersion)
-    login.know(stored)
+    login.know(stored, isLast())
   }
 
   /** Ends the login here, at once. @returns the tokens that the manager held */
-  forget(): NewTokens | undefined {
+  #forget(): NewTokens | undefined {
     const { memory, login } = this.#settings
     const held = memory.current?.stored
     // The store may be unreachable. Even so, this manager must not present the refresh token of the store again, also after tokens of its own.
@@ -75,16 +82,30 @@ export class Logins {
     return held
   }
 
+  async reset(): Promise<void> {
+    const { acts, source } = this.#settings
+    const held = this.#forget()
+    const cleared = acts.begin(async (isLast) => this.#find(await clearRecord(this.#settings, held), isLast))
+    // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
+    this.#host.renewIfAwaited()
+    try {
+      if (offers(source, 'reset')) source.reset()
+    } finally {
+      await cleared
+    }
+  }
+
   /** In the record and at the service the login ends as soon as no exchange is in flight. */
   async logout(): Promise<{ revoked: boolean }> {
-    const { memory, source } = this.#settings
-    const held = this.forget()
-    const ended = this.#host.afterExchange(() => endInRecord(this.#settings, held))
-    this.#loggedOut = ended
-    // A source that can obtain leaves its callers waiting. Their renewal begins after the record is cleared.
+    const { acts, memory, source } = this.#settings
+    const held = this.#forget()
+    const ended = acts.begin(async (isLast) => {
+      const end = await this.#host.afterExchange(() => endInRecord(this.#settings, held))
+      this.#find(end.other, isLast)
+      return end
+    })
     this.#host.renewIfAwaited()
     const { tokens, thrown } = await ended
-    if (this.#loggedOut === ended) this.#loggedOut = undefined
     const leftover = memory.leftover.splice(0)
     // A refresh token that an exchange has replaced is of no use any more.
     const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
@@ -129,16 +150,23 @@ export class Logins {
   /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
   async look(): Promise<void> {
     const host = this.#host
-    const { record, memory, needsLogin } = this.#settings
+    const { acts, record, memory, needsLogin, login } = this.#settings
     if (!needsLogin || !host.isIdle()) return
+    const isLast = acts.noted()
+    await acts.after(() => Promise.resolve())
     const { seenVersion } = memory
-    const found = await record.look?.(seenVersion).catch(() => undefined)
+    const found = await record.look?.(seenVersion, login.number).catch(() => undefined)
     if (!found || !host.isIdle() || memory.seenVersion !== seenVersion) return
-    if (found.kind === 'newer') {
-      this.meet(found.tokens)
-      host.use(found.tokens)
-    } else
+    if (found.kind === 'newer') this.#find(found.tokens, isLast)
+    else if (isLast())
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
+  }
+
+  /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
+  #find(tokens: StoredTokens | undefined, isLast: IsLast): void {
+    if (!tokens || !isLast()) return
+    this.meet(tokens)
+    this.#host.use(tokens)
   }
 
   /** Looks now, and whenever the record may have changed. @returns stop */

@@ -1,14 +1,17 @@
 import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { offers } from './token-source.ts'
-import type { ClaimAnswer, NewTokens } from './token-store.ts'
+import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
 
 /** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
 const POLL_MS = 250
 
 /** What a logout found in the record. */
 export interface EndedLogin {
+  /** The last tokens of the login that has ended. */
   readonly tokens: NewTokens | undefined
+  /** The tokens of another login, which stays. */
+  readonly other?: StoredTokens | undefined
   /** Why the record could not be cleared. */
   readonly thrown?: unknown
 }
@@ -16,29 +19,36 @@ export interface EndedLogin {
 /**
  * Clears the record under a claim: no other owner is then in the middle of an exchange, whose tokens would outlive the logout.
  *
- * @param held The tokens of this manager, which count if the record cannot be read.
+ * @param held The tokens of this manager, which count if the record cannot be read, or has those of another login.
  */
 export async function endInRecord(settings: RenewalSettings, held: NewTokens | undefined): Promise<EndedLogin> {
-  const { record } = settings
-  const { seenVersion } = settings.memory
   try {
-    const claim = await claimToEnd(settings, seenVersion)
-    await record.clear(seenVersion)
-    return { tokens: ('tokens' in claim ? claim.tokens : undefined) ?? held }
+    const claim = await claimToEnd(settings)
+    const other = await clearRecord(settings, held)
+    return { tokens: (claim.kind === 'granted' ? claim.tokens : undefined) ?? held, other }
   } catch (thrown) {
     // A later claim must not find these tokens, should the store have lost only the first step.
-    await record.clear(seenVersion).catch(() => undefined)
+    await clearRecord(settings, held).catch(() => undefined)
     return { tokens: held, thrown }
   }
 }
 
+/** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
+export async function clearRecord(
+  { record, memory, login }: RenewalSettings,
+  held: NewTokens | undefined,
+): Promise<StoredTokens | undefined> {
+  const other = await record.clear(memory.seenVersion, login.last)
+  // The login of this manager was stored, and the answer was lost.
+  return other && held && areSame(held, other) ? record.clear(other.version, other.login) : other
+}
+
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
-async function claimToEnd(
-  { record, owner, exchangeTimeoutMs, clock, needsLogin }: RenewalSettings,
-  seenVersion: number,
-): Promise<ClaimAnswer> {
+async function claimToEnd(settings: RenewalSettings): Promise<ClaimAnswer> {
+  const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory, login } = settings
+  const terms = { needsLogin, endsLogin: true, login: login.last }
   for (;;) {
-    const claim = await record.claim(owner, seenVersion, exchangeTimeoutMs, { needsLogin, endsLogin: true })
+    const claim = await record.claim(owner, memory.seenVersion, exchangeTimeoutMs, terms)
     if (claim.kind !== 'busy') return claim
     const waitMs = Math.min(claim.remainingMs, POLL_MS)
     await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs, true))

@@ -25,7 +25,6 @@ import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { GaveUp, gaveUpUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './runtime.ts'
-import { offers } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -80,19 +79,6 @@ export class Machine implements LoginHost {
     const status = statusIn(this.#phase, current, this.now, clock.wallNow())
     const ofLogin = loginIn(login.status, restIn(this.#phase), current)
     return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
-  }
-
-  async reset(): Promise<void> {
-    const { record, source } = this.#settings
-    this.logins.forget()
-    const cleared = record.clear(this.#memory.seenVersion)
-    this.renewIfAwaited()
-    try {
-      // Waiters need their token even if this throws, so their renewal is started before. Its exchange begins after this.
-      if (offers(source, 'reset')) source.reset()
-    } finally {
-      await cleared
-    }
   }
 
   async close(): Promise<void> {
@@ -154,7 +140,9 @@ export class Machine implements LoginHost {
     })
     this.#enter({ type: 'started', renewal })
     renewal.hurry(this.room.firstLimit)
-    void this.#inContext(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))
+    const { acts } = this.#settings
+    // The record must know of the acts before. They wait for the mutex, too, so a renewal that waits for them must not hold it.
+    void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because))))
   }
 
   /** @returns Whether the event changed the phase. An event of an outdated renewal does not. */

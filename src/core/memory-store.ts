@@ -69,12 +69,12 @@ export class MemoryRecord implements TokenRecord {
     return this.#after(adopt(this.#state, seenVersion, tokens, this.#reading))
   }
 
-  clear(seenVersion: number): Promise<void> {
-    return this.#after(clear(this.#state, seenVersion, this.#reading))
+  clear(seenVersion: number, login?: number): Promise<StoredTokens | undefined> {
+    return this.#after(clear(this.#state, { seenVersion, login }, this.#reading))
   }
 
-  look(seenVersion: number): Promise<Looked | undefined> {
-    return this.#after(look(this.#state, seenVersion, this.#reading))
+  look(seenVersion: number, login?: number): Promise<Looked | undefined> {
+    return this.#after(look(this.#state, { seenVersion, login }, this.#reading))
   }
 
   /** For a record of one owner, who has seen each version. */

@@ -25,13 +25,26 @@ interface Asked extends ClaimTerms {
   readonly ttlMs: number
 }
 
-type Fenced = Pick<GrantedClaim, 'fence' | 'version'>
+type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login'>
+
+/**
+ * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
+ * the version of a later login may be lower than what the owner has seen.
+ */
+function isOfOther({ login: stored }: RecordState, login: number | undefined): boolean {
+  return login !== undefined && stored > 0 && stored !== login
+}
+
+/** Whether the record holds tokens that an owner has not seen. */
+function isNewer(state: RecordState, { seenVersion, login }: Pick<Asked, 'seenVersion' | 'login'>): boolean {
+  return state.pair !== undefined && (state.version > seenVersion || isOfOther(state, login))
+}
 
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
-  const { owner, seenVersion, breaksRest, overlaps, endsLogin, namesOwner, dead, distrustsClock } = asked
+  const { owner, login, breaksRest, overlaps, endsLogin, namesOwner, dead, distrustsClock } = asked
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (state.pair && state.version > seenVersion && !endsLogin)
+  if (state.pair && (endsLogin ? isOfOther(state, login) : isNewer(state, asked)))
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
   const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksRest)
   const restMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
@@ -66,6 +79,7 @@ function granted(state: RecordState, asked: Asked, now: number): Change<GrantedC
     kind: 'granted',
     fence,
     version,
+    login: state.login,
     presentations: pair?.presentations ?? 0,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
@@ -79,16 +93,19 @@ function doubted(pair: Pair, at: number): Pair {
   return { ...pair, doubtAt: Math.min(at, pair.doubtAt ?? at) }
 }
 
-/** Settles a claim with new tokens. The pair of the later claim wins, in whatever order they come. A claim from before a `clear` brings nothing. */
+/**
+ * Settles a claim with new tokens. The pair of the later claim wins, in whatever order they come. A claim from before a `clear`, or of another login,
+ * brings nothing.
+ */
 export function accept(
   stored: RecordState | undefined,
   claim: Fenced,
   tokens: NewTokens,
   { now, epoch }: Reading,
 ): Change<StoredTokens | undefined> {
-  const { fence } = claim
+  const { fence, login } = claim
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence) {
+  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, login)) {
     const answer = state.pair && tokensIn(state, state.pair, now)
     if (fence === state.pair?.fence) return { answer }
     // This exchange overlapped that of the stored pair, or the one in flight. At some services each of the two ends the session of the other.
@@ -101,7 +118,7 @@ export function accept(
 
 function settled(
   state: RecordState,
-  { fence, version }: Fenced,
+  { fence, version, login = 0 }: Fenced,
   { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject }: NewTokens,
   now: number,
 ): Change<StoredTokens> {
@@ -121,8 +138,9 @@ function settled(
   const next: RecordState = {
     ...state,
     version: Math.max(state.version, version) + 1,
-    // If the record was lost meanwhile, its fence may be lower.
+    // If the record was lost meanwhile, its fence may be lower, and it knows of no login.
     fence: Math.max(state.fence, fence),
+    login: Math.max(state.login, login),
     overlaps: isContested,
     subject: subject ?? state.subject,
     pair,
@@ -188,15 +206,22 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
   return before?.says === says ? { ...before, times: before.times + 1 } : { at: now, says, times: 1 }
 }
 
-/** Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions and fences keep growing. */
+/** Forgets tokens, claims and cool-downs, unless they are those of another login. Earlier claims bring nothing any more. */
 export function clear(
   stored: RecordState | undefined,
-  seenVersion: number,
-  { now, epoch }: Reading,
-): Change<undefined> & { readonly state: RecordState } {
+  { seenVersion, login }: Pick<Asked, 'seenVersion' | 'login'>,
+  reading: Reading,
+): Change<StoredTokens | undefined> {
+  const state = stored ?? EMPTY
+  if (state.pair && isOfOther(state, login)) return { answer: tokensIn(state, state.pair, reading.now) }
+  return { state: cleared(stored, seenVersion, reading), answer: undefined }
+}
+
+/** Versions and fences keep growing. */
+function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
   const { version, fence, overlaps, claim, login, subject } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
-  const state = {
+  return {
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,
     clearedFence,
@@ -207,7 +232,6 @@ export function clear(
     subject,
     epoch,
   }
-  return { state, answer: undefined }
 }
 
 /** Stores tokens that came from elsewhere. Earlier claims bring nothing any more. */
@@ -217,15 +241,15 @@ export function adopt(
   tokens: NewTokens,
   reading: Reading,
 ): Change<StoredTokens> {
-  const cleared = clear(stored, seenVersion, reading).state
+  const empty = cleared(stored, seenVersion, reading)
   // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
   // them again.
-  const version = Math.max(cleared.version, Math.floor(reading.now / 1_000))
-  const fence = cleared.fence + 1
+  const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
+  const fence = empty.fence + 1
   const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
-  const login = isSame ? stored.login : cleared.login
+  const login = isSame ? stored.login : empty.login
   // The person who logged in before is not the owner of these tokens.
-  const state = { ...cleared, version, fence, login, subject: undefined }
+  const state = { ...empty, version, fence, login, subject: undefined }
   return settled(state, { version, fence }, tokens, reading.now)
 }
 
@@ -244,15 +268,15 @@ export function isOvertaken(stored: RecordState | undefined, earlier: number | u
 /** What has become of a login, for an owner that makes no claim. */
 export function look(
   stored: RecordState | undefined,
-  seenVersion: number,
+  asked: Pick<Asked, 'seenVersion' | 'login'>,
   { now, epoch }: Reading,
 ): Change<Looked | undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)
-  const { pair, rest, version } = state
-  if (pair && version > seenVersion) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  const { pair, rest } = state
+  if (pair && isNewer(state, asked)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   if (rest?.code === 'ERR_LOGIN_REQUIRED')
     return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftOf(rest, now)) } }
-  return { answer: pair ? undefined : { kind: 'missing', missing: whyMissing(state, seenVersion) } }
+  return { answer: pair ? undefined : { kind: 'missing', missing: whyMissing(state, asked.seenVersion) } }
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */

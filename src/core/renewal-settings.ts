@@ -1,3 +1,4 @@
+import { Acts } from './acts.ts'
 import { boundRecord } from './bound-record.ts'
 import type { TokenError } from './errors.ts'
 import { Events, type RenewalCause } from './events.ts'
@@ -26,6 +27,7 @@ export interface RenewalSettings extends ManagerSettings {
   readonly owner: string
   readonly suspicions: SuspicionWatch
   readonly login: LoginWatch
+  readonly acts: Acts
   readonly memory: Memory
   /** Token calls, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   readonly counts: { obtains: number; refreshes: number; adoptions: number; failures: number }
@@ -78,6 +80,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
     login: new LoginWatch(events, settings.needsLogin, settings.store === undefined),
+    acts: new Acts(),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
     memory: { current: undefined, seenVersion: 0, owesObtain: false, spent: undefined, forgotten: [], leftover: [] },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },

@@ -88,7 +88,10 @@ export class Renewal {
     // Before the claim: if the user's `random` throws, no claim is left unsettled.
     const chance = this.#settings.random()
     const claim = await this.#turn.take()
-    if (claim.kind === 'newer') return this.#adopted(claim.tokens, attempt - 1)
+    if (claim.kind === 'newer') {
+      this.#pauses.check()
+      return this.#adopted(claim.tokens, attempt - 1)
+    }
     if (this.#pauses.isHalted()) return this.#withdraw(claim, 'keep')
     const refreshToken = this.#tokenOrPlan(claim)
     if (typeof refreshToken === 'object') return this.#withoutCall(claim, refreshToken, attempt)

@@ -37,7 +37,7 @@ export interface TokenManager {
   /**
    * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. A refresh token alone will do: the next caller
    * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Requests of an earlier login get no token of this one,
-   * unless both name the same `subject`.
+   * unless both name the same `subject`. Takes effect at the call: `adopt`, `logout` and `reset` happen in the order of their calls.
    *
    * @throws {TypeError} naming the member.
    * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
@@ -45,8 +45,9 @@ export interface TokenManager {
    */
   adopt(grant: AdoptedGrant): Promise<void>
   /**
-   * The logout. Ends the login at once for all callers here. Waits for an exchange in flight, forgets the tokens (in the store too), then lets the
-   * source revoke them (RFC 7009). A service that cannot be reached makes no difference to that. Without `revoke` in the source: as `reset()`.
+   * The logout. Ends the login of this manager at once for all callers here. Waits for an exchange in flight, forgets the tokens (in the store too),
+   * then lets the source revoke them (RFC 7009). A service that cannot be reached makes no difference to that. If the store has another login by now,
+   * that one stays. Without `revoke` in the source: as `reset()`.
    *
    * @returns Whether the service confirmed the revocation.
    * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
@@ -54,7 +55,8 @@ export interface TokenManager {
   logout(): Promise<{ revoked: boolean }>
   /**
    * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
-   * one, or reject with `ERR_LOGIN_REQUIRED` if the source `needsLogin`. Call it after a change of credentials. @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   * one, or reject with `ERR_LOGIN_REQUIRED` if the source `needsLogin`. The login of somebody else in the store stays. Call it after a change of
+   * credentials. @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
    */
   reset(): Promise<void>
   /** The state of the manager now. Makes no call. */
@@ -136,7 +138,7 @@ export class Manager implements TokenManager {
   }
 
   reset(): Promise<void> {
-    return this.#machine.reset()
+    return this.#machine.logins.reset()
   }
 
   status(): TokenStatus {

@@ -57,14 +57,17 @@ export interface TokenRecord {
    * Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions keep growing.
    *
    * @param seenVersion The highest version this owner has seen.
+   * @param login The login that the owner ends. A record of another login stays. Undefined: of whatever login.
+   * @returns The tokens of the other login that stays.
    */
-  clear(seenVersion: number): Promise<void>
+  clear(seenVersion: number, login?: number): Promise<StoredTokens | undefined>
   /**
    * Tells an owner of a login, without a claim, what has become of it. Changes nothing.
    *
+   * @param login The login that the owner has; undefined: it does not know the number.
    * @returns undefined if there is nothing that this owner has not seen.
    */
-  look?(seenVersion: number): Promise<Looked | undefined>
+  look?(seenVersion: number, login?: number): Promise<Looked | undefined>
   /** The manager no longer uses the record. */
   close?(): void
   /** Calls `onChange` when the record may have changed: a waiting owner then asks before its next poll. @returns stop */
@@ -88,6 +91,12 @@ export interface StoredTokens {
 /** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */
 export type NewTokens = Omit<StoredTokens, 'version' | 'login'>
 
+/** Whether these are the same tokens, or one of both is. */
+export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens): boolean {
+  const isSameAccess = accessToken !== '' && accessToken === one.accessToken
+  return isSameAccess || (refreshToken !== undefined && refreshToken === one.refreshToken)
+}
+
 /** What an owner asks for with a claim. */
 export interface ClaimTerms {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
@@ -98,7 +107,9 @@ export interface ClaimTerms {
   readonly overlaps?: boolean
   /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
   readonly needsLogin?: boolean
-  /** The owner logs out: no rest and no newer pair keeps it from the claim, only the exchange of another owner. */
+  /** The login that the owner has, if only a person can obtain. The owner neither presents nor changes the pair of another one. */
+  readonly login?: number | undefined
+  /** The owner logs out: no rest and no newer pair of its login keeps it from the claim, only the exchange of another owner. */
   readonly endsLogin?: boolean
   /** Whether an answer that another owner makes an exchange names that owner. */
   readonly namesOwner?: boolean
@@ -130,6 +141,8 @@ export interface GrantedClaim {
   readonly fence: number
   /** The version of the record when it granted the claim, with or without tokens. */
   readonly version: number
+  /** The number of the login in the record at that time; 0: none. Absent in a private record. */
+  readonly login?: number
   readonly tokens?: StoredTokens
   /** The stored refresh token may be presented: it is neither retired, nor in doubt for longer than the service's grace. */
   readonly presentable: boolean

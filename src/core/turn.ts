@@ -33,8 +33,8 @@ export class Turn {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async take(): Promise<Taken> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin } = this.#settings
-    const terms = { graceMs, needsLogin, breaksRest: this.#start.because === 'forced' }
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login } = this.#settings
+    const terms = { graceMs, needsLogin, login: login.number, breaksRest: this.#start.because === 'forced' }
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
@@ -51,8 +51,9 @@ export class Turn {
         throw new GaveUp(coolingError(claim.coolDown), claim.coolDown)
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
-        if (this.adopts(claim.tokens)) return claim
-        this.#settings.login.found(claim.tokens)
+        // Whoever began this renewal must not present the refresh token of somebody else.
+        if (this.adopts(claim.tokens) || (needsLogin && login.isOther(claim.tokens))) return claim
+        if (!this.#pauses.isHalted()) login.found(claim.tokens)
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
     }
   }

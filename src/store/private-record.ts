@@ -153,14 +153,14 @@ export function sharedOrPrivate(
       }
     },
 
-    clear(seenVersion) {
+    clear(...cleared) {
       unshared = undefined
       void own.clear(own.version)
-      return inTurn(() => shared.clear(seenVersion)).catch(rejected)
+      return inTurn(() => shared.clear(...cleared)).catch(rejected)
     },
 
     close: () => untold.close(),
-    look: (seenVersion) => shared.look(seenVersion),
+    look: (...asked) => shared.look(...asked),
     watch: (onChange) => settings.register.watch?.(onChange) ?? (() => undefined),
   }
 }

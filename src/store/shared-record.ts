@@ -134,12 +134,12 @@ export class SharedRecord implements TokenRecord {
     return (await this.#change(step)) ?? { ...tokens, version: seenVersion }
   }
 
-  clear(seenVersion: number) {
-    return this.#change((state, reading) => clear(state, seenVersion, reading))
+  clear(seenVersion: number, login?: number) {
+    return this.#change((state, reading) => clear(state, { seenVersion, login }, reading))
   }
 
-  look(seenVersion: number) {
-    return this.#change((state, reading) => look(state, seenVersion, reading))
+  look(seenVersion: number, login?: number) {
+    return this.#change((state, reading) => look(state, { seenVersion, login }, reading))
   }
 
   /** Notes in the record that this owner makes an exchange without it. */

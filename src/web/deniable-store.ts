@@ -58,14 +58,15 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, { clock, rep
     adopt: (...given) => record.adopt(...given).finally(judge),
     async clear(...given) {
       try {
-        await record.clear(...given)
+        return await record.clear(...given)
       } catch (error) {
         // If nothing was ever stored, there is nothing to forget.
         if (!judge() || access.hasWorked) throw error
+        return undefined
       }
     },
     close: () => record.close?.(),
-    look: (seenVersion) => record.look?.(seenVersion) ?? Promise.resolve(undefined),
+    look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange) ?? (() => undefined),
   }
 }

@@ -116,7 +116,7 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
     adopt: (...given) => record.adopt(...given),
     clear: (...given) => record.clear(...given),
     close: () => record.close?.(),
-    look: (seenVersion) => record.look?.(seenVersion) ?? Promise.resolve(undefined),
+    look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange) ?? (() => undefined),
   }
 }

@@ -8,6 +8,11 @@ function start({ needsLogin = true, isAlone = false } = {}) {
   const events = { emit: (_: string, change: unknown) => told.push(change) } as unknown as Events
   return { watch: new LoginWatch(events, needsLogin, isAlone), told }
 }
+/** Somebody logs in here; the fingerprint of `name` follows. */
+function logIn(watch: LoginWatch, name: string | undefined): void {
+  watch.began(name)
+  watch.named(name)
+}
 const REQUIRED = { login: 'required', account: 'unknown' }
 const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
 
@@ -19,7 +24,7 @@ describe('given what a manager knows of its login', () => {
 
   it('when the source can obtain, then there is no login to tell of', () => {
     const { watch, told } = start({ needsLogin: false, isAlone: true })
-    watch.began('alice')
+    logIn(watch, 'alice')
     watch.end('access-1')
     watch.required('refused', 'here')
     expect([watch.status, told, watch.isPast('access-1')]).toEqual([{}, [], false])
@@ -27,12 +32,12 @@ describe('given what a manager knows of its login', () => {
 
   it('when a person logs in, out and in again, then each change is told once, with the account as far as it is known', () => {
     const { watch, told } = start()
-    watch.began('alice')
+    logIn(watch, 'alice')
     expect(watch.status).toEqual({ login: 'present' })
     watch.required('logged-out', 'here')
     watch.required('refused', 'elsewhere')
     expect(watch.status).toEqual({ login: 'required', loginReason: 'refused' })
-    for (const subject of ['alice', 'bob', undefined, 'bob']) watch.began(subject)
+    for (const subject of ['alice', 'bob', undefined, 'bob']) logIn(watch, subject)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'logged-out' },
@@ -42,41 +47,54 @@ describe('given what a manager knows of its login', () => {
 
   it('when its tokens are renewed, then the person stays, and a refresh that names nobody changes nothing', () => {
     const { watch, told } = start()
+    logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'alice' }, false)
     watch.seen({ login: 1 }, false)
-    expect([watch.isSame('alice'), watch.isSame('bob'), watch.isSame(undefined)]).toEqual([true, false, false])
-    watch.seen({ login: 1, subject: 'alice-renamed' }, false)
-    expect(watch.isSame('alice-renamed')).toBe(true)
+    expect([watch.isNamed('alice'), watch.isNamed('bob'), watch.isNamed(undefined)]).toEqual([true, false, false])
     watch.required('refused', 'here')
-    expect(watch.isSame('alice-renamed')).toBe(false)
+    expect(watch.isNamed('alice')).toBe(false)
     expect(told).toEqual([
-      { login: 'present', by: 'elsewhere', account: 'unknown' },
+      { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'refused' },
     ])
   })
 
+  it('when the record names another person, then the name that was given here says nothing any more', () => {
+    const { watch, told } = start()
+    logIn(watch, 'alice')
+    watch.seen({ login: 1, subject: 'bob' }, true)
+    expect([watch.isNamed('alice'), watch.isNamed('bob')]).toEqual([false, false])
+    watch.seen({ login: 1, subject: 'bob-renamed' }, false)
+    watch.seen({ login: 2, subject: 'bob-renamed' }, true)
+    watch.seen({ login: 3 }, true)
+    watch.seen({ login: 4, subject: 'bob-renamed' }, true)
+    expect(told.slice(1)).toEqual(
+      ['other', 'same', 'unknown', 'unknown'].map((account) => ({ login: 'present', by: 'elsewhere', account })),
+    )
+  })
+
   it('when nobody is known, then tokens without a person belong to nobody whom the manager knows', () => {
     const { watch } = start()
-    watch.began(undefined)
-    expect(watch.isSame(undefined)).toBe(false)
+    logIn(watch, undefined)
+    expect(watch.isNamed(undefined)).toBe(false)
   })
 })
 
 describe('given tokens of the record, when they may belong to another login (R10)', () => {
-  it('then a higher number means another one; the same, a lower one and none do not', () => {
+  it('then another number means another one, also a lower one after a loss (F272); the same and none do not', () => {
     const { watch } = start()
     expect(watch.isOther({ login: 5 })).toBe(false)
     watch.know({ login: 5 })
     watch.know({})
     expect([6, 5, 4, undefined].map((login) => watch.isOther(of(login === undefined ? {} : { login })))).toEqual([
-      ...[true, false, false, false],
+      ...[true, false, true, false],
     ])
   })
 
   it('then before the record has told the number of the own login, only the person tells', () => {
     const { watch } = start()
     watch.know({ login: 5 })
-    watch.began('alice')
+    logIn(watch, 'alice')
     expect([
       watch.isOther({ login: 4, subject: 'bob' }),
       watch.isOther({ login: 4 }),
@@ -86,8 +104,10 @@ describe('given tokens of the record, when they may belong to another login (R10
     ]).toEqual([true, true, false, false])
     watch.know({})
     expect(watch.isOther({ login: 4 })).toBe(true)
-    watch.know({ login: 6 })
-    expect(watch.isOther({ login: 4 })).toBe(false)
+    watch.know({ login: 6 }, false)
+    expect([watch.number, watch.last, watch.isOther({ login: 6 })]).toEqual([undefined, 6, true])
+    watch.know({ login: 7 })
+    expect([watch.number, watch.last, watch.isOther({ login: 7 })]).toEqual([7, 7, false])
   })
 })
 
@@ -108,7 +128,7 @@ describe('given a login that ends', () => {
   it('then the first word about where it ended counts, until the next login; alone it ended here', () => {
     const { watch } = start()
     expect([watch.ended('here'), watch.ended('elsewhere')]).toEqual(['here', 'here'])
-    watch.began('alice')
+    logIn(watch, 'alice')
     expect(watch.ended('elsewhere')).toBe('elsewhere')
     watch.seen({ login: 1 }, true)
     expect(watch.ended('here')).toBe('here')

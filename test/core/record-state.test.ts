@@ -48,7 +48,7 @@ class World {
   }
 
   clear(seenVersion = 0): void {
-    this.#after(clear(this.state, seenVersion, this))
+    this.#after(clear(this.state, { seenVersion }, this))
   }
 
   /** A world with pair 1, which `a` obtained 10 s ago. */
@@ -214,9 +214,9 @@ describe('given a login that is stored after the record was lost', () => {
 
 describe('given a login whose step had no answer, and is about to be repeated', () => {
   const loginAt = NOW - 5_000
-  const atLogin = clear(undefined, 0, { now: loginAt }).state
-  const later = clear(undefined, 0, { now: NOW }).state
-  const earlier = clear(undefined, 0, { now: loginAt - 1 }).state
+  const atLogin = clear(undefined, { seenVersion: 0 }, { now: loginAt }).state
+  const later = clear(undefined, { seenVersion: 0 }, { now: NOW }).state
+  const earlier = clear(undefined, { seenVersion: 0 }, { now: loginAt - 1 }).state
 
   it.each<[string, boolean, RecordState | undefined, RecordState | undefined]>([
     ['the record has this login', true, atLogin, atLogin],
