@@ -3,7 +3,7 @@ import type { Events, TokenEvents } from './events.ts'
 import type { StoredTokens } from './token-store.ts'
 
 type LoginChange = TokenEvents['loginChanged']
-type LoginTokens = Pick<StoredTokens, 'login' | 'subject'>
+type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
 /** A request that began so many logins ago has ended. */
 const MOST_PAST = 8
@@ -16,6 +16,8 @@ export class LoginWatch {
   #number: number | undefined
   /** The record has not told the number of this login. Until then another number is that of another login. */
   #isUntold = false
+  /** A record with this id holds this login, whatever its number. */
+  #id: string | undefined
   /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
   #subject: string | undefined
   #login: LoginChange['login'] | undefined
@@ -49,7 +51,8 @@ export class LoginWatch {
   }
 
   /** Whether tokens of the record belong to another login than the one that the manager knows. Numbers only grow. Tokens of no number are private. */
-  isOther({ login = 0, subject }: LoginTokens): boolean {
+  isOther({ login = 0, loginId, subject }: LoginTokens): boolean {
+    if (loginId !== undefined && loginId === this.#id) return false
     if (this.#isUntold) return login > 0 && !this.isSame(subject)
     return this.#number !== undefined && login > this.#number
   }
@@ -66,14 +69,16 @@ export class LoginWatch {
   }
 
   /** Somebody has logged in through `adopt()`. */
-  began(subject: string | undefined): void {
+  began(subject: string | undefined, loginId?: string): void {
     this.#isUntold = true
+    this.#id = loginId
     this.#present('here', subject)
   }
 
   /** The record knows the login of this manager under this number. */
-  know({ login = 0 }: LoginTokens): void {
+  know({ login = 0, loginId }: LoginTokens): void {
     this.#number = Math.max(login, this.#number ?? 0)
+    this.#id = loginId ?? this.#id
     if (login > 0) this.#isUntold = false
   }
 

@@ -1,5 +1,6 @@
 import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
+import { randomHex } from './hex.ts'
 import { endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
@@ -49,12 +50,13 @@ export class Logins {
     if (this.#loggedOut) await this.#loggedOut
     const host = this.#host
     host.checkOpen()
-    const tokens = newTokens(grant, events, 0, subject)
+    const loginId = randomHex()
+    const tokens = { ...newTokens(grant, events, 0, subject), loginId }
     if (memory.current && !login.isSame(subject)) this.#end('logged-out')
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
-    login.began(subject)
+    login.began(subject, loginId)
     host.use({ ...tokens, version: memory.seenVersion })
     const stored = await record.adopt(memory.seenVersion, tokens)
     memory.seenVersion = Math.max(stored.version, memory.seenVersion)
