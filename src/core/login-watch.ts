@@ -3,7 +3,7 @@ import type { Events, TokenEvents } from './events.ts'
 import type { StoredTokens } from './token-store.ts'
 
 type LoginChange = TokenEvents['loginChanged']
-type LoginTokens = Pick<StoredTokens, 'login' | 'subject'>
+type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
 /** A request that began so many logins ago has ended. */
 const MOST_PAST = 8
@@ -16,6 +16,8 @@ export class LoginWatch {
   #number: number | undefined
   /** The record has not told the number of this login. Until then another number is that of another login. */
   #isUntold = false
+  /** A record with this id holds this login, whatever its number. */
+  #id: string | undefined
   /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
   #subject: string | undefined
   /** The name behind `#subject`, if it was given here: a fingerprint takes its time. */
@@ -61,8 +63,8 @@ export class LoginWatch {
   }
 
   /** Whether tokens of the record belong to another login than the one that the manager knows. Tokens of no number are private. */
-  isOther({ login = 0, subject }: LoginTokens): boolean {
-    if (login === 0) return false
+  isOther({ login = 0, loginId, subject }: LoginTokens): boolean {
+    if (login === 0 || (loginId !== undefined && loginId === this.#id)) return false
     if (!this.#isUntold) return this.#number !== undefined && login !== this.#number
     return this.#login === 'required' || subject === undefined || subject !== this.#subject
   }
@@ -79,8 +81,9 @@ export class LoginWatch {
   }
 
   /** Somebody has logged in through `adopt()`. */
-  began(name: string | undefined): void {
+  began(name: string | undefined, loginId?: string): void {
     this.#isUntold = true
+    this.#id = loginId
     this.#name = name
     this.#present()
   }
@@ -93,10 +96,12 @@ export class LoginWatch {
   }
 
   /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
-  know({ login = 0 }: LoginTokens, isOwn = true): void {
+  know({ login = 0, loginId }: LoginTokens, isOwn = true): void {
     if (login === 0) return
     this.#number = login
-    if (isOwn) this.#isUntold = false
+    if (!isOwn) return
+    this.#id = loginId ?? this.#id
+    this.#isUntold = false
   }
 
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */

@@ -1,6 +1,7 @@
 import type { IsLast } from './acts.ts'
 import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
+import { randomHex } from './hex.ts'
 import { clearRecord, endInRecord, revoked } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
@@ -49,20 +50,21 @@ export class Logins {
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
+    const loginId = randomHex()
     const beganAt = tokenClock.now()
-    const stored = acts.begin((isLast) => this.#store(grant, beganAt, isLast))
-    login.began(grant.subject)
+    const stored = acts.begin((isLast) => this.#store(grant, loginId, beganAt, isLast))
+    login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.named(undefined)
     host.use({ ...newTokens(grant, events), version: memory.seenVersion })
     await stored
   }
 
   /** Stores the tokens of a login. */
-  async #store(grant: Readonly<TokenGrant>, beganAt: number, isLast: IsLast): Promise<void> {
+  async #store(grant: Readonly<TokenGrant>, loginId: string, beganAt: number, isLast: IsLast): Promise<void> {
     const { events, login, memory, record, source, tokenClock } = this.#settings
     const subject = await subjectOf(source, grant)
     if (subject !== undefined && isLast()) login.named(subject)
-    const tokens = newTokens(grant, events, tokenClock.now() - beganAt, subject)
+    const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt, subject), loginId }
     const stored = await record.adopt(memory.seenVersion, tokens)
     memory.seenVersion = Math.max(stored.version, memory.seenVersion)
     login.know(stored, isLast())

@@ -16,6 +16,8 @@ export interface RecordState {
   readonly login: number
   /** The fingerprint of the person who logged in last, if it is known. It outlives a logout. */
   readonly subject?: string | undefined
+  /** Random, of the login that was adopted last: the manager that adopted it knows it as its own, even if it never heard its number. */
+  readonly loginId?: string | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined

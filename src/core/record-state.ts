@@ -119,7 +119,7 @@ export function accept(
 function settled(
   state: RecordState,
   { fence, version, login = 0 }: Fenced,
-  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject }: NewTokens,
+  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject, loginId }: NewTokens,
   now: number,
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
@@ -143,6 +143,7 @@ function settled(
     login: Math.max(state.login, login),
     overlaps: isContested,
     subject: subject ?? state.subject,
+    loginId: loginId ?? state.loginId,
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,
@@ -251,18 +252,6 @@ export function adopt(
   // The person who logged in before is not the owner of these tokens.
   const state = { ...empty, version, fence, login, subject: undefined }
   return settled(state, { version, fence }, tokens, reading.now)
-}
-
-/**
- * Whether the record tells of a login or a logout that came later, or of this login itself: both raise `clearedFence` at least to the clock of the
- * register. Then this login is not stored again.
- *
- * @param earlier The `clearedFence` that this login has written, or would have written. Undefined: it could not read the record.
- * @param loginAt The instant of the login by the clock of the register, ms.
- */
-export function isOvertaken(stored: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
-  const { clearedFence } = stored ?? EMPTY
-  return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
 }
 
 /** What has become of a login, for an owner that makes no claim. */

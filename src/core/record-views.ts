@@ -35,12 +35,13 @@ export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | 
   return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
 }
 
-export function tokensIn({ version, login, subject }: RecordState, pair: Pair, now: number): StoredTokens {
+export function tokensIn({ version, login, subject, loginId }: RecordState, pair: Pair, now: number): StoredTokens {
   const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs } = pair
   return {
     version,
     ...(login > 0 && { login }),
     ...(subject !== undefined && { subject }),
+    ...(loginId !== undefined && { loginId }),
     accessToken,
     accessLifetimeMs,
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),

@@ -86,6 +86,8 @@ export interface StoredTokens {
   readonly login?: number
   /** The fingerprint of the person who logged in. */
   readonly subject?: string
+  /** Random: made for each login that is adopted, and kept by its renewals. */
+  readonly loginId?: string
 }
 
 /** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */

@@ -80,16 +80,25 @@ export function sharedOrPrivate(
     return stored
   }
 
-  /** Repeats the step whose answer is missing. If the store had executed it, or something later, nothing changes. */
-  async function share(seenVersion: number): Promise<void> {
+  /**
+   * Repeats the step whose answer is missing. If the store had executed it, or something later, nothing changes.
+   *
+   * @returns The highest version that this owner has seen then.
+   */
+  async function share(seenVersion: number): Promise<number> {
     const before = unshared
-    if (!before) return
+    if (!before) return seenVersion
     const { claim, loginAt } = before
     const tokens = agedSince(before)
-    if (claim) await confirmed(before, () => shared.accept(claim, tokens))
-    else await confirmed(before, () => shared.adopt(seenVersion, tokens, tokenClock.now() - loginAt))
+    if (claim) {
+      await confirmed(before, () => shared.accept(claim, tokens))
+      return seenVersion
+    }
+    const step = () => shared.adopt(seenVersion, tokens, tokenClock.now() - loginAt)
+    const { version } = await confirmed(before, step)
     // The private record has the tokens of a login, too. From now on other owners may present their refresh token.
-    if (!claim && !unshared) await own.clear(own.version)
+    if (!unshared) await own.clear(own.version)
+    return version
   }
 
   return {
@@ -99,9 +108,9 @@ export function sharedOrPrivate(
         reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
       isReadable = false
       try {
-        await inTurn(() => share(seenVersion))
+        const sharedVersion = await inTurn(() => share(seenVersion))
         const { owed } = untold
-        const answer = await shared.claim(owner, seenVersion, ttlMs, { ...terms, overlaps: owed > 0 })
+        const answer = await shared.claim(owner, sharedVersion, ttlMs, { ...terms, overlaps: owed > 0 })
         if (answer.kind === 'granted') untold.know(owed)
         return answer
       } catch (thrown) {
@@ -125,7 +134,14 @@ export function sharedOrPrivate(
         // Noted again: if others renewed twice while this exchange was in flight, the first note is gone.
         if (!isForeign) untold.owe()
         const stored = await own.accept(claim, tokens)
-        if (unshared && !unshared.claim) unshared = { ...asOfNow(tokens), loginAt: unshared.loginAt }
+        // Whose login it is, the answer of an exchange does not tell.
+        const { subject, loginId } = stored
+        const ofLogin = {
+          ...tokens,
+          ...(subject !== undefined && { subject }),
+          ...(loginId !== undefined && { loginId }),
+        }
+        if (unshared && !unshared.claim) unshared = { ...asOfNow(ofLogin), loginAt: unshared.loginAt }
         return asSeen(stored)
       }
       const brought = (unshared = asOfNow(tokens, claim))

@@ -133,6 +133,7 @@ const isRecordState = shape<RecordState>({
   overlaps: flag,
   login: counter,
   subject: optional(text),
+  loginId: optional(text),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
   claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),

@@ -1,7 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
-import { accept, adopt, claim, clear, isOvertaken, keptMs, look, overlap, release } from '../core/record-state.ts'
+import { accept, adopt, claim, clear, keptMs, look, overlap, release } from '../core/record-state.ts'
+import { adoptAgain, isOvertaken } from '../core/repeated-adoption.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
@@ -60,6 +61,8 @@ interface How<Answer> {
 
 /** Each failed attempt means that another owner's succeeded. */
 const MAX_ATTEMPTS = 16
+/** A step that serves nobody while it waits, or that nobody can repeat, may take so many times `commandTimeoutMs`. */
+const PATIENCE = 4
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** A hundred years. Databases refuse longer times, and the end of a stop is Infinity. */
 const LONGEST_MS = 36_525 * DAY_MS
@@ -79,7 +82,7 @@ export class SharedRecord implements TokenRecord {
   #known: Known | undefined
   #isEpochUnknown = false
   /** The last adoption, whether or not it was executed, and the fence up to which it clears: that stays in the record until the next one. */
-  #adopted: { readonly accessToken: string; readonly clearedFence: number | undefined } | undefined
+  #adopted: { readonly loginId: string | undefined; readonly clearedFence: number | undefined } | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
@@ -93,7 +96,7 @@ export class SharedRecord implements TokenRecord {
   async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
     const sentAt = this.#tokenClock.now()
     // An owner without a token can wait longer: nobody is served meanwhile.
-    const patience = seenVersion === 0 ? 4 : 1
+    const patience = seenVersion === 0 ? PATIENCE : 1
     const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
     const giveBack = (answer: ClaimAnswer) => {
@@ -123,19 +126,23 @@ export class SharedRecord implements TokenRecord {
   /** @param sinceMs How long ago the login was, if this repeats a step whose answer is missing. A logout or a login that came later stays. */
   async adopt(seenVersion: number, tokens: NewTokens, sinceMs?: number): Promise<StoredTokens> {
     const sentAt = this.#tokenClock.now()
-    const { accessToken } = tokens
-    const earlier = this.#adopted?.accessToken === accessToken ? this.#adopted.clearedFence : undefined
+    const { loginId } = tokens
+    const earlier = this.#adopted?.loginId === loginId ? this.#adopted?.clearedFence : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
-      if (sinceMs !== undefined && isOvertaken(state, earlier, reading.now - sinceMs)) return { answer: undefined }
-      const change = adopt(state, seenVersion, aged(tokens, this.#tokenClock.now() - sentAt), reading)
-      this.#adopted = { accessToken, clearedFence: change.state?.clearedFence }
+      const brought = aged(tokens, this.#tokenClock.now() - sentAt)
+      const change =
+        sinceMs === undefined
+          ? adopt(state, seenVersion, brought, reading)
+          : adoptAgain(state, seenVersion, brought, reading, isOvertaken(state, earlier, reading.now - sinceMs))
+      if (change.state) this.#adopted = { loginId, clearedFence: change.state.clearedFence }
       return change
     }
-    return (await this.#change(step)) ?? { ...tokens, version: seenVersion }
+    return (await this.#change(step, { patience: PATIENCE })) ?? { ...tokens, version: seenVersion }
   }
 
   clear(seenVersion: number, login?: number) {
-    return this.#change((state, reading) => clear(state, { seenVersion, login }, reading))
+    const step: Step<StoredTokens | undefined> = (state, reading) => clear(state, { seenVersion, login }, reading)
+    return this.#change(step, { patience: PATIENCE })
   }
 
   look(seenVersion: number, login?: number) {

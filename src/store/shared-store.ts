@@ -18,7 +18,10 @@ export interface SharedStoreOptions {
    * readable, and reports one anomaly.
    */
   encryptionKeys?: readonly EncryptionKey[] | undefined
-  /** Longest wait for one step of the register, ms. Default 250; four times this for the first claim of an owner without a token. */
+  /**
+   * Longest wait for one step of the register, ms. Default 250. Four times this for the first claim of an owner without a token, for a login and for a
+   * logout.
+   */
   commandTimeoutMs?: number | undefined
   /** While the store is down: `private`: each process obtains its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`. */
   onUnavailable?: 'private' | 'fail' | undefined

@@ -143,7 +143,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     const { clock, here, there, answers } = fleet()
     answers(false)
     const adopted = here.tokens.adopt(GRANT)
-    await clock.advance(250)
+    await clock.advance(1_000)
     await adopted
     answers(true)
     await there.tokens.renew()
@@ -157,7 +157,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     const { clock, here, breakDown, answers } = fleet()
     answers(false)
     const adopted = here.tokens.adopt(GRANT)
-    await clock.advance(250)
+    await clock.advance(1_000)
     await adopted
     answers(true)
     breakDown(true)

@@ -79,7 +79,7 @@ describe('given a store that has fallen silent', () => {
     register.isSilent = true
     const ask = () => Promise.all(fleet.map(({ tokens }) => outcome(tokens.reset())))
     const asked = ask()
-    await clock.advance(250)
+    await clock.advance(1_000)
     await asked
     expect(register.sent).toBe(20)
     expect(await ask()).toContainEqual(
@@ -88,7 +88,7 @@ describe('given a store that has fallen silent', () => {
     expect(register.sent).toBe(20)
     for (let second = 1; second <= 8; second += 1) {
       const again = ask()
-      await clock.advance(1_250)
+      await clock.advance(2_000)
       await again
       expect(register.sent).toBeLessThanOrEqual(20 + 4 * second)
     }
@@ -100,7 +100,7 @@ describe('given a store that has fallen silent', () => {
     const [{ tokens }] = fleet as [(typeof fleet)[0]]
     register.isSilent = true
     const first = outcome(tokens.reset())
-    await clock.advance(250)
+    await clock.advance(1_000)
     expect(await first).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     register.isSilent = false
     const second = outcome(tokens.reset())

@@ -5,8 +5,8 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
 import { settle } from '../support/watched-clock.ts'
 
-const LOGIN: NewTokens = { ...TOKENS, accessLifetimeMs: 600_000, accessRemainingMs: 600_000 }
-const LATER: NewTokens = { ...LOGIN, accessToken: 'access-2', refreshToken: 'refresh-2' }
+const LOGIN: NewTokens = { ...TOKENS, accessLifetimeMs: 600_000, accessRemainingMs: 600_000, loginId: '1' }
+const LATER: NewTokens = { ...LOGIN, accessToken: 'access-2', refreshToken: 'refresh-2', loginId: '2' }
 
 /** A register that can be away, or keep its answers until it is told to give them. */
 class Register extends MemoryRegister {
@@ -79,7 +79,7 @@ describe('given a login while the store is away', () => {
     register.gate = new Promise(() => undefined)
     const adopted = here.adopt(0, LOGIN)
     const cleared = here.clear(0).catch(() => undefined)
-    await clock.advance(1_000)
+    await clock.advance(2_000)
     await Promise.all([adopted, cleared])
     register.isAway = true
     expect((await claim()).tokens).toBeUndefined()

@@ -1,0 +1,37 @@
+import type { Change, Reading, RecordState } from './record-shape.ts'
+import { adopt } from './record-state.ts'
+import { tokensIn } from './record-views.ts'
+import type { NewTokens, StoredTokens } from './token-store.ts'
+
+/**
+ * Whether the record tells of a login or a logout that came later, or of this login itself: both raise `clearedFence` at least to the clock of the
+ * register. Then this login is not stored again.
+ *
+ * @param earlier The `clearedFence` that this login has written, or would have written. Undefined: it could not read the record.
+ * @param loginAt The instant of the login by the clock of the register, ms.
+ */
+export function isOvertaken(stored: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
+  const clearedFence = stored?.clearedFence ?? 0
+  return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
+}
+
+/**
+ * Stores a login again, because the first time had no answer. What other owners have made of the login since stays.
+ *
+ * @param tokens Those of the login, or newer ones that this owner got without the record.
+ * @returns The stored tokens if they are these, else undefined.
+ */
+export function adoptAgain(
+  stored: RecordState | undefined,
+  seenVersion: number,
+  tokens: NewTokens,
+  reading: Reading,
+  wasOvertaken: boolean,
+): Change<StoredTokens | undefined> {
+  const { clearedFence = 0, loginId, pair } = stored ?? {}
+  if (!stored || !pair || loginId === undefined || loginId !== tokens.loginId)
+    return wasOvertaken ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading)
+  if (pair.accessToken === tokens.accessToken) return { answer: tokensIn(stored, pair, reading.now) }
+  // If the pair is still that of the login, only this owner has renewed it.
+  return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading) : { answer: undefined }
+}

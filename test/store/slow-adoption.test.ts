@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals'
+import type { ManagerInternals } from '../../src/core/manager-internals.ts'
+import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
+import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  constructor() {
+    super({ pairs: true })
+  }
+}
+
+const GRANT = { accessToken: 'adopted', accessLifetimeMs: 60_000, refreshToken: 'theirs' }
+const BOB = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'of bob' }
+const BEGAN_HERE = { login: 'present', by: 'here', account: 'unknown' }
+
+/** What becomes of a step. `execute` runs the step of the register. */
+type Hiccup = (execute: () => Promise<unknown>, clock: ManualClock) => Promise<unknown>
+const after = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms))
+const never = () => new Promise<never>(() => undefined)
+const late =
+  (ms: number): Hiccup =>
+  (execute, clock) =>
+    after(clock, ms).then(execute)
+const answerLost: Hiccup = (execute) => execute().then(never)
+const rejected: Hiccup = () => Promise.reject(new Error('cut'))
+
+/** A register that answers after `latencyMs`, and meets one hiccup. */
+class Hiccuping implements TokenRegister {
+  readonly kind = 'hiccuping'
+  readonly inner: MemoryRegister
+  readonly #clock: ManualClock
+  #next: { readonly step: 'read' | 'replace'; readonly hiccup: Hiccup } | undefined
+  isDown = false
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+    this.inner = new MemoryRegister(clock)
+  }
+
+  /** The next step of this kind meets the hiccup. */
+  meet(step: 'read' | 'replace', hiccup: Hiccup): void {
+    this.#next = { step, hiccup }
+  }
+
+  read(...given: Parameters<TokenRegister['read']>): ReturnType<TokenRegister['read']> {
+    return this.#pass('read', () => this.inner.read(...given))
+  }
+
+  replace(...given: Parameters<TokenRegister['replace']>): Promise<boolean> {
+    return this.#pass('replace', () => this.inner.replace(...given))
+  }
+
+  async #pass<Value>(step: 'read' | 'replace', execute: () => Promise<Value>): Promise<Value> {
+    if (this.isDown) throw new Error('down')
+    if (this.#next?.step !== step) return after(this.#clock, 5).then(execute)
+    const { hiccup } = this.#next
+    this.#next = undefined
+    return (await hiccup(execute, this.#clock)) as Value
+  }
+}
+
+function start(options: SharedStoreOptions = {}) {
+  const clock = manualClock()
+  const register = new Hiccuping(clock)
+  const owner = () =>
+    manage(
+      new LoginSource(),
+      { store: sharedStore(register, options), storeKey: 'a', renewal: { keepWarm: 'never' } },
+      clock,
+    )
+  const [here, there] = [owner(), owner()]
+  /** Lets a promise end, with the time that it takes. */
+  const ended = async <Value>(promise: Promise<Value>, ms = 5_000) => {
+    const told = outcome(promise)
+    await clock.advance(ms)
+    return told
+  }
+  return { clock, register, here, there, ended }
+}
+
+const internals = ({ tokens }: ReturnType<typeof manage>) =>
+  Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals
+const presentedBy = ({ source }: ReturnType<typeof manage>) => source.calls.map(({ refreshToken }) => refreshToken)
+
+const HICCUPS: [string, 'read' | 'replace', Hiccup][] = [
+  ['a read is answered late', 'read', late(1_100)],
+  ['the answer of a read is lost', 'read', answerLost],
+  ['a replace is executed late', 'replace', late(3_000)],
+  ['a replace is executed, and its answer is lost', 'replace', answerLost],
+  ['a replace is lost', 'replace', never],
+  ['a replace is rejected', 'replace', rejected],
+]
+
+describe.each(['private', 'fail'] as const)(
+  'given a login that meets one hiccup of the store (%s)',
+  (onUnavailable) => {
+    it.each(HICCUPS)(
+      'when %s, and nobody asks until the access token has ended, then the login goes on as its own (F273)',
+      async (_, step, hiccup) => {
+        const { clock, register, here, ended } = start({ onUnavailable })
+        register.meet(step, hiccup)
+        const adopted = await ended(here.tokens.adopt(GRANT))
+        expect(adopted).toEqual(
+          onUnavailable === 'private' ? undefined : expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' }),
+        )
+        await clock.advance(60_000)
+        expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
+        expect(presentedBy(here)).toEqual(['theirs'])
+        expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+      },
+    )
+
+    it.each([
+      ['read', 999],
+      ['replace', 999],
+    ] as const)('when a %s is answered after %d ms, then that is in time (F273)', async (step, ms) => {
+      const { register, here, there, ended } = start({ onUnavailable })
+      register.meet(step, late(ms))
+      expect(await ended(here.tokens.adopt(GRANT))).toBeUndefined()
+      expect(here.told.storeUnavailable).toEqual([])
+      expect(await ended(there.tokens.getAccessToken())).toBe('adopted')
+      register.meet(step, late(ms))
+      expect(await ended(here.tokens.reset())).toBeUndefined()
+    })
+
+    it('when another process has renewed it since, then it is known all the same (F273)', async () => {
+      const { clock, register, here, there, ended } = start({ onUnavailable })
+      register.meet('replace', answerLost)
+      await ended(here.tokens.adopt(GRANT))
+      await clock.advance(60_000)
+      expect(await ended(there.tokens.getAccessToken())).toBe('access-1')
+      await clock.advance(60_000)
+      expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
+      expect(presentedBy(here)).toEqual(['refresh-1'])
+      expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+    })
+
+    it('when another process has renewed it since, and the manager looks, then it hears of no other login (F273)', async () => {
+      const { clock, register, here, there, ended } = start({ onUnavailable })
+      register.meet('replace', answerLost)
+      await ended(here.tokens.adopt(GRANT))
+      await clock.advance(60_000)
+      await ended(there.tokens.getAccessToken())
+      const stop = internals(here).followLogin!()
+      await clock.advance(1_000)
+      stop()
+      expect(here.tokens.peekAccessToken()).toBe('access-1')
+      expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+    })
+
+    it('when somebody else logs in at the same instant, and that login is stored and renewed, then it is that of somebody else', async () => {
+      const { clock, register, here, there, ended } = start({ onUnavailable })
+      register.meet('replace', never)
+      await Promise.all([ended(here.tokens.adopt(GRANT)), outcome(there.tokens.adopt(BOB))])
+      await clock.advance(60_000)
+      expect(await ended(there.tokens.getAccessToken())).toBe('access-1')
+      expect(presentedBy(there)).toEqual(['of bob'])
+      expect(await ended(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      expect(here.told.loginChanged).toEqual([BEGAN_HERE, { login: 'present', by: 'elsewhere', account: 'unknown' }])
+    })
+  },
+)
+
+describe('given a login whose answer of the store is lost', () => {
+  it('when it is renewed without the store, then the store gets the new pair, and nobody presents the old one again', async () => {
+    const { clock, register, here, there, ended } = start()
+    register.meet('replace', answerLost)
+    await ended(here.tokens.adopt(GRANT))
+    register.isDown = true
+    await clock.advance(60_000)
+    expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
+    register.isDown = false
+    await clock.advance(60_000)
+    expect(await ended(here.tokens.getAccessToken())).toBe('access-2')
+    await clock.advance(60_000)
+    await ended(there.tokens.getAccessToken())
+    expect([...presentedBy(here), ...presentedBy(there)]).toEqual(['theirs', 'refresh-1', 'refresh-2'])
+    expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+  })
+})
