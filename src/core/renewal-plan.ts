@@ -165,6 +165,8 @@ export interface Judgement {
   readonly suspicion: Suspicion | undefined
   /** Another owner has a newer pair. */
   readonly isNewer: boolean
+  /** The renewal may make no further call. */
+  readonly isLast: boolean
   /** Renewals in a row that gave up, this one included. */
   readonly failures: number
   /** The API has refused the old access token. */
@@ -174,12 +176,12 @@ export interface Judgement {
 /** What follows a refused refresh token, once the store has answered. */
 export function planAfterRefusal(
   plan: Plan,
-  { suspicion, isNewer, failures, isRefused }: Judgement,
+  { suspicion, isNewer, isLast, failures, isRefused }: Judgement,
   { onSuspicious, needsLogin }: { readonly onSuspicious: 'obtain' | 'stop'; readonly needsLogin: boolean },
 ): Plan {
   if (suspicion && onSuspicious === 'stop') return planToStop(plan, failures)
   if (!needsLogin) return plan
-  if (isNewer) return { ...plan, next: { kind: 'retry', ms: 0 } }
+  if (isNewer) return isLast ? plan : { ...plan, next: { kind: 'retry', ms: 0 } }
   const error = loginRequired(reasonOf(suspicion), plan.error)
   return { ...plan, error, next: { ...coolDownOf(error, Infinity, failures), ...(isRefused && { drops: true }) } }
 }

@@ -193,19 +193,20 @@ export class Renewal {
     const newer = answer?.newer
     // After a reset, `owesObtain` would apply to tokens that were adopted since.
     if (plan.obtains && !newer && !this.#pauses.isHalted('outdated')) memory.owesObtain = true
-    if (newer && !this.#pauses.isHalted() && this.#turn.adopts(newer)) return this.#adopted(newer, call.attempt)
+    if (newer && !this.#pauses.isHalted() && this.#turn.adopts(newer, this.#isLast(call)))
+      return this.#adopted(newer, call.attempt)
     const last = plan.judged ? await this.#judged(call, plan, answer, refusedAfterMs) : plan
     this.#pauses.check()
     return this.#perform(last, call.attempt)
   }
 
+  #isLast({ attempt }: Call): boolean {
+    return attempt >= this.#settings.retry.maxAttempts
+  }
+
   /** Reports a refused refresh token, and tells the store what the refusal means for all owners. */
-  async #judged(
-    { claim, refreshToken = '' }: Call,
-    plan: Plan,
-    answer: ReleaseAnswer | undefined,
-    refusedAfterMs: number,
-  ): Promise<Plan> {
+  async #judged(call: Call, plan: Plan, answer: ReleaseAnswer | undefined, refusedAfterMs: number): Promise<Plan> {
+    const { claim, refreshToken = '' } = call
     const { memory, suspicions, needsLogin } = this.#settings
     const isNewer = answer?.newer !== undefined
     const met5xx = needsLogin && memory.met5xx === refreshToken
@@ -214,7 +215,8 @@ export class Renewal {
     const suspicion = isNewer || this.#pauses.isHalted('outdated') ? undefined : suspicionOf(refusal)
     if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
     const { isRefused } = this.#served
-    const last = planAfterRefusal(plan, { suspicion, isNewer, failures: this.#failures, isRefused }, this.#settings)
+    const judgement = { suspicion, isNewer, isLast: this.#isLast(call), failures: this.#failures, isRefused }
+    const last = planAfterRefusal(plan, judgement, this.#settings)
     const rest = last.next.kind === 'cool-down' ? last.next : undefined
     if (rest || this.#pauses.isHalted()) await this.#release(claim, 'dead', rest)
     return last

@@ -58,13 +58,15 @@ export class Turn {
     }
   }
 
-  /** Whether tokens of another owner will do. */
-  adopts(tokens: StoredTokens): boolean {
+  /** Whether tokens of another owner will do. @param isLast The renewal cannot make the call that a caller asked for. */
+  adopts(tokens: StoredTokens, isLast = false): boolean {
     const { because } = this.#start
     const { current } = this.#settings.memory
     // The store may hold the very token that the API refuses: a step of this owner had no answer, and was executed.
     const isRefused = because === 'refused' && current?.stored.accessToken === tokens.accessToken
-    return because !== 'forced' && !isRefused && new HeldToken(tokens, this.#settings, 0).freshness !== 'expired'
+    return (
+      (because !== 'forced' || isLast) && !isRefused && new HeldToken(tokens, this.#settings, 0).freshness !== 'expired'
+    )
   }
 
   /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */

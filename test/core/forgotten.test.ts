@@ -1,26 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
-import { memoryStore } from '../../src/index.ts'
 import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
-
-/** A store in memory, but for the steps that `steps` replaces. */
-function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>): OpenableStore {
-  const store = memoryStore() as OpenableStore
-  return {
-    kind: store.kind,
-    open(...where) {
-      const record = store.open(...where)
-      return {
-        claim: (...args) => record.claim(...args),
-        accept: (...args) => record.accept(...args),
-        release: (...args) => record.release(...args),
-        adopt: (...args) => record.adopt(...args),
-        clear: (...args) => record.clear(...args),
-        ...steps(record),
-      }
-    },
-  }
-}
+import { storeWith } from '../support/store-with.ts'
 
 /** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
 const forgetful = () =>

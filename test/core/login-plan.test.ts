@@ -147,7 +147,7 @@ describe('given a renewal of a login, when it is planned what follows a failure'
 describe('given a refused refresh token of a login, when the store has answered', () => {
   const judged = (evidence?: SuspicionEvent['evidence'], changes = {}) => {
     const suspicion = evidence && ({ evidence, severity: 'low' } as const)
-    const judgement = { suspicion, isNewer: false, failures: 2, isRefused: false, ...changes }
+    const judgement = { suspicion, isNewer: false, isLast: false, failures: 2, isRefused: false, ...changes }
     return planAfterRefusal(plan(refused), judgement, { onSuspicious: 'obtain', needsLogin: true })
   }
 
@@ -169,6 +169,10 @@ describe('given a refused refresh token of a login, when the store has answered'
 
   it('then a newer pair of another owner is tried at once', () => {
     expect(judged(undefined, { isNewer: true })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
+  })
+
+  it('then a newer pair changes nothing after the last call of a renewal (F274)', () => {
+    expect(judged(undefined, { isNewer: true, isLast: true })).toEqual(plan(refused))
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { OpenableStore } from '../../src/core/token-store.ts'
-import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { type AdoptedGrant, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
@@ -184,4 +184,48 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
   expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
   expect(await manage(source, { store: inner }, clock).tokens.getAccessToken()).toBe('access-1')
   expect(clock.delays.filter((ms) => ms === 250)).toEqual([])
+})
+
+describe('given a refresh token of a login that is refused, because the other owner has a newer pair', () => {
+  /** @param maxAttempts Calls that a renewal may make. */
+  async function refusedBeside(maxAttempts: number, newer: Partial<AdoptedGrant>) {
+    const store = memoryStore()
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+    const { clock, tokens, told } = manage(source, { store, retry: { maxAttempts } })
+    const there = manage(source, { store }, clock)
+    await tokens.adopt(source.grant({ subject: 'ann' }))
+    const gate = held(failing(401))
+    source.script.push(gate.answer)
+    const renewed = outcome(tokens.renew())
+    await settle()
+    await there.tokens.adopt({ ...source.grant({ subject: 'ann' }), ...newer })
+    gate.open()
+    return { clock, source, tokens, told, ended: await renewed }
+  }
+
+  it('when the renewal may make another call, then it presents the newer refresh token', async () => {
+    const { source, tokens, ended } = await refusedBeside(2, {})
+    expect(ended).toBeUndefined()
+    expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['refresh-1', 'refresh-2'])
+    expect(tokens.peekAccessToken()).toBe('access-3')
+  })
+
+  it('when this was the last call that the renewal may make, then it adopts the newer pair (F274)', async () => {
+    const { source, tokens, told, ended } = await refusedBeside(1, {})
+    expect(ended).toBeUndefined()
+    expect(source.calls).toHaveLength(1)
+    expect(tokens.peekAccessToken()).toBe('access-2')
+    expect([told.retry, told.suspicious, told.renewalFailed]).toEqual([[], [], []])
+    expect(told.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
+  })
+
+  it('when the newer pair has no access token that serves, then callers get the error of the service (F274)', async () => {
+    const { clock, source, tokens, told, ended } = await refusedBeside(1, { accessToken: undefined })
+    expect(ended).toMatchObject({ code: 'ERR_REFRESH_REJECTED', status: 401, retryAt: expect.any(Number) })
+    expect([told.retry, told.suspicious]).toEqual([[], []])
+    expect(tokens.status()).toMatchObject({ login: 'present', lastError: 'ERR_REFRESH_REJECTED' })
+    await clock.advance(60_000)
+    expect(await tokens.getAccessToken()).toBe('access-3')
+    expect(source.calls.at(-1)).toMatchObject({ refreshToken: 'refresh-2' })
+  })
 })

@@ -34,7 +34,7 @@ async function judgeLogin(world: World, living: readonly Owner[]): Promise<void>
       world.watch.fail('login', `${owner.name} does not adopt the tokens of a login`)
   }
   for (const owner of living) await grants(world, owner, 'renew')
-  await asks(world, first, 'logout')
+  await asks(world, first, 'reset')
   await world.calm(5 * 60_000)
   for (const owner of living)
     if ((await asks(world, owner, 'get'))?.error !== 'ERR_LOGIN_REQUIRED')

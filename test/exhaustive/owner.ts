@@ -16,10 +16,15 @@ import type { Watch } from './watch.ts'
 /**
  * One wish of the callers of an owner. due: after 50 s, when the token is due, a caller asks, and the renewal ends ·
  * later: a get, after the pause of an owner that waits for a login · login: a person logs in, and the owner adopts the
- * tokens · logout: a reset · request: it is sent, and the API refuses its token, as an attachment sees it · ended: a get, when the access token no
- * longer serves · days: a get, after more than a day and the life of a refresh token.
+ * tokens; the service may name the person · logout, reset · look: into the record, as a page does that follows its login · request: it is sent, and
+ * the API refuses its token, as an attachment sees it · ended: a get, when the access token no longer serves · days: a get, after more than a day and
+ * the life of a refresh token.
  */
-export type Wish = 'get' | 'renew' | 'due' | 'later' | 'login' | 'logout' | 'request' | 'ended' | 'days'
+export type Wish =
+  Login | 'get' | 'renew' | 'due' | 'later' | 'logout' | 'reset' | 'look' | 'request' | 'ended' | 'days'
+type Login = 'login' | 'login ann' | 'login bob'
+/** What is done at an owner in one turn, each beside the others: nothing waits for the end of what was done before. */
+export type Act = Wish | `${Wish}+${Wish}`
 
 export const MAX_WAIT_MS = 8_000
 /** With this limit, the claim of an exchange expires after 1 500 ms. */
@@ -41,13 +46,17 @@ export interface Told {
   endedAt?: number
   token?: string | undefined
   error?: string
+  /** The login in which the caller asked, as far as anybody can know. */
+  readonly login?: string | undefined
+  /** How many logins and logouts the owner had been told when the caller asked. */
+  readonly acts?: number
 }
 
 /** What an owner sees of the world. */
 export interface Surroundings {
   readonly register: TokenRegister
   readonly source: TokenSource
-  readonly login: () => TokenGrant
+  readonly login: (person?: string) => TokenGrant
   readonly watch: Watch
   readonly time: () => number
   readonly onUnavailable: 'private' | 'fail'
@@ -95,18 +104,23 @@ export class Owner {
   #timers: Timer[] = []
   #onReset: () => void = () => undefined
   #wishes: Wish[]
-  readonly #login: () => TokenGrant
+  /** What people do at this owner, in this order, each at any time. */
+  #acts: Act[]
+  #acting = 0
+  readonly #login: (person?: string) => TokenGrant
   readonly #watch: Watch
 
   constructor(
     index: number,
     wishes: readonly Wish[],
+    acts: readonly Act[],
     { register, source, login, watch, time, onUnavailable }: Surroundings,
   ) {
     this.name = 'ABCDE'[index]!
     this.#login = login
     this.#watch = watch
     this.#wishes = [...wishes]
+    this.#acts = [...acts]
     this.time = time
     const clock: Clock = {
       monotonicNow: () => 1_000 + time(),
@@ -128,12 +142,26 @@ export class Owner {
   }
 
   get isDone(): boolean {
-    return this.isCrashed || this.#wishes.length === 0
+    return this.isCrashed || (this.#wishes.length === 0 && this.#acts.length === 0 && this.#acting === 0)
+  }
+
+  get canAct(): boolean {
+    return !this.isCrashed && !this.isFrozen && this.#acts.length > 0
+  }
+
+  /** The access token that callers get now, if asking for it starts nothing. */
+  get given(): string | undefined {
+    const { phase, renewing } = this.tokens.status()
+    return phase === 'fresh' || (phase === 'due' && renewing) ? this.tokens.peekAccessToken() : undefined
   }
 
   /** Whether something has happened to the owner after which a step may leave more behind than its answer. */
   get hasTrouble(): boolean {
-    return this.troubles > 0 || this.isFrozen || this.wasFrozen || this.#wishes.includes('login')
+    return this.troubles > 0 || this.isFrozen || this.wasFrozen || this.#isLoggingIn
+  }
+
+  get #isLoggingIn(): boolean {
+    return [...this.#wishes, ...this.#acts].some((wish) => wish.includes('login'))
   }
 
   /** When the timers are due, in the order in which they were set. */
@@ -168,23 +196,36 @@ export class Owner {
     }
   }
 
+  /** Does what comes next, now. */
+  act(): void {
+    const act = this.#acts.shift()!
+    this.hears(act)
+    for (const wish of act.split('+') as Wish[]) {
+      this.#acting += 1
+      void this.ask(wish).then(() => void (this.#acting -= 1))
+    }
+  }
+
   async ask(wish: Wish): Promise<Told> {
     const delayMs = UNTIL_MS[wish]
     if (delayMs !== undefined) await new Promise<void>((resolve) => this.#setTimer(resolve, delayMs))
-    const told: Told = { wish, askedAt: this.time() }
+    const told: Told = { wish, askedAt: this.time(), ...this.#watch.asks(this) }
     this.told.push(told)
     try {
       if (wish === 'renew') await this.tokens.renew()
-      if (wish === 'login') await this.tokens.adopt(this.#login())
+      if (isLogin(wish)) await this.#logIn(wish.split(' ')[1])
       if (wish === 'logout') await this.#logout()
+      if (wish === 'reset') await this.#reset()
+      if (wish === 'look') this.#internals.followLogin?.()()
       if (wish === 'due' && this.tokens.status().phase === 'due') await this.#renewedBehind()
       if (wish === 'request') await this.#request()
       const waits = wish === 'get' || wish === 'later' || wish === 'ended' || wish === 'days'
       told.token = waits ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
+      if (waits) this.#watch.served(this, told)
     } catch (error) {
       const { code, loginReason } = error as Partial<TokenError>
       told.error = code ?? String(error)
-      if (code === 'ERR_LOGIN_REQUIRED') this.#watch.loginEnded(this, loginReason)
+      if (code === 'ERR_LOGIN_REQUIRED') this.#watch.loginEnded(this, told, loginReason)
     }
     told.endedAt = this.time()
     return told
@@ -202,7 +243,7 @@ export class Owner {
 
   /** As an attachment sends a request that meets a 401 (R10). */
   async #request(): Promise<void> {
-    const internals = (this.tokens as unknown as Record<typeof INTERNALS, ManagerInternals>)[INTERNALS]
+    const internals = this.#internals
     const begun = internals.login?.()
     const isOfLogin = () => internals.login?.() === begun
     const first = this.tokens.peekAccessToken() ?? (await this.tokens.getAccessToken())
@@ -215,14 +256,30 @@ export class Owner {
 
   reset(): void {
     this.hears('reset')
-    this.#watch.isLoggedOut()
-    this.tokens.reset().catch(() => undefined)
+    this.#reset().catch(() => undefined)
     this.#onReset()
   }
 
-  #logout(): Promise<void> {
-    this.#watch.isLoggedOut()
-    return this.tokens.reset()
+  async #logIn(person: string | undefined): Promise<void> {
+    const grant = this.#login(person)
+    const end = this.#watch.acts(this, 'login', grant.accessToken)
+    await this.tokens.adopt(grant)
+    end()
+  }
+
+  async #reset(): Promise<void> {
+    const end = this.#watch.acts(this, 'reset')
+    await this.tokens.reset()
+    end()
+  }
+
+  async #logout(): Promise<void> {
+    const end = this.#watch.acts(this, 'logout')
+    end((await this.tokens.logout()).revoked)
+  }
+
+  get #internals(): ManagerInternals {
+    return (this.tokens as unknown as Record<typeof INTERNALS, ManagerInternals>)[INTERNALS]
   }
 
   #renewedBehind(): Promise<void> {
@@ -239,6 +296,10 @@ export class Owner {
     this.#timers.push(timer)
     return () => void (this.#timers = this.#timers.filter((one) => one !== timer))
   }
+}
+
+function isLogin(wish: Wish): wish is Login {
+  return wish.startsWith('login')
 }
 
 /** The store. `watch` sees each of its steps. */
@@ -269,7 +330,12 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           if (answer.newer) watch.offered(owner, answer.newer)
           return answer
         },
-        clear: (seenVersion) => record.clear(seenVersion),
+        clear: (...what) => record.clear(...what),
+        async look(...what) {
+          const found = await record.look?.(...what)
+          watch.looked(owner, what[0], found)
+          return found
+        },
       }
     },
   }

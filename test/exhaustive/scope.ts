@@ -1,4 +1,4 @@
-import type { Wish } from './owner.ts'
+import type { Act, Wish } from './owner.ts'
 
 /**
  * - `lost`: a message is lost before or after it acts, and its sender learns at once that the connection broke.
@@ -29,6 +29,8 @@ export interface Scope {
   readonly name: string
   /** What the callers of each owner wish. */
   readonly owners: readonly (readonly Wish[])[]
+  /** What people do at each owner beside that, in this order, each at any time. */
+  readonly acts?: readonly (readonly Act[])[]
   /** How often each fault may happen in one run. */
   readonly faults: Partial<Readonly<Record<Fault, number>>>
   /** The largest number of faults in one run. */

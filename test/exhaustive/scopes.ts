@@ -48,7 +48,95 @@ const LOGINS: readonly Scope[] = [
   { name: 'a login and a flush', ...TWO_ENDED, faults: { flush: 1 }, most: 1 },
   { name: 'a login that the register drops in time', owners: [['login', 'days']], faults: {}, most: 0, ...LOGIN },
   { name: 'requests of two logins', owners: [REQUEST, REQUEST], faults: {}, most: 0, ...LOGIN },
-  { name: 'a request and a logout', owners: [REQUEST, ['get', 'logout', 'login']], faults: {}, most: 0, ...LOGIN },
+  { name: 'a request and a logout', owners: [REQUEST, ['get', 'reset', 'login']], faults: {}, most: 0, ...LOGIN },
+]
+
+/** Acts mean what they meant at their call (`act-rules.ts`), whatever was asked of the record before and answers late. */
+const ACTS: readonly Scope[] = [
+  {
+    name: 'a look and a login',
+    owners: [[], ['login']],
+    acts: [['look', 'login'], []],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'a look and a login after a logout',
+    owners: [[], ['login', 'reset']],
+    acts: [['look', 'login']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'a look and a logout',
+    owners: [['get'], ['login', 'renew']],
+    acts: [['look', 'logout']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'a login of a person and a logout in one turn',
+    owners: [[], []],
+    acts: [['login ann+logout', 'login+reset'], ['look']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'two logins in one turn',
+    owners: [[], []],
+    acts: [['login ann+login', 'logout+login bob'], ['look']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'logouts and a login during a renewal',
+    owners: [['login', 'renew'], []],
+    acts: [['logout', 'login', 'logout'], []],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'a logout where somebody else has logged in',
+    owners: [['login'], []],
+    acts: [['logout'], ['login']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'a reset where somebody else has logged in',
+    owners: [['login'], []],
+    acts: [['reset'], ['login']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  {
+    name: 'a renewal and a login elsewhere',
+    owners: [['login', 'renew'], []],
+    acts: [[], ['login']],
+    faults: {},
+    most: 0,
+    ...LOGIN,
+  },
+  { name: 'a login that meets a late step', owners: [['login', 'ended']], faults: { late: 1 }, most: 1, ...LOGIN },
+  { name: 'a login that meets a lost step', owners: [['login', 'ended']], faults: { lost: 1 }, most: 1, ...LOGIN },
+  {
+    name: 'a login after a loss, and a clock set back',
+    owners: [
+      ['login', 'due'],
+      ['later', 'login'],
+    ],
+    faults: { flush: 1, step: 1 },
+    most: 2,
+    ...LOGIN,
+  },
 ]
 
 /** For `npm test`: they take seconds. */
@@ -84,7 +172,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
   },
   {
     name: 'a reset after an owner has told of its obtain',
-    owners: [GET, ['logout', 'get', 'renew']],
+    owners: [GET, ['reset', 'get', 'renew']],
     faults: { outage: 1 },
     most: 1,
     obtainEnds: true,
@@ -105,7 +193,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
     name: 'a login and a logout',
     owners: [
       ['login', 'due'],
-      ['due', 'logout'],
+      ['due', 'reset'],
     ],
     faults: {},
     most: 0,
@@ -133,6 +221,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
     grant: 'login',
   },
   ...LOGINS,
+  ...ACTS,
   { name: 'a grace and an answer lost', owners: [GET_RENEW], faults: { lost: 1 }, most: 1, graceMs: 1_000 },
   { name: 'a grace and a crash', owners: [GET_RENEW, GET], faults: { crash: 1 }, most: 1, graceMs: 1_000 },
   { name: 'obtain ends, a flush', owners: [GET, GET], faults: { flush: 1 }, most: 1, ...ENDS },
@@ -251,7 +340,7 @@ export const LARGE_SCOPES: readonly Scope[] = [
     name: 'a login and a logout, any 1 fault',
     owners: [
       ['login', 'due'],
-      ['due', 'logout'],
+      ['due', 'reset'],
     ],
     faults: { ...NO_RESET, restore: 0 },
     most: 1,

@@ -8,6 +8,8 @@ interface Session {
   readonly issuedAt: number
   /** The login or the obtain from which the session descends. */
   readonly root: string
+  /** The person, if the service names it. */
+  readonly person: string | undefined
   refresh: 'live' | 'spent' | 'ended'
   spentAt?: number
   /** The obtains that have ended the session. */
@@ -41,8 +43,14 @@ export class TokenService {
   }
 
   /** A person logs in, independently of what owners do. */
-  login(name: string, now: number): TokenGrant {
-    return this.#issue(name, name, now)
+  login(name: string, now: number, person: string | undefined): TokenGrant {
+    return this.#issue(name, name, now, person)
+  }
+
+  /** This refresh token is not wanted any more (RFC 7009). */
+  revoke(refreshToken: string): void {
+    const session = this.#sessions.get(refreshToken)
+    if (session) session.refresh = 'ended'
   }
 
   /** @throws {TokenError} like the 401 of the specification. */
@@ -55,7 +63,7 @@ export class TokenService {
     }
     session.refresh = 'spent'
     session.spentAt ??= now
-    return this.#issue(name, session.root, now)
+    return this.#issue(name, session.root, now, session.person)
   }
 
   /** @returns The obtains that have ended the session of a refresh token. */
@@ -66,6 +74,22 @@ export class TokenService {
   /** @returns The login or the obtain from which an access token descends. */
   rootOf(access: string): string | undefined {
     return this.#sessionOf(access)?.root
+  }
+
+  /** @returns Whose login an access token belongs to. A person whom the service names is always the same one. */
+  loginOf(access: string): string | undefined {
+    const session = this.#sessionOf(access)
+    return session?.person ?? session?.root
+  }
+
+  loginOfRefresh(refreshToken: string): string | undefined {
+    const session = this.#sessions.get(refreshToken)
+    return session && this.loginOf(session.access)
+  }
+
+  /** @returns Whether the refresh token that came with an access token can be used. */
+  isLive(access: string): boolean {
+    return this.#sessionOf(access)?.refresh === 'live'
   }
 
   /** @returns How long an access token lives; undefined if it was never issued, or its session has ended. */
@@ -92,11 +116,13 @@ export class TokenService {
     return [...this.#sessions.values()].find((session) => session.access === access)
   }
 
-  #issue(name: string, root: string, now: number): TokenGrant {
-    const session: Session = { access: `access-${name}`, issuedAt: now, root, refresh: 'live', endedBy: new Set() }
+  #issue(name: string, root: string, now: number, person?: string): TokenGrant {
+    const access = `access-${name}`
+    const session: Session = { access, issuedAt: now, root, person, refresh: 'live', endedBy: new Set() }
     this.#sessions.set(`refresh-${name}`, session)
     return {
-      accessToken: `access-${name}`,
+      accessToken: access,
+      ...(person !== undefined && { subject: person }),
       accessLifetimeMs: ACCESS_MS,
       refreshToken: `refresh-${name}`,
       refreshLifetimeMs: REFRESH_MS,

@@ -2,11 +2,13 @@ import type { RecordState } from '../../src/core/record-shape.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,
+  Looked,
   NewTokens,
   RefreshTokenFate,
   StoredTokens,
   Word,
 } from '../../src/core/token-store.ts'
+import { ActRules } from './act-rules.ts'
 import { Knowledge } from './knowledge.ts'
 import { LoginRules } from './login-rules.ts'
 import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
@@ -57,12 +59,15 @@ export class Watch {
   #isRestored = false
   /** What logins may and may not do. Undefined: the source can obtain. */
   readonly #login: LoginRules | undefined
+  readonly #acts: ActRules | undefined
 
   constructor(service: TokenService, time: () => number, scope: Scope) {
     this.#scope = scope
     this.#service = service
     this.#time = time
-    if (scope.grant === 'login') this.#login = new LoginRules(service, scope, (what) => this.fail('R8', what))
+    if (scope.grant !== 'login') return
+    this.#login = new LoginRules(service, scope, (what) => this.fail('R8', what))
+    this.#acts = new ActRules(service, scope, (rule, what) => this.fail(rule, what))
   }
 
   fail(rule: string, what: string): void {
@@ -83,6 +88,7 @@ export class Watch {
         this.fail('I4', `${name} has held version ${owner.heldVersion}, and adopts ${owner.offeredVersion}`)
       owner.heldVersion = owner.offeredVersion
     })
+    tokens.on('loginChanged', (change) => this.#acts?.hears(owner, change))
     for (const event of ['retry', 'anomaly', 'storeUnavailable', 'suspicionSettled', 'renewalFailed'] as const)
       tokens.on(event, () => undefined)
   }
@@ -92,6 +98,7 @@ export class Watch {
     this.#isRestored ||= how === 'restore'
     this.knowledge.isLost()
     this.#login?.isLost()
+    this.#acts?.isLost()
     this.#endedRoots.clear()
   }
 
@@ -112,19 +119,53 @@ export class Watch {
     this.#login?.begins()
   }
 
-  isLoggedOut(): void {
-    this.#login?.isLoggedOut()
+  /** An owner is told to do this, now. @param token The access token of a login. @returns notes that it has been done */
+  acts(owner: Owner, kind: 'login' | 'logout' | 'reset', token?: string): (isRevoked?: boolean) => void {
+    if (kind !== 'login') this.#login?.isLoggedOut()
+    const end = this.#acts?.begins(owner, kind, token)
+    const held = this.#acts?.tokenBefore(owner)
+    return (isRevoked = false) => {
+      end?.()
+      if (kind === 'logout') this.#acts?.hasLoggedOut(owner, held, isRevoked)
+    }
+  }
+
+  revoked(owner: Owner, refreshToken: string): void {
+    this.#acts?.revokes(owner, refreshToken)
+  }
+
+  /** Something has happened to the owner. */
+  sees(owner: Owner): void {
+    this.#acts?.sees(owner, owner.given, owner.tokens.status().login)
+  }
+
+  /** A caller asks. */
+  asks(owner: Owner): Pick<Told, 'login' | 'acts'> {
+    return this.#acts ? { login: this.#acts.loginAt(owner), acts: this.#acts.actsOf(owner) } : {}
+  }
+
+  served(owner: Owner, { token, login }: Told): void {
+    if (token !== undefined) this.#acts?.got(owner, token, login)
   }
 
   /** A caller was told that a login is required. */
-  loginEnded(owner: Owner, reason: string | undefined): void {
+  loginEnded(owner: Owner, told: Told, reason: string | undefined): void {
+    if (told.acts === this.#acts?.actsOf(owner)) this.#acts?.isRefused(owner)
     this.#login?.ended(owner, this.#time(), reason)
+  }
+
+  looked(owner: Owner, seenVersion: number, found: Looked | undefined): void {
+    reach(`look ${found?.kind}`)
+    if (found?.kind !== 'newer') return
+    this.#believes(owner, found.tokens)
+    if (found.tokens.version <= seenVersion)
+      this.fail('I4', `${owner.name} looks for what it has seen (${seenVersion})`)
   }
 
   /** A request met a 401. @param next The token of its replay; undefined: its login has ended, and it is not replayed. */
   replayed({ name }: Owner, first: string, next: string | undefined): void {
     if (next === undefined) reach('R10: a request is not replayed')
-    else if (this.#service.rootOf(next) !== this.#service.rootOf(first))
+    else if (this.#service.loginOf(next) !== this.#service.loginOf(first))
       this.fail('R10', `a request of ${name} with ${first} is replayed with ${next}, of another login`)
     else reach('R10: a request is replayed')
   }
@@ -146,6 +187,7 @@ export class Watch {
     else grant.isUsed = true
     if (refreshToken === undefined) return undefined
     this.#presented.set(name, refreshToken)
+    this.#acts?.presents(owner, refreshToken)
     if (refreshToken !== grant?.tokens?.refreshToken) this.fail('I2', `${name} presents what it was not granted`)
     if (grant && !grant.presentable) this.fail('I5', `${name} presents a refresh token that is retired or in doubt`)
     if (grant?.isPrivate && this.knowledge.isStored(refreshToken))
@@ -215,6 +257,7 @@ export class Watch {
       this.fail('I8', `${owner.name} ends the doubt of a refresh token without a new pair`)
     if (pair?.refreshToken !== undefined) this.knowledge.stores(pair.refreshToken)
     if (pair) this.#login?.isStored(this.#time())
+    this.#acts?.replaced(owner, before, after)
     this.knowledge.learns(owner.name, after)
     this.#explain(owner)
     // No owner goes back to an older record than it has seen, even if that ends the login (I4).
@@ -243,7 +286,8 @@ export class Watch {
   }
 
   /** Judges how a wish ended. If `endedAt` is undefined, the run was over first. */
-  judge(owner: Owner, { wish, askedAt, endedAt, token, error }: Told): void {
+  judge(owner: Owner, told: Told): void {
+    const { wish, askedAt, endedAt, token, error } = told
     const { name } = owner
     if (endedAt === undefined) {
       this.fail('progress', `${name} never learns what became of its ${wish}`)
@@ -251,8 +295,8 @@ export class Watch {
     }
     if (!owner.wasFrozen && endedAt - askedAt > MAX_WAIT_MS)
       this.fail('I10', `${name} waits for ${endedAt - askedAt} ms, longer than maxWaitMs`)
-    const isTold =
-      token !== undefined || error?.startsWith('ERR_') === true || ['due', 'logout', 'request'].includes(wish)
+    const mayHaveNone = ['due', 'logout', 'reset', 'look', 'request'].includes(wish) || this.#acts?.isOver(owner, told)
+    const isTold = token !== undefined || error?.startsWith('ERR_') === true || mayHaveNone
     if (!isTold) this.fail('progress', `${name} has neither a token nor an error of ours (${error})`)
   }
 
@@ -269,6 +313,7 @@ export class Watch {
       [...this.#endedRoots].sort(),
       this.#clearedFence,
       this.#login?.key,
+      this.#acts?.key,
     ].join(' ')
   }
 
@@ -276,9 +321,12 @@ export class Watch {
    * An owner may now serve these tokens. The owner must not believe them to live longer than they do, or than a whole
    * lifetime if the clock was stepped.
    */
-  offered(owner: Owner, { version, accessToken, accessRemainingMs }: StoredTokens): void {
-    const { name } = owner
-    owner.offeredVersion = version
+  offered(owner: Owner, tokens: StoredTokens): void {
+    owner.offeredVersion = tokens.version
+    this.#believes(owner, tokens)
+  }
+
+  #believes({ name }: Owner, { accessToken, accessRemainingMs }: StoredTokens): void {
     const issuedAt = this.#service.issuedAt(accessToken)
     if (issuedAt === undefined) {
       this.fail('I3', `${name} serves what nobody has issued`)

@@ -85,7 +85,7 @@ export class World {
     running = { name: 'ABCDE'[index]!, drawn: 0, answered: 0 }
     const { onUnavailable = 'private', graceMs = 0, grant } = this.scope
     // The messages of an owner hold the owner, which does not exist yet.
-    const owner: Owner = new Owner(index, wishes, {
+    const owner: Owner = new Owner(index, wishes, this.scope.acts?.[index] ?? [], {
       register: {
         kind: 'register',
         read: () => this.#send(owner, 'register', 'read', () => this.#read(owner)),
@@ -99,10 +99,11 @@ export class World {
         obtain: ({ signal }) =>
           grant === 'login' ? Promise.reject(loginRequired()) : this.#call(owner, signal, undefined),
         refresh: (refreshToken, { signal }) => this.#call(owner, signal, refreshToken),
+        revoke: ({ refreshToken }) => this.#revoke(owner, refreshToken),
         reuseGraceMs: graceMs,
         needsLogin: grant === 'login',
       },
-      login: () => this.#login(owner),
+      login: (person) => this.#login(owner, person),
       watch: this.watch,
       time: () => this.#now,
       onUnavailable,
@@ -122,11 +123,22 @@ export class World {
     const time = isQuiet && !isDone && canPass ? ['time'] : []
     const slow = !isQuiet && onlyService && canPass && this.#slowLeft > 0 ? ['slow'] : []
     const late = this.#stragglers.map(({ id }) => id)
+    const acts = this.owners.filter((owner) => owner.canAct).map(({ name }) => `act ${name}`)
     const isCut = (owner: Owner) => owner.isCutOff && this.#newToRegister(owner).length > 0
     const cuts = this.owners.filter(isCut).map(({ name }) => `cut ${name}`)
     const ends = isQuiet && isDone && frozen.length === 0
     if (ends && late.length === 0) return []
-    return [...usual, ...time, ...(ends ? ['end'] : []), ...thaws, ...late, ...slow, ...cuts, ...this.#faults()]
+    return [
+      ...usual,
+      ...time,
+      ...(ends ? ['end'] : []),
+      ...thaws,
+      ...acts,
+      ...late,
+      ...slow,
+      ...cuts,
+      ...this.#faults(),
+    ]
   }
 
   #faults(): string[] {
@@ -322,9 +334,9 @@ export class World {
       for (const { id } of this.#newToRegister(owner, this.#actions - 1))
         await this.#deliver(this.#take(id), { error: cut(), text: 'cut' })
     } else if (what === 'freeze') owner.isFrozen = owner.wasFrozen = true
-    else if (what === 'reset')
+    else if (what === 'reset' || what === 'act')
       await this.tell(() => {
-        owner.reset()
+        owner[what]()
         return owner
       })
     else await this.#thaw(owner)
@@ -419,6 +431,7 @@ export class World {
     running = owner
     this.#told.add(owner)
     await drained()
+    if (!owner.isCrashed && !owner.isFrozen) this.watch.sees(owner)
   }
 
   #send<Value>(owner: Owner, to: Message['to'], what: string, act: (isRepeated: boolean) => Reply): Promise<Value> {
@@ -445,10 +458,18 @@ export class World {
     })
   }
 
-  #login(owner: Owner): TokenGrant {
+  #login(owner: Owner, person: string | undefined): TokenGrant {
     const name = nextExchangeOf(owner)
     this.watch.loginBegins(`refresh-${name}`)
-    return this.#service.login(name, this.#now)
+    return this.#service.login(name, this.#now, person)
+  }
+
+  #revoke(owner: Owner, refreshToken = ''): Promise<void> {
+    return this.#send(owner, 'service', 'revoke', () => {
+      this.watch.revoked(owner, refreshToken)
+      this.#service.revoke(refreshToken)
+      return { text: 'revoked' }
+    })
   }
 
   #read(owner: Owner): Reply {

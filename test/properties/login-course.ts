@@ -12,9 +12,13 @@ export type Door = 'axios' | 'fetch'
 export const ENDS = ['502', '503', 'lost', '502 after', '503 after', 'lost after', 'refused', 'unknown word'] as const
 export type End = 'accepted' | (typeof ENDS)[number]
 
+export const REGISTERS = ['down', 'slow', 'late', 'delayed', 'well'] as const
+
 export type LoginAct =
   | { readonly act: 'login'; readonly at: Which; readonly who: Person; readonly brings: 'both' | 'refresh' | 'access' }
   | { readonly act: 'logout' | 'reset' | 'renew'; readonly at: Which }
+  /** The manager looks into the record; or it follows it from now on, as a page does. */
+  | { readonly act: 'look' | 'follow'; readonly at: Which }
   /** An instance of axios gets the tokens of this manager, instead of those of another one. */
   | { readonly act: 'attach'; readonly at: Which; readonly on: Which }
   | { readonly act: 'detach'; readonly on: Which }
@@ -23,7 +27,8 @@ export type LoginAct =
   | { readonly act: 'refuse'; readonly at: Which }
   /** How the next token calls end. */
   | { readonly act: 'service'; readonly ends: End; readonly times: number; readonly takesMs: number }
-  | { readonly act: 'register'; readonly is: 'down' | 'slow' | 'well' }
+  /** late: its answers come too late; delayed: it executes steps too late. */
+  | { readonly act: 'register'; readonly is: (typeof REGISTERS)[number] }
   | { readonly act: 'advance'; readonly ms: number }
 
 export interface LoginCommand {
@@ -44,6 +49,7 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
     }),
   },
   { weight: 2, arbitrary: fc.record({ act: fc.constantFrom('logout', 'logout', 'reset'), at }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('look', 'look', 'look', 'follow'), at }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('attach'), at, on: at }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('detach'), on: at }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('renew'), at }) },
@@ -56,6 +62,7 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
       times: fc.constantFrom(1, 1, 2, 5),
       takesMs: fc.constantFrom(0, 0, 10, 1_000, 5_000),
       pauseMs: fc.constantFrom(0, 0, 10, 2_000),
+      shares: fc.boolean(),
     }),
   },
   { weight: 5, arbitrary: fc.record({ act: fc.constant('refuse'), at }) },
@@ -68,7 +75,7 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
       takesMs: fc.constantFrom(0, 10, 999, 2_000, 12_000),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ act: fc.constant('register'), is: fc.constantFrom('down', 'slow', 'well') }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('register'), is: fc.constantFrom(...REGISTERS) }) },
   {
     weight: 9,
     arbitrary: fc.record({

@@ -10,6 +10,8 @@ interface Session {
   readonly login: string
   refreshToken: string | undefined
   readonly accessTokens: Set<string>
+  /** The service has answered in words that nobody knows: the login may be given up. */
+  isUnclear?: true
 }
 
 /** A service of several people, and the API that takes their tokens. */
@@ -30,6 +32,7 @@ export class LoginService implements TokenSource {
     const { ends, takesMs } = this.script.shift() ?? { ends: 'accepted', takesMs: 0 }
     if (takesMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))
     const session = this.#byRefreshToken.get(refreshToken)
+    if (ends === 'unknown word' && session) session.isUnclear = true
     if (ends === 'unknown word') throw new TokenError('ERR_TOKEN_REQUEST', '400', { outcome: 'rejected', status: 400 })
     if (ends === 'refused' && session) session.refreshToken = undefined
     const acts = ends === 'accepted' || ends === 'refused' || ends.endsWith('after')
@@ -44,16 +47,25 @@ export class LoginService implements TokenSource {
   }
 
   /** A person logs in. */
-  login(who: Person): TokenGrant & { refreshToken: string } {
+  login(who: Person, brings = 'both'): TokenGrant & { refreshToken: string } {
     const login = who === 'carol' ? `carol ${this.#sessions.length}` : who
     const session: Session = { who, login, refreshToken: undefined, accessTokens: new Set() }
     this.#sessions.push(session)
-    return this.#issue(session)
+    const grant = this.#issue(session)
+    // Nobody has it.
+    if (brings === 'access') session.refreshToken = undefined
+    return grant
   }
 
   /** @returns The login to which an access token belongs. */
   loginOf(accessToken: string): string | undefined {
     return this.#sessions.find(({ accessTokens }) => accessTokens.has(accessToken))?.login
+  }
+
+  /** Whether the last session of a login can be refreshed, as far as its manager can know. */
+  keeps(login: string): boolean {
+    const session = this.#sessions.findLast((one) => one.login === login)
+    return session?.refreshToken !== undefined && session.isUnclear !== true
   }
 
   #refreshed(session: Session | undefined, refreshToken: string): TokenGrant {

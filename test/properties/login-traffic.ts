@@ -3,8 +3,10 @@ import { withBearer } from '../../src/fetch/index.ts'
 import { type Attachment, attachBearer, isTokenError, type TokenManager } from '../../src/index.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import type { Door, Which } from './login-course.ts'
+import type { LoginActs } from './login-acts.ts'
 import type { LoginService } from './login-service.ts'
 import type { Promises } from './promises.ts'
+import { SharedObjects } from './shared-objects.ts'
 
 const ORIGIN = 'https://api.example.com'
 
@@ -22,6 +24,7 @@ export const nothingSent = (): Sent => ({ requests: 0, replayed: 0, heldBack: 0,
 
 /** One manager, and what its application knows. */
 export interface Place {
+  readonly at: Which
   readonly tokens: TokenManager
   /** The login whose token the manager gave last; undefined: something has happened since. */
   login: string | undefined
@@ -38,6 +41,8 @@ export interface Asked {
   readonly takesMs: number
   /** How long an interceptor of the second instance takes. */
   readonly pauseMs: number
+  /** Whether the request is told by the same objects as others, which are changed after each call. */
+  readonly shares: boolean
 }
 
 /** A request as the application and the API see it. */
@@ -48,6 +53,8 @@ interface Request extends Asked {
   login: string | undefined
   readonly changes: number
   readonly ended: number
+  /** How many logins and logouts there were at its place when it began. */
+  readonly acts: number
   sendings: number
 }
 
@@ -56,33 +63,37 @@ export class Traffic {
   readonly #clock: ManualClock
   readonly #service: LoginService
   readonly #promises: Promises
+  readonly #acts: LoginActs
   readonly #sent: Sent
   readonly #places: readonly Place[]
   readonly #instances: readonly AxiosInstance[]
-  readonly #fetches: readonly ((url: string) => Promise<Response>)[]
+  readonly #fetches: readonly ((url: string | URL, init?: RequestInit) => Promise<Response>)[]
+  readonly #shared = new SharedObjects(ORIGIN)
   /** What is attached to each instance. */
   readonly #attached = new Map<Which, { place: Place; attachment: Attachment }>()
   readonly #requests: Request[] = []
 
   constructor(
     places: readonly Place[],
-    world: { clock: ManualClock; service: LoginService; promises: Promises; sent: Sent },
+    world: { clock: ManualClock; service: LoginService; promises: Promises; acts: LoginActs; sent: Sent },
   ) {
     this.#clock = world.clock
     this.#service = world.service
     this.#promises = world.promises
+    this.#acts = world.acts
     this.#sent = world.sent
     this.#places = places
     this.#instances = [0, 1].map(() => axios.create({ baseURL: ORIGIN, adapter: this.#adapter }))
     // Registered before the attachments, so it runs after them.
     this.#instances[1]!.interceptors.request.use(async (config) => {
       const request = this.#requestOf(config.url!)
+      if (!request) return config
       // A login may have changed in the turn in which the request came to its attachment.
       if (request.place?.changes !== request.changes) request.login = undefined
       await this.#pass(request.pauseMs)
       return config
     })
-    const answer = (url: string, init?: RequestInit) => this.#fetched(url, new Headers(init?.headers))
+    const answer: typeof fetch = (input, init) => this.#fetched(new Request(input, init))
     this.#fetches = places.map(({ tokens }) => withBearer(answer, tokens, { origins: [ORIGIN] }))
     for (const at of [0, 1] as const) this.attach(at, at)
   }
@@ -104,16 +115,31 @@ export class Traffic {
     const place = asked.door === 'fetch' ? this.#places[asked.at] : this.#attached.get(asked.at)?.place
     if (place) this.peek(place)
     const { login, changes = 0, ended = 0 } = place ?? {}
-    const request: Request = { ...asked, place, login, changes, ended, sendings: 0 }
-    const url = `${ORIGIN}/${this.#requests.push(request) - 1}`
+    const acts = place ? this.#acts.countAt(place.at) : 0
+    const request: Request = { ...asked, place, login, changes, ended, acts, sendings: 0 }
+    const number = this.#requests.push(request) - 1
     try {
-      const send = asked.door === 'fetch' ? this.#fetches[asked.at] : this.#instances[asked.at]
-      this.#ended(request, (await send!(url)).status)
+      this.#ended(request, (await this.#send(request, number)).status)
     } catch (error) {
       if (error instanceof AxiosError) this.#ended(request, error.status)
-      else if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) this.#sent.heldBack += 1
+      else if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) this.#heldBack(request)
       else throw error
     }
+  }
+
+  #send({ door, at, shares }: Request, number: number): Promise<{ status: number }> {
+    const [fetch, instance] = [this.#fetches[at]!, this.#instances[at]!]
+    if (!shares) return door === 'fetch' ? fetch(`${ORIGIN}/${number}`) : instance(`/${number}`)
+    return door === 'fetch' ? this.#shared.fetched(fetch, number) : this.#shared.asked(instance, number)
+  }
+
+  #heldBack(request: Request): void {
+    this.#sent.heldBack += 1
+    const { place } = request
+    if (!place || request.acts !== this.#acts.countAt(place.at)) return
+    const kept = this.#acts.keptAt(place.at)
+    const isKept = kept !== undefined && this.#service.keeps(kept)
+    this.#promises.must(!isKept, `nobody has ended the login ${kept}, so no request is told to log in`)
   }
 
   /** @returns The token that the manager gives at this moment: from now on the application knows its login. */
@@ -130,24 +156,41 @@ export class Traffic {
 
   readonly #adapter: AxiosAdapter = async (config) => {
     const header = config.headers.get('Authorization') ?? undefined
-    const status = await this.#answered(this.#requestOf(config.url!), header as string | undefined)
+    const request = this.#requestOf(config.url!)
+    const { params, data } = config as { params?: URLSearchParams; data?: FormData }
+    // axios itself reads these objects only when an interceptor that takes its time has ended.
+    if (request?.shares && request.at === 0) this.#says(request, [params?.get('n'), data?.get('n')])
+    const status = await this.#answered(request, header as string | undefined)
     const response = { status, statusText: '', headers: {}, data: '', config }
     if (status === 200) return response
     throw new AxiosError('refused', 'ERR_BAD_REQUEST', config, undefined, response)
   }
 
-  async #fetched(url: string, headers: Headers): Promise<Response> {
-    return new Response(null, {
-      status: await this.#answered(this.#requestOf(url), headers.get('authorization') ?? undefined),
-    })
+  async #fetched(sent: globalThis.Request): Promise<Response> {
+    const request = this.#requestOf(sent.url)
+    const status = this.#answered(request, sent.headers.get('authorization') ?? undefined)
+    if (request?.shares) this.#says(request, [sent.headers.get('x-number'), (await sent.text()).slice(2)])
+    return new Response(null, { status: await status })
   }
 
-  #requestOf(url: string): Request {
-    return this.#requests[Number(url.slice(ORIGIN.length + 1))]!
+  /** What the objects of a request said when the API got them. */
+  #says(request: Request, said: readonly unknown[]): void {
+    const number = String(this.#requests.indexOf(request))
+    this.#promises.must(
+      said.every((one) => one === number),
+      `request ${number} says what it said when it was called, not ${said.join(' and ')}`,
+    )
+  }
+
+  #requestOf(url: string): Request | undefined {
+    const request = this.#requests[Number(new URL(url, ORIGIN).pathname.slice(1))]
+    this.#promises.must(request !== undefined, `a request goes where it said when it was called, not to ${url}`)
+    return request
   }
 
   /** The API. @returns its status for this `Authorization` */
-  async #answered(request: Request, authorization: string | undefined): Promise<200 | 401> {
+  async #answered(request: Request | undefined, authorization: string | undefined): Promise<200 | 401> {
+    if (!request) return 200
     const token = authorization?.replace('Bearer ', '')
     this.#judge(request, token)
     await this.#pass(request.takesMs)
@@ -170,6 +213,8 @@ export class Traffic {
     const login = this.#service.loginOf(token ?? '')
     must(login !== undefined, 'a token is one that was issued')
     request.login ??= login
+    if (login !== undefined && request.acts === this.#acts.countAt(place.at))
+      must(this.#acts.mayHave(place.at, login), `a token of ${login} is not sent after what was done later`)
     must(login === request.login, `a request of ${request.login} never has a token of ${login}`)
     must(ended === place.ended, 'a request from before a logout is not sent after it')
   }

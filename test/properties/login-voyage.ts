@@ -1,9 +1,11 @@
+import { internalsOf } from '../../src/core/manager-internals.ts'
 import { createTokenManager, memoryStore, TokenError, type TokenManager } from '../../src/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
-import type { LoginAct, LoginCommand, LoginCourse } from './login-course.ts'
+import { LoginActs } from './login-acts.ts'
+import type { LoginAct, LoginCommand, LoginCourse, REGISTERS, Which } from './login-course.ts'
 import { LoginService } from './login-service.ts'
 import { type Place, type Sent, Traffic } from './login-traffic.ts'
 import { Promises } from './promises.ts'
@@ -23,6 +25,7 @@ class LoginVoyage {
   readonly #service = new LoginService()
   readonly #register = new TroubledRegister(this.#clock)
   readonly #places: readonly Place[]
+  readonly #acts = new LoginActs()
   readonly #traffic: Traffic
   readonly #unhandled: unknown[]
   /** What has not ended yet. */
@@ -35,11 +38,12 @@ class LoginVoyage {
     const random = () => draws[drawn++ % draws.length]!
     const inMemory = memoryStore()
     const clock = this.#clock
-    this.#places = [0, 1].map(() => {
+    this.#places = ([0, 1] as const).map((at) => {
       const shared = store === 'memory' ? inMemory : sharedStore(this.#register)
-      return placeOf(createTokenManager({ source: this.#service, store: shared, clock, random }))
+      return placeOf(at, createTokenManager({ source: this.#service, store: shared, clock, random }))
     })
-    this.#traffic = new Traffic(this.#places, { clock, service: this.#service, promises: this.#promises, sent })
+    const world = { clock, service: this.#service, promises: this.#promises, acts: this.#acts, sent }
+    this.#traffic = new Traffic(this.#places, world)
   }
 
   async perform({ what, turns }: LoginCommand): Promise<void> {
@@ -87,10 +91,18 @@ class LoginVoyage {
         this.#login(place, what)
         return
       case 'logout':
-      case 'reset':
+      case 'reset': {
+        const end = this.#acts.begins(what.at, undefined, place.login)
         place.login = undefined
         place.ended += 1
-        this.#watch(what.act, tokens[what.act]())
+        this.#watch(what.act, tokens[what.act]().then(end))
+        return
+      }
+      case 'look':
+        internalsOf(tokens)?.followLogin?.()()
+        return
+      case 'follow':
+        internalsOf(tokens)?.followLogin?.()
         return
       case 'renew':
         this.#watch('renew', tokens.renew())
@@ -102,12 +114,13 @@ class LoginVoyage {
     }
   }
 
-  #login(place: Place, { who, brings }: Extract<LoginAct, { act: 'login' }>): void {
-    const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs, subject } = this.#service.login(who)
+  #login(place: Place, { at, who, brings }: Extract<LoginAct, { act: 'login' }>): void {
+    const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs, subject } = this.#service.login(who, brings)
+    const end = this.#acts.begins(at, this.#service.loginOf(accessToken), place.login)
     place.login = undefined
     const access = brings !== 'refresh' && { accessToken, accessLifetimeMs }
     const refresh = brings !== 'access' && { refreshToken, refreshLifetimeMs }
-    this.#watch('adopt', place.tokens.adopt({ ...access, ...refresh, subject }))
+    this.#watch('adopt', place.tokens.adopt({ ...access, ...refresh, subject }).then(end))
   }
 
   #watch(what: string, ends: Promise<unknown>): void {
@@ -138,8 +151,8 @@ class LoginVoyage {
   }
 }
 
-function placeOf(tokens: TokenManager): Place {
-  const place: Place = { tokens, login: undefined, changes: 0, ended: 0 }
+function placeOf(at: Which, tokens: TokenManager): Place {
+  const place: Place = { at, tokens, login: undefined, changes: 0, ended: 0 }
   // Somebody has logged in or out: the next token tells who.
   tokens.on('loginChanged', () => {
     place.login = undefined
@@ -150,12 +163,13 @@ function placeOf(tokens: TokenManager): Place {
   return place
 }
 
-/** A register in memory that may be slow or down. */
+/** A register in memory that may be slow or down, or too late for who asks. It tells who follows it of each change. */
 class TroubledRegister implements TokenRegister {
   readonly kind = 'memory-register'
-  is: 'down' | 'slow' | 'well' = 'well'
+  is: (typeof REGISTERS)[number] = 'well'
   readonly #register: MemoryRegister
   readonly #clock: ReturnType<typeof manualClock>
+  readonly #followers = new Set<() => void>()
 
   constructor(clock: ReturnType<typeof manualClock>) {
     this.#clock = clock
@@ -163,19 +177,32 @@ class TroubledRegister implements TokenRegister {
   }
 
   async read(...what: Parameters<TokenRegister['read']>) {
-    await this.#way()
-    return this.#register.read(...what)
+    await this.#way('delayed')
+    const reading = await this.#register.read(...what)
+    await this.#way('late')
+    return reading
   }
 
   async replace(...what: Parameters<TokenRegister['replace']>) {
-    await this.#way()
+    await this.#way('delayed')
     const isReplaced = await this.#register.replace(...what)
-    await this.#way()
+    if (isReplaced) for (const onChange of this.#followers) onChange()
+    await this.#way('late')
     return isReplaced
   }
 
-  async #way(): Promise<void> {
+  watch(onChange: () => void): () => void {
+    const follower = () => onChange()
+    this.#followers.add(follower)
+    return () => this.#followers.delete(follower)
+  }
+
+  async #way(late: 'late' | 'delayed'): Promise<void> {
     if (this.is === 'down') throw new Error('the register is down')
-    if (this.is === 'slow') await new Promise<void>((resolve) => this.#clock.setTimer(resolve, 100))
+    const ms = this.is === 'slow' ? 100 : this.is === late ? TOO_LATE_MS : 0
+    if (ms > 0) await new Promise<void>((resolve) => this.#clock.setTimer(resolve, ms))
   }
 }
+
+/** Longer than the patience of any step. */
+const TOO_LATE_MS = 1_500

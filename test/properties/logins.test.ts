@@ -33,7 +33,7 @@ describe('given a login that the store could not be told, and the store has kept
       { act: 'login', at: 1, who: 'carol', brings: 'both' },
       { act: 'register', is: 'down' },
       { act: 'login', at: 1, who: 'alice', brings: 'both' },
-      { act: 'request', door: 'axios', at: 1, times: 1, takesMs: 10, pauseMs: 0 },
+      { act: 'request', door: 'axios', at: 1, times: 1, takesMs: 10, pauseMs: 0, shares: false },
       { act: 'refuse', at: 1 },
     ]
     const sent = nothingSent()

@@ -1,0 +1,22 @@
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { memoryStore } from '../../src/index.ts'
+
+/** A store in memory, but for the steps that `steps` replaces. */
+export function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>): OpenableStore {
+  const store = memoryStore() as OpenableStore
+  return {
+    kind: store.kind,
+    open(...where) {
+      const record = store.open(...where)
+      return {
+        claim: (...args) => record.claim(...args),
+        accept: (...args) => record.accept(...args),
+        release: (...args) => record.release(...args),
+        adopt: (...args) => record.adopt(...args),
+        clear: (...args) => record.clear(...args),
+        look: async (...args) => record.look?.(...args),
+        ...steps(record),
+      }
+    },
+  }
+}
