@@ -102,7 +102,7 @@ export function accept(
 function settled(
   state: RecordState,
   { fence, version }: Fenced,
-  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject }: NewTokens,
+  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject, context }: NewTokens,
   now: number,
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
@@ -113,6 +113,7 @@ function settled(
     accessMs: accessRemainingMs,
     refreshToken,
     refreshMs: refreshRemainingMs,
+    context,
     fence,
     retired: false,
     presentations: 0,

@@ -83,6 +83,8 @@ export interface StoredTokens {
   readonly login?: number
   /** The fingerprint of the person who logged in. */
   readonly subject?: string
+  /** What the source needs to refresh and revoke these tokens. */
+  readonly context?: string
 }
 
 /** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */
