@@ -14,6 +14,7 @@ const ODD_LIFETIME_MS = 5_000
 /**
  * Makes one exchange: a refresh if a refresh token is given, else an obtain.
  *
+ * @param context What came with the refresh token. The next pair keeps it if the answer brings no other.
  * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline;
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
@@ -21,19 +22,19 @@ export async function exchange(
   settings: RenewalSettings,
   refreshToken: string | undefined,
   holdsProcess: boolean,
+  context?: string,
 ): Promise<NewTokens> {
   const { source, tokenClock, events, readThrown, needsLogin } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
-  const call = (context: ExchangeContext) =>
-    refreshToken !== undefined && offers(source, 'refresh')
-      ? source.refresh(refreshToken, context)
-      : source.obtain(context)
+  const kept = refreshToken !== undefined && context !== undefined ? { context } : {}
+  const call = (about: ExchangeContext) =>
+    refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
   const wasOffline = isOffline()
   try {
-    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call))
+    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call, kept))
     const ageMs = tokenClock.now() - sentAt
-    return newTokens(grant, events, ageMs, await subjectOf(source, grant))
+    return { ...kept, ...newTokens(grant, events, ageMs, await subjectOf(source, grant)) }
   } catch (thrown) {
     const error = readThrown(thrown, refreshToken === undefined ? 'obtain' : 'refresh', needsLogin)
     throw wasOffline && isOffline() ? errorOffline(error) : error
@@ -48,6 +49,7 @@ export function withinExchange<Result>(
   { clock, events, exchangeTimeoutMs }: RenewalSettings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
+  ofTokens: Pick<ExchangeContext, 'context'> = {},
 ): Promise<Result> {
   const deadline = new AbortController()
   let awaited: string | undefined
@@ -57,6 +59,7 @@ export function withinExchange<Result>(
     holdsProcess,
     waitsFor: (what: string | undefined) => void (awaited = what),
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
+    ...ofTokens,
   })
   const atLimit = () => {
     const error = errorAtLimit(exchangeTimeoutMs, awaited)
@@ -99,7 +102,7 @@ function errorOffline(error: TokenError): TokenError {
 
 /** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */
 export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0, subject?: string): NewTokens {
-  const { accessToken, refreshToken, refreshLifetimeMs } = grant
+  const { accessToken, refreshToken, refreshLifetimeMs, context } = grant
   if (accessToken !== '' && grant.accessLifetimeMs < ODD_LIFETIME_MS)
     events.anomaly(
       'lifetime-odd',
@@ -113,6 +116,7 @@ export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0
     ...(subject !== undefined && { subject }),
     ...(refreshToken !== undefined && { refreshToken }),
     ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
+    ...(context !== undefined && { context }),
   }
 }
 

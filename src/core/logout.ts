@@ -1,6 +1,6 @@
 import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { offers } from './token-source.ts'
+import { type ExchangeContext, offers } from './token-source.ts'
 import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
 
 /** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
@@ -64,15 +64,14 @@ export async function revoked(settings: RenewalSettings, ended: readonly (NewTok
   const { source } = settings
   const sets = ended.filter((tokens) => tokens !== undefined)
   if (!offers(source, 'revoke') || sets.length === 0) return false
-  const revokeSet = ({ accessToken, refreshToken }: NewTokens) =>
-    withinExchange(settings, true, (context) =>
-      source.revoke(
-        { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) },
-        context,
-      ),
-    ).then(
+  const revokeSet = ({ accessToken, refreshToken, context }: NewTokens) => {
+    const ofTokens = { ...(context !== undefined && { context }) }
+    const set = { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) }
+    const call = (about: ExchangeContext) => source.revoke({ ...set, ...ofTokens }, about)
+    return withinExchange(settings, true, call, ofTokens).then(
       () => true,
       () => false,
     )
+  }
   return (await Promise.all(sets.map(revokeSet))).every(Boolean)
 }

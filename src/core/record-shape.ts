@@ -32,6 +32,8 @@ export interface Pair {
   readonly accessMs: number
   readonly refreshToken?: string | undefined
   readonly refreshMs?: number | undefined
+  /** What the source needs to refresh and revoke these tokens, as its own text. */
+  readonly context?: string | undefined
   /** The fence of the claim that brought the pair. */
   readonly fence: number
   /** The service refused the refresh token: nobody may present it again. */

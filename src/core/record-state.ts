@@ -119,17 +119,19 @@ export function accept(
 function settled(
   state: RecordState,
   { fence, version, login = 0 }: Fenced,
-  { accessRemainingMs, refreshRemainingMs, accessToken, accessLifetimeMs, refreshToken, subject, loginId }: NewTokens,
+  tokens: NewTokens,
   now: number,
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
+  const { accessToken, accessLifetimeMs, refreshToken, context } = tokens
   const pair: Pair = {
     at: now,
     accessToken,
     accessLifetimeMs,
-    accessMs: accessRemainingMs,
     refreshToken,
-    refreshMs: refreshRemainingMs,
+    context,
+    accessMs: tokens.accessRemainingMs,
+    refreshMs: tokens.refreshRemainingMs,
     fence,
     retired: false,
     presentations: 0,
@@ -142,8 +144,8 @@ function settled(
     fence: Math.max(state.fence, fence),
     login: Math.max(state.login, login),
     overlaps: isContested,
-    subject: subject ?? state.subject,
-    loginId: loginId ?? state.loginId,
+    subject: tokens.subject ?? state.subject,
+    loginId: tokens.loginId ?? state.loginId,
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,

@@ -36,7 +36,7 @@ export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | 
 }
 
 export function tokensIn({ version, login, subject, loginId }: RecordState, pair: Pair, now: number): StoredTokens {
-  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs } = pair
+  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, context } = pair
   return {
     version,
     ...(login > 0 && { login }),
@@ -46,6 +46,7 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
     accessLifetimeMs,
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),
     ...(refreshToken !== undefined && { refreshToken }),
+    ...(context !== undefined && { context }),
     // Not dropped after a clock step: the service knows whether the refresh token still lives.
     ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
   }

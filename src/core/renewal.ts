@@ -99,7 +99,7 @@ export class Renewal {
     const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
     if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
-    const run = () => exchange(this.#settings, refreshToken, this.#start.holdsProcess)
+    const run = () => exchange(this.#settings, refreshToken, this.#start.holdsProcess, claim.tokens?.context)
     return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
       (error: unknown) => this.#failed(call, errorUnder(claim, error as TokenError)),

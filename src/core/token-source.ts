@@ -43,7 +43,10 @@ export interface TokenSource {
    */
   readonly boundTo?: Promise<string> | undefined
   /** Tells the service that these tokens are not wanted any more (RFC 7009). `logout()` of the manager calls it. */
-  revoke?(tokens: { accessToken?: string; refreshToken?: string }, context: ExchangeContext): Promise<void>
+  revoke?(
+    tokens: { accessToken?: string; refreshToken?: string; context?: string },
+    context: ExchangeContext,
+  ): Promise<void>
 }
 
 /** Whether a source has the method, of its own or of its class. What only `Object.prototype` has is no member of a source (F217). */
@@ -68,6 +71,8 @@ export interface ExchangeContext {
   readonly waitsFor?: (what: string | undefined) => void
   /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */
   readonly report?: (kind: AnomalyKind, message: string) => void
+  /** In `refresh` and `revoke`: the `context` that came with these tokens. */
+  readonly context?: string
 }
 
 export type Exchange = 'obtain' | 'refresh'
@@ -80,6 +85,11 @@ export interface TokenGrant {
   refreshLifetimeMs?: number
   /** Who has logged in, such as `sub` of an ID token. The manager keeps only its fingerprint, and tells it to nobody. */
   subject?: string
+  /**
+   * What the source needs to refresh and revoke these very tokens, as text of its own, at most 8 KiB: the server of this person's tenant, the client
+   * that was registered for this login. Kept with the tokens, sealed with them, and never printed. A refresh that brings none keeps it.
+   */
+  context?: string
 }
 
 /**
@@ -95,6 +105,8 @@ export interface AdoptedGrant {
   refreshLifetimeMs?: number | null | undefined
   /** As in `TokenGrant`. */
   subject?: string | null | undefined
+  /** As in `TokenGrant`. Absent: that of an earlier login is cleared. */
+  context?: string | null | undefined
 }
 
 /** A member of a grant is missing or of the wrong kind: the maker of the grant is at fault, not the service. */
@@ -128,7 +140,7 @@ export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
     throw missing('accessToken', grant as object, ['access_token', 'access', 'token'], '')
   if (members.accessLifetimeMs === undefined)
     throw missing('accessLifetimeMs', grant as object, ['expires_in', 'expiresIn'], ' Give ms')
-  return Object.freeze({ ...accessIn(members), ...refreshIn(members), ...subjectIn(members) })
+  return Object.freeze({ ...accessIn(members), ...refreshIn(members), ...subjectIn(members), ...contextIn(members) })
 }
 
 /**
@@ -148,7 +160,7 @@ export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGran
   if (!isUseless && accessLifetimeMs === undefined)
     throw new BrokenGrant('accessLifetimeMs is missing: give ms from now')
   const access = isUseless ? NO_ACCESS_TOKEN : accessIn(members)
-  return Object.freeze({ ...access, ...refresh, ...subjectIn(members) })
+  return Object.freeze({ ...access, ...refresh, ...subjectIn(members), ...contextIn(members) })
 }
 
 const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
@@ -169,6 +181,7 @@ function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
     refreshToken: read('refreshToken'),
     refreshLifetimeMs: read('refreshLifetimeMs'),
     subject: read('subject'),
+    context: read('context'),
   }
 }
 
@@ -196,6 +209,17 @@ function subjectIn({ subject }: Members) {
   if (typeof subject !== 'string') throw new BrokenGrant(`subject must be a string, got ${kindOf(subject)}`)
   if (subject === '') throw new UnusableGrant('subject must not be empty')
   return { subject }
+}
+
+const LONGEST_CONTEXT = 8_192
+
+function contextIn({ context }: Members) {
+  if (context === undefined) return {}
+  if (typeof context !== 'string') throw new BrokenGrant(`context must be a string, got ${kindOf(context)}`)
+  const bytes = new TextEncoder().encode(context).length
+  if (bytes > LONGEST_CONTEXT)
+    throw new BrokenGrant(`context must have at most ${LONGEST_CONTEXT} bytes in UTF-8, got ${bytes}`)
+  return { context }
 }
 
 function nothingToAdopt(given: object): BrokenGrant {

@@ -88,6 +88,8 @@ export interface StoredTokens {
   readonly subject?: string
   /** Random: made for each login that is adopted, and kept by its renewals. */
   readonly loginId?: string
+  /** What the source needs to refresh and revoke these tokens. */
+  readonly context?: string
 }
 
 /** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */

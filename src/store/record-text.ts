@@ -118,6 +118,7 @@ const isPair = shape<Pair>({
   accessMs: number,
   refreshToken: optional(text),
   refreshMs: optional(number),
+  context: optional(text),
   fence: counter,
   retired: flag,
   doubtAt: optional(number),
