@@ -8,11 +8,12 @@ import {
   namesOf,
   ownOptions,
 } from '../core/option-checks.ts'
-import { type DPoPKey, proofsOf } from '../core/proofs.ts'
+import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { checkCredential } from '../wire/credential.ts'
 import type { TokenCallOptions } from '../wire/token-call.ts'
 import type { AuthenticatedClient, ClientAuthentication } from './client-authentication.ts'
+import { proofKeyOf } from './proof-key.ts'
 import { type ErrorFunction, type ErrorMeanings, MEANINGS, type Taught } from './error-meaning.ts'
 
 export interface OAuth2Options {
@@ -56,10 +57,10 @@ export interface OAuth2Options {
    */
   onAnswer?: ((members: Readonly<Record<string, unknown>>) => void) | undefined
   /**
-   * A key of `axios-evergreen/dpop`: the server binds the tokens to it (RFC 9449). Give the same one to the attachment. Owners with other keys do not
+   * A key of `axios-evergreen/dpop`, or a promise of one: the server binds the tokens to it (RFC 9449). Give the same one to the attachment. Owners with other keys do not
    * share a record of a store.
    */
-  dpop?: DPoPKey | undefined
+  dpop?: DPoPKey | Promise<DPoPKey> | undefined
   /** The words of the scope, separated by spaces or as a list. Sent with every exchange. */
   scope?: string | readonly string[] | undefined
   /** Further parameters of every token call: `audience`, `resource`, … */
@@ -130,7 +131,7 @@ export function oauth2Settings(options: OAuth2Options) {
     grant,
     errors: checkedErrors(own.errors),
     onAnswer,
-    dpop: own.dpop && { proofs: proofsOf('dpop', own.dpop), thumbprint: own.dpop.thumbprint },
+    dpop: own.dpop && proofKeyOf(own.dpop),
     scope: checkedScope(own.scope),
     parameters: checkedParameters(parameters),
     refreshTokens,
