@@ -19,8 +19,8 @@ export interface AttachOptions {
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
   /**
-   * A key of `axios-evergreen/dpop`, the same that the source has: each request gets a proof (RFC 9449), and no redirect is followed. Not with `scheme`, and
+   * A key of `axios-evergreen/dpop`, or a promise of one, the same that the source has: each request gets a proof (RFC 9449), and no redirect is followed. Not with `scheme`, and
    * not with the xhr adapter.
    */
-  dpop?: DPoPKey | undefined
+  dpop?: DPoPKey | Promise<DPoPKey> | undefined
 }

@@ -1,5 +1,5 @@
 import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
-import { type DPoPKey, proofsOf } from '../core/proofs.ts'
+import { checkKey, type GivenKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { OriginSettings } from './origins.ts'
 
@@ -10,7 +10,7 @@ interface GivenOptions<Answer> {
   scheme?: string | undefined
   refuses?: ((answer: Answer) => boolean) | undefined
   allowInsecureHttp?: boolean | undefined
-  dpop?: DPoPKey | undefined
+  dpop?: GivenKey | undefined
 }
 
 /** An option of one client that is unknown here does not compile. */
@@ -30,7 +30,7 @@ export interface BearerSettings<Answer> extends OriginSettings {
   /** The text of the header with this token. */
   readonly text: (token: string) => string
   readonly refuses: (answer: Answer) => boolean
-  readonly dpop: DPoPKey | undefined
+  readonly dpop: GivenKey | undefined
 }
 
 /** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` has no default here. */
@@ -48,7 +48,7 @@ export function bearerSettings<
   if (scheme !== '') checkText('scheme', scheme)
   // Other characters would end the header line, or be stripped on the way.
   if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
-  if (dpop !== undefined) proofsOf('dpop', dpop)
+  if (dpop !== undefined) checkKey('dpop', dpop)
   if (dpop !== undefined && own.scheme !== undefined)
     throw new TypeError('scheme must not be given with dpop: it is DPoP (RFC 9449)')
   checkFunction('refuses', refuses)

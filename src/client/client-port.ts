@@ -1,4 +1,5 @@
 import { TokenError } from '../core/errors.ts'
+import { checkFit } from '../core/proofs.ts'
 import type { BearerSettings } from './bearer-options.ts'
 import { type Prover, proverOf } from './prover.ts'
 import type { TokenAccess } from './token-access.ts'
@@ -21,10 +22,12 @@ export interface Grantee<Answer> {
   readonly prover?: Prover | undefined
 }
 
+/** @throws {TypeError} if the key does not fit the source. */
 export function granteeOf<Answer>(
   { header, text, refuses, dpop }: BearerSettings<Answer>,
   access: TokenAccess,
 ): Grantee<Answer> {
+  checkFit(access.boundTo, dpop)
   const prover = dpop && proverOf(dpop, access)
   return Object.freeze({ access, header, name: header.toLowerCase(), text, refuses, prover })
 }

@@ -1,6 +1,7 @@
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
-import { type DPoPKey, proofsOf, type ProvedRequest } from '../core/proofs.ts'
+import { checkFit, type GivenKey, proofsOf, type ProvedRequest } from '../core/proofs.ts'
+import { errorsIn } from './challenges.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /** Proves with each request that its sender holds a key (RFC 9449). No redirect is followed with a proof. */
@@ -19,18 +20,28 @@ export interface SentRequest {
   readonly url: string
 }
 
-/** @throws {TypeError} unless `key` is a key of `axios-evergreen/dpop`. */
-export function proverOf(key: DPoPKey, { clock }: TokenAccess): Prover {
-  const proofs = proofsOf('dpop', key)
+/** @param given A promise of a key is awaited before the first proof. If it is no key, or another one than that of the source, each proof rejects. */
+export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prover {
+  const known = Promise.resolve(given).then((key) => ({ key, proofs: proofsOf('dpop', key) }))
+  known.catch(() => undefined) // each proof rejects as well
   return {
     async prove(request, { signal, maxWaitMs: ms }) {
       const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `The key of dpop did not sign within ${ms} ms`)
-      const proving = proofs.prove({ ...asSent(request), token: request.token }, clock)
+      const proving = known.then(({ key, proofs }) => {
+        // Now the token is there, so the key of the source is known, too, even if a promise of it was given.
+        checkFit(boundTo, key)
+        return proofs.prove({ ...asSent(request), token: request.token }, clock)
+      })
       return (await withinLimit(proving, { clock, ms, holdsProcess: true, signal, atLimit })).text
     },
     hear(request, status, header) {
       const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map(header)
-      proofs.learn(asSent(request), { status, nonce, date, age }, clock)
+      const isRefused = errorsIn(header('www-authenticate')).includes('invalid_dpop_proof')
+      const answer = { status, nonce, date, age, isRefused }
+      known.then(
+        ({ proofs }) => proofs.learn(asSent(request), answer, clock),
+        () => undefined,
+      )
     },
   }
 }

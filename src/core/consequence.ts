@@ -1,5 +1,6 @@
 import { detailsOf, type LoginReason, outcomeOf, type TokenError } from './errors.ts'
 import { askedMsOf } from './rests.ts'
+import { member } from './thrown.ts'
 import type { Exchange } from './token-source.ts'
 import type { GrantedClaim, RefreshTokenFate } from './token-store.ts'
 
@@ -12,6 +13,8 @@ export interface Consequence {
   readonly judged?: boolean
   /** Why a login is required, if that is known already. */
   readonly reason?: LoginReason
+  /** What an unclear refusal says. The record counts those in a row that say the same. */
+  readonly says?: string
 }
 
 /** What the tables need to know beside the error. */
@@ -86,9 +89,14 @@ const LEAST_UNCLEAR_MS = 600_000
  * service refuses it, never because of doubt: if it was used, the login is lost already.
  */
 export function consequenceForLogin(error: TokenError, circumstances: LoginCircumstances): Consequence {
-  const { graceMs, serves, presented } = circumstances
   const { loginReason } = detailsOf(error)
   if (loginReason !== undefined) return { fate: 'dead', next: 'login', reason: loginReason }
+  if (!isUnclear(error)) return consequenceOfSaid(error, circumstances)
+  if (isClearAtLast(circumstances)) return { fate: 'dead', next: 'login', reason: 'refused' }
+  return { ...consequenceOfSaid(error, circumstances), says: circumstances.says }
+}
+
+function consequenceOfSaid(error: TokenError, { graceMs, serves, presented }: LoginCircumstances): Consequence {
   const isReusable = graceMs === Infinity
   const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
   switch (saidOf(error)) {
@@ -101,9 +109,7 @@ export function consequenceForLogin(error: TokenError, circumstances: LoginCircu
     case 'not-sent':
       return { fate: 'keep', next: error.retryable && error.code !== 'ERR_REFRESH_REJECTED' ? 'retry' : 'stop' }
     case 'rejected':
-      return isClearAtLast(circumstances)
-        ? { fate: 'dead', next: 'login', reason: 'refused' }
-        : { fate: 'unclear', next: 'stop' }
+      return { fate: 'unclear', next: 'stop' }
     case 'unknown-5xx':
       return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: again }
     case 'accepted':
@@ -112,6 +118,20 @@ export function consequenceForLogin(error: TokenError, circumstances: LoginCircu
       // While the access token serves, the manager waits: the service may still be busy with the first presentation.
       return { fate: 'doubtful', next: error.retryable && (!serves || graceMs > 0) ? again : 'stop' }
   }
+}
+
+/** The key under which a source may put on an error what tells one unclear answer from another: a fingerprint, because its words may be secrets. */
+export const SAYING = Symbol.for('axios-evergreen.saying')
+
+/** Whether a service that says the same for long means that the refresh token is dead (F203, F288). */
+function isUnclear(error: TokenError): boolean {
+  return saidOf(error) === 'rejected' || member(error, SAYING) !== undefined
+}
+
+/** What an unclear refusal says, to compare it with the next one (F277). */
+export function saidBy(error: TokenError): string {
+  const { code, status, serviceCode } = error
+  return [code, status, serviceCode, member(error, SAYING)].join(' ')
 }
 
 function isClearAtLast({ unclear, says }: LoginCircumstances): boolean {

@@ -55,6 +55,7 @@ export function withinExchange<Result>(
   let awaited: string | undefined
   const context = Object.freeze({
     signal: deadline.signal,
+    limitMs: exchangeTimeoutMs,
     clock,
     holdsProcess,
     waitsFor: (what: string | undefined) => void (awaited = what),

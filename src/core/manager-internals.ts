@@ -8,6 +8,8 @@ import type { WaitOptions } from './waiting-room.ts'
  */
 export interface ManagerInternals {
   readonly origin?: string | undefined
+  /** What the tokens of the source are bound to. */
+  readonly boundTo?: unknown
   readonly clock: Clock
   readonly maxWaitMs: number
   readonly anomaly: Events['anomaly']

@@ -66,7 +66,7 @@ export interface Claim {
 }
 
 /** `ms` is null: until `clear` or `adopt`. */
-export type Rest = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed'> & {
+export type Rest = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed' | 'says'> & {
   readonly at: number
   readonly ms: number | null
 }

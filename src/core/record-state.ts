@@ -178,11 +178,12 @@ function released(
   now: number,
 ): RecordState {
   const isCounted = fate === 'counted' && !claim.settled
+  const says = next?.kind === 'cool-down' ? next.says : undefined
   const after = pair && {
     ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
     retired: pair.retired || fate === 'dead',
-    ...(fate === 'unclear' && next?.kind === 'cool-down' && { unclear: unclearAfter(pair.unclear, saidBy(next), now) }),
+    ...(says !== undefined && { unclear: unclearAfter(pair.unclear, says, now) }),
   }
   const isDropped = next?.kind === 'cool-down' && (next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN')
   return {
@@ -198,11 +199,6 @@ function keptClaim(claim: Claim, next: Word | undefined, now: number): Claim | u
   if (next === undefined || next.kind === 'cool-down') return undefined
   const waitMs = next.kind === 'retry' ? next.ms : 0
   return { ...claim, at: now, ms: waitMs + RESERVE_MS, settled: true }
-}
-
-/** What a refusal says, to compare it with the next one. */
-export function saidBy({ code, status, serviceCode }: Pick<CoolDown, 'code' | 'status' | 'serviceCode'>): string {
-  return [code, status, serviceCode].join(' ')
 }
 
 function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {
@@ -307,6 +303,6 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
-function restOf({ kind, ms, drops, whileServed, ...reason }: CoolDown, at: number): Rest {
+function restOf({ kind, ms, drops, whileServed, says, ...reason }: CoolDown, at: number): Rest {
   return { at, ms: ms === Infinity ? null : ms, ...reason }
 }

@@ -1,7 +1,6 @@
-import { type Consequence, consequenceForLogin, consequenceOf, isRefreshGone } from './consequence.ts'
+import { type Consequence, consequenceForLogin, consequenceOf, isRefreshGone, saidBy } from './consequence.ts'
 import { detailsOf, type LoginReason, outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
-import { saidBy } from './record-state.ts'
 import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, type RestFacts } from './rests.ts'
 import type { Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
@@ -102,7 +101,7 @@ function serves({ servedMs, isRefused = false }: Pick<FailureFacts, 'servedMs' |
 
 function nextAfter(
   error: TokenError,
-  { fate, next }: Consequence,
+  { fate, next, says }: Consequence,
   facts: FailureFacts,
   policy: RenewalPolicy,
   retryAfterMs: number,
@@ -123,7 +122,8 @@ function nextAfter(
     : coolDownMs(error, { ...facts, needsLogin: policy.needsLogin === true }, retryAfterMs)
   // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
   const isBounded = facts.exchange === 'refresh' && isRefreshGone(error) && !policy.needsLogin && serves(facts)
-  return coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)
+  const rest = coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)
+  return says === undefined ? rest : { ...rest, says }
 }
 
 /** The service may still be busy with a presentation whose answer was lost: 1 to 2 s before the first repetition. */

@@ -164,6 +164,7 @@ export class Manager implements TokenManager {
       login: () => login.mark,
       followLogin: () => this.#machine.logins.follow(),
       origin: member(source, 'origin') as string | undefined,
+      boundTo: member(source, 'boundTo'),
       clock,
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),

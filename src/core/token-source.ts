@@ -60,6 +60,8 @@ export function offers<Method extends 'refresh' | 'reset' | 'revoke'>(
 export interface ExchangeContext {
   /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
   readonly signal: AbortSignal
+  /** `exchangeTimeoutMs`: how long the whole exchange may take, ms. */
+  readonly limitMs?: number
   /** The manager's clock, for sources that must carry the service's time forward. */
   readonly clock: Clock
   /** `false`: nobody waits for this call, and it need not keep the process alive. Default true. */

@@ -214,4 +214,6 @@ export interface CoolDown {
   readonly drops?: boolean
   /** Only this manager rests, and only as long as its access token serves: the rest ends as soon as the API refuses the token. */
   readonly whileServed?: boolean | undefined
+  /** Of a login: what an unclear refusal says. The record counts those in a row that say the same. */
+  readonly says?: string | undefined
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../core/clock.ts'
 import { checkFunction, checkObject, checkText, ownOptions } from '../core/option-checks.ts'
+import { comparable } from '../core/key-fit.ts'
 import { type DPoPRequest, PROOFS, type ProvedRequest, type ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
@@ -37,15 +38,17 @@ export function dpopKey(key: KeyPair | ExternalKey): ProvingKey {
   if ('publicKey' in key || 'privateKey' in key) {
     const signer = signerOf(key as KeyPair)
     const verifyingKey = signer.publicJwk.then((jwk) => verifyingKeyOf('publicKey', jwk))
-    return made(verifyingKey, (data) => signer.sign(data))
+    return made(verifyingKey, (key as KeyPair).publicKey, (data) => signer.sign(data))
   }
   if (!('publicJwk' in key)) throw new TypeError('dpopKey takes a CryptoKeyPair, or { publicJwk, sign }')
   checkFunction('sign', Reflect.get(key, 'sign'))
-  return made(Promise.resolve(verifyingKeyOf('publicJwk', key.publicJwk)), (data) => key.sign(data))
+  const verifyingKey = verifyingKeyOf('publicJwk', key.publicJwk)
+  return made(Promise.resolve(verifyingKey), JSON.stringify(verifyingKey.jwk), (data) => key.sign(data))
 }
 
-function made(verifyingKey: Promise<VerifyingKey>, sign: (data: Uint8Array) => unknown): ProvingKey {
-  const thumbprint = verifyingKey.then(thumbprintOf)
+/** @param material Equal only for the same key. */
+function made(verifyingKey: Promise<VerifyingKey>, material: unknown, sign: (data: Uint8Array) => unknown): ProvingKey {
+  const thumbprint = comparable(verifyingKey.then(thumbprintOf), material)
   thumbprint.catch(() => undefined) // nobody may ask for it
   const proofs = new ProofMaker(verifyingKey, sign)
   // A clock of its own: such a proof neither uses nor changes what a manager knows of the servers.

@@ -23,8 +23,6 @@ const LONGEST_NONCE = 4_096
 export class Origins {
   readonly #clock: Clock
   readonly #known = new Map<string, Origin>()
-  /** Of any origin. Servers agree with each other more often than with the clock of a person's machine. */
-  #latest: Sighting | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -36,16 +34,15 @@ export class Origins {
 
   /** @returns How far the time of the server is ahead of the monotonic clock, ms; the time of this machine if nobody knows that of the server. */
   leadMs({ url }: ProvedRequest): number {
-    const sighting = this.#known.get(url.origin)?.sighting ?? this.#latest
-    return leadOf(sighting, this.#clock)
+    return leadOf(this.#known.get(url.origin)?.sighting, this.#clock)
   }
 
   learn(request: ProvedRequest, answer: ProofAnswer): void {
     const { origin } = request.url
     const known = this.#known.get(origin)
     const nonce = nonceIn(answer.nonce) ?? known?.nonce
-    const sighting = this.#sightingIn(request, answer) ?? known?.sighting
-    this.#latest = sighting ?? this.#latest
+    // A refused proof had the time of an earlier answer: without a newer one that of this machine is tried.
+    const sighting = this.#sightingIn(request, answer) ?? (answer.isRefused ? undefined : known?.sighting)
     // The origin that was heard last is the last one to be forgotten.
     this.#known.delete(origin)
     this.#known.set(origin, { nonce, sighting })

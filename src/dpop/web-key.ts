@@ -41,7 +41,10 @@ export async function webKey(name = 'default'): Promise<ProvingKey> {
     const advice = 'Other tabs have other keys, so each needs a login of its own, which ends with its page'
     warnOnce('storage-denied', `The DPoP key ${name} can neither be read nor kept: ${reasonOf(error)}`, advice)
   }
-  return dpopKey(pair)
+  const key = dpopKey(pair)
+  // Two calls give two objects of one key. They can be told to be the same only by their thumbprints.
+  await key.thumbprint.catch(() => undefined)
+  return key
 }
 
 function stored(databases: Databases, name: string): Promise<KeyPair | undefined> {

@@ -29,10 +29,10 @@ export interface BearerOptions {
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
   /**
-   * A key of `axios-evergreen/dpop`, the same that the source has: each request gets a proof (RFC 9449), fetch is called once the key has signed, and no redirect
+   * A key of `axios-evergreen/dpop`, or a promise of one, the same that the source has: each request gets a proof (RFC 9449), fetch is called once the key has signed, and no redirect
    * is followed. Not with `scheme`.
    */
-  dpop?: DPoPKey | undefined
+  dpop?: DPoPKey | Promise<DPoPKey> | undefined
 }
 
 /**

@@ -3,7 +3,15 @@ import { quietly } from '../core/thrown.ts'
 import type { ExchangeContext, TokenGrant } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import type { Answered } from '../wire/answered.ts'
-import { documentIn, memberOf, type Members, otherProtocol, refreshLifetimeIn, subjectIn } from './document.ts'
+import {
+  documentIn,
+  holderOfToken,
+  memberOf,
+  type Members,
+  otherProtocol,
+  refreshLifetimeIn,
+  subjectIn,
+} from './document.ts'
 import type { OAuth2Settings } from './oauth2-options.ts'
 
 /** Reads the answers of one token endpoint. */
@@ -28,10 +36,10 @@ export class AnswerReader {
    * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used. No part of such an answer is used.
    */
   grantIn(answer: Answered, report: ExchangeContext['report']): TokenGrant {
-    const document = documentIn(answer.text)
+    const whole = documentIn(answer.text)
     const unusable = (why: string) => unusableAnswer(answer, why)
-    if (!document)
-      throw unusable(/^\s*</.test(answer.text) ? 'it is HTML; check tokenEndpoint' : 'it is no JSON object')
+    if (!whole) throw unusable(/^\s*</.test(answer.text) ? 'it is HTML; check tokenEndpoint' : 'it is no JSON object')
+    const document = holderOfToken(whole)
     if (memberOf(document, 'error') !== undefined) throw unusable('it reports an error under a status of success')
     const accessToken = memberOf(document, 'access_token')
     if (typeof accessToken !== 'string' || accessToken === '')

@@ -1,7 +1,8 @@
+import { withinLimit } from '../core/deadline.ts'
 import { isTokenError, toldAgain, TokenError } from '../core/errors.ts'
 import { mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
-import { type Answered, isSuccess } from '../wire/answered.ts'
+import { isSuccess } from '../wire/answered.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { documentIn, memberOf, type Members } from './document.ts'
 import type { ServerAddresses } from './oauth2-options.ts'
@@ -16,6 +17,8 @@ export interface Endpoints {
 const DAY_MS = 86_400_000
 /** If the metadata cannot be had again after a day, the old ones serve this much longer. */
 const GRACE_MS = 300_000
+/** The default of `exchangeTimeoutMs`, for a context that names no limit. */
+const LIMIT_MS = 10_000
 
 /** The endpoints of one authorization server: those of the options, or those that its metadata name. */
 export class AuthorizationServer {
@@ -67,17 +70,37 @@ export class AuthorizationServer {
     }
   }
 
+  /** Asks one address after the other until one has usable metadata. */
   async #ask(context: ExchangeContext): Promise<Endpoints> {
-    let answer: Answered | undefined
+    const failures: unknown[] = []
     for (const url of metadataAddresses(new URL(String(this.#addresses.issuer)))) {
-      answer = await this.#calls.send({ url, headers: { Accept: 'application/json' } }, context).catch(notHad)
-      const metadata = isSuccess(answer.status) ? documentIn(answer.text) : undefined
-      if (metadata) return this.#endpointsIn(metadata)
+      try {
+        return this.#endpointsIn(await this.#metadataAt(url, context))
+      } catch (error) {
+        failures.push(error)
+      }
+      if (context.signal.aborted) break
     }
-    throw unavailable(
-      `${answer?.address ?? ''} answered ${answer?.status ?? ''} without them; check issuer`,
-      answer?.status,
-    )
+    // What is wrong with metadata that came tells more than that others did not come.
+    throw failures.find((error) => isTokenError(error, 'ERR_TOKEN_REQUEST')) ?? failures.at(-1)
+  }
+
+  /** Each address has a third of the time, so that a third is left for the token call: if that were cut off, the refresh token would be in doubt. */
+  async #metadataAt(url: URL, context: ExchangeContext): Promise<Members> {
+    const { clock, signal, holdsProcess = true, limitMs = LIMIT_MS } = context
+    const ms = Math.floor(limitMs / 3)
+    const ending = new AbortController()
+    const atLimit = () => unavailable(`${url.origin}${url.pathname} gave no answer within ${ms} ms`)
+    const call = { url, headers: { Accept: 'application/json' } }
+    const asked = this.#calls.send(call, { ...context, signal: ending.signal }).catch(notHad)
+    try {
+      const { status, text, address } = await withinLimit(asked, { clock, ms, holdsProcess, signal, atLimit })
+      const metadata = isSuccess(status) ? documentIn(text) : undefined
+      if (metadata) return metadata
+      throw unavailable(`${address} answered ${status} without them; check issuer`, status)
+    } finally {
+      ending.abort()
+    }
   }
 
   #endpointsIn(metadata: Members): Endpoints {

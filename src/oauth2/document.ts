@@ -16,6 +16,16 @@ export function memberOf(document: Members | undefined, name: string): unknown {
   return document && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined
 }
 
+/** @returns The document, or the object in it that holds its access token: Withings has that in `body`. */
+export function holderOfToken(document: Members): Members {
+  const inner = ['body', 'data'].map((name) => memberOf(document, name)).find(holdsToken)
+  return inner && !holdsToken(document) ? inner : document
+}
+
+function holdsToken(document: unknown): document is Members {
+  return typeof document === 'object' && memberOf(document as Members, 'access_token') !== undefined
+}
+
 /** @returns `error` of an error answer (RFC 6749, section 5.2), if its value is one word. */
 export function errorIn(document: Members | undefined): string | undefined {
   const error = memberOf(document, 'error')

@@ -12,26 +12,42 @@ export const MEANINGS = [
   'invalid_request',
 ] as const
 
+/** What an error of a server means. */
+export type ErrorMeaning = (typeof MEANINGS)[number]
+
 /** What the words of one server mean: the option `errors`. */
-export type ErrorMeanings = Readonly<Record<string, (typeof MEANINGS)[number]>>
+export type ErrorMeanings = Readonly<Record<string, ErrorMeaning>>
+
+/** What a whole answer means: the option `errors` as a function. `members`: those of its JSON object; none if it is anything else. */
+export type ErrorFunction = (answer: {
+  readonly status: number
+  readonly members: Readonly<Record<string, unknown>>
+}) => ErrorMeaning | undefined
+
+/** The option `errors`, checked. */
+export interface Taught {
+  readonly words: ErrorMeanings
+  readonly judge: ErrorFunction | undefined
+}
 
 /** What large servers say in place of the errors of the RFCs. The sources stand in `test/oauth2/providers.ts`. */
 const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
   Object.entries({
-    // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry
+    // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry; Supabase; Ory Hydra; Meta
     invalid_grant:
-      'bad_refresh_token,invalid_refresh_token,token_revoked,token_expired,BAD_REFRESH_TOKEN,invalid_code,inactive_user,inactive_org,invalid_token',
+      'bad_refresh_token,invalid_refresh_token,token_revoked,token_expired,BAD_REFRESH_TOKEN,invalid_code,inactive_user,inactive_org,invalid_token,' +
+      'refresh_token_not_found,refresh_token_already_used,session_not_found,session_expired,token_inactive,OAuthException 190',
     // GitHub; Slack; Salesforce, Zoho; HubSpot; Shopify; Google
     invalid_client:
       'incorrect_client_credentials,bad_client_secret,invalid_client_id,invalid_client_secret,BAD_CLIENT_SECRET,BAD_CLIENT_ID,application_cannot_be_found,deleted_client,disabled_client',
     // Auth0; Google; Microsoft Entra
     interaction_required:
-      'mfa_required,invalid_rapt,admin_policy_enforced,basic_action,additional_action,user_password_expired',
+      'mfa_required,invalid_rapt,admin_policy_enforced,org_internal,basic_action,additional_action,user_password_expired',
     // Slack; Zoho; Salesforce; Google
     temporarily_unavailable:
       'internal_error,fatal_error,service_unavailable,request_timeout,general_error,unknown_error,internal_failure',
-    // Slack; Salesforce, Google; Zoho
-    slow_down: 'ratelimited,accesslimited,rate_limit_exceeded,too_many_requests,Access Denied',
+    // Slack; Salesforce, Google; Zoho; Microsoft Entra
+    slow_down: 'ratelimited,accesslimited,rate_limit_exceeded,too_many_requests,Access Denied,AADSTS50196',
     // Microsoft Entra
     invalid_target: 'invalid_resource',
     // RFC 6749 has it for authorization endpoints only. Auth0, Okta and Exact Online answer it to token calls.
@@ -42,8 +58,18 @@ const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
 /** Servers use these for anything, so the texts beside them say more. */
 const VAGUE: readonly unknown[] = [undefined, 'invalid_request', 'unauthorized_client', 'access_denied']
 
+/** An answer that refuses. */
+export interface Refusing {
+  readonly exchange: Exchange
+  readonly status: number
+  /** Undefined: a web page, or nothing. */
+  readonly document: Members | undefined
+  /** Whether a refresh token was presented that only a person can replace. */
+  readonly isOfLogin: boolean
+}
+
 /** What an answer that refuses says. */
-export interface ErrorMeaning {
+export interface Meant {
   /** The error word, if it is known. Any other text of a server may hold a secret, so no message quotes it. */
   readonly word: string | undefined
   /** An error of the RFCs, or `access_denied`; undefined: only the status says something. */
@@ -53,46 +79,74 @@ export interface ErrorMeaning {
 /**
  * What an answer that refuses means: by its words, by the texts beside a vague word, by its status. Nothing of the texts is kept.
  *
- * @param document Undefined: a web page, or nothing.
- * @param isOfLogin Whether a refresh token was presented that only a person can replace.
+ * @param judged What the function of the option `errors` has said of it.
  */
-export function errorMeaning(
-  exchange: Exchange,
-  status: number,
-  document: Members | undefined,
-  errors: ErrorMeanings,
-  isOfLogin: boolean,
-): ErrorMeaning {
-  const meant = (word: string) => meaningOfWord(word, errors)
+export function errorMeaning(refusing: Refusing, words: ErrorMeanings, judged: ErrorMeaning | undefined): Meant {
+  const { exchange, document } = refusing
+  const meant = (word: string) => meaningOfWord(word, words)
+  const known = wordsIn(document).filter((word) => meant(word))
+  const isTaught = (word: string) => taughtMeaning(word, words) !== undefined
   // The finer words come first: Google and Entra say invalid_grant beside them.
-  const words = textsOf(document, ['error_subtype', 'suberror', 'error', 'status']).filter((word) => meant(word))
-  const [decisive = ''] = words
-  const word = words.find((one) => one === memberOf(document, 'error')) ?? words[0]
-  const meaning = meant(decisive)
-  if (taughtMeaning(decisive, errors) !== undefined || !VAGUE.includes(meaning)) return { word, meaning }
-  const texts = [...textsOf(document, TEXTS), ...textsOf(firstOf(memberOf(document, 'errors')), CODES)].join('\n')
-  return {
-    word,
-    meaning: meaningOfTexts(exchange, texts) ?? meaningOfStatus(exchange, status, meaning, !document, isOfLogin),
-  }
+  const decisive = known.find(isTaught) ?? known.find((word) => !VAGUE.includes(meant(word))) ?? known[0] ?? ''
+  const word = known.find((one) => one === memberOf(document, 'error')) ?? known[0]
+  const meaning = judged ?? meant(decisive)
+  if (judged ?? (isTaught(decisive) || !VAGUE.includes(meaning))) return { word, meaning }
+  const texts = textsIn(document).join('\n')
+  return { word, meaning: meaningOfTexts(exchange, texts) ?? meaningOfStatus(refusing, meaning) }
 }
 
 /** Whether `error` of an answer is a word that the RFCs, the built-in table or the option `errors` know. */
-export function isKnownWord(error: unknown, errors: ErrorMeanings): boolean {
-  return typeof error === 'string' && meaningOfWord(error, errors) !== undefined
+export function isKnownWord(error: unknown, words: ErrorMeanings): boolean {
+  return typeof error === 'string' && meaningOfWord(error, words) !== undefined
 }
 
-function meaningOfWord(word: string, errors: ErrorMeanings): string | undefined {
-  return taughtMeaning(word, errors) ?? DIALECTS.get(word) ?? (isOAuthError(word) ? word : undefined)
+function meaningOfWord(word: string, words: ErrorMeanings): string | undefined {
+  return taughtMeaning(word, words) ?? DIALECTS.get(word) ?? (isOAuthError(word) ? word : undefined)
 }
 
-function taughtMeaning(word: string, errors: ErrorMeanings): string | undefined {
-  return Object.hasOwn(errors, word) ? errors[word] : undefined
+function taughtMeaning(word: string, words: ErrorMeanings): string | undefined {
+  return Object.hasOwn(words, word) ? words[word] : undefined
 }
 
-const TEXTS = ['error', 'error_description', 'message', 'reason', 'status']
-/** In the list `errors` of Strava. */
-const CODES = ['resource', 'field', 'code']
+/** The members that hold a word, the finer ones first: Google; Entra; Supabase; RFC 6749; Fitbit; many; RFC 9457; HubSpot. */
+const WORDS = ['error_subtype', 'suberror', 'error_code', 'error', 'errorType', 'code', 'type', 'status']
+/** The members that hold a text. The last three are of the list `errors` of Strava. */
+const TEXTS = [
+  'error',
+  'error_description',
+  'message',
+  'msg',
+  'detail',
+  'errmsg',
+  'reason',
+  'status',
+  'resource',
+  'field',
+  'code',
+]
+
+/** @returns The words of an answer, known or not. Numbers count as their text. */
+export function wordsIn(document: Members | undefined): string[] {
+  // Entra puts its own number first in the text.
+  const [number] = /^AADSTS\d+/.exec(String(memberOf(document, 'error_description'))) ?? []
+  const found = partsOf(document).flatMap((part) => {
+    const [type, code] = [memberOf(part, 'type'), memberOf(part, 'code')]
+    return [...WORDS.map((name) => memberOf(part, name)), typeof type === 'string' && `${type} ${String(code)}`]
+  })
+  return [number, ...found].filter((word) => ['string', 'number'].includes(typeof word)).map(String)
+}
+
+function textsIn(document: Members | undefined): unknown[] {
+  const found = partsOf(document).flatMap((part) => TEXTS.map((name) => memberOf(part, name)))
+  return found.filter((text) => typeof text === 'string')
+}
+
+/** The answer, its `error` if that is an object (Meta), and the first of its `errors` (Strava, Fitbit). */
+function partsOf(document: Members | undefined): Members[] {
+  const errors = memberOf(document, 'errors')
+  const parts: unknown[] = [document, memberOf(document, 'error'), Array.isArray(errors) ? errors[0] : undefined]
+  return parts.filter((part) => typeof part === 'object' && part !== null) as Members[]
+}
 
 function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
   if (/too many|rate.?limit|throttl|not (yet )?expired/i.test(texts)) return 'slow_down'
@@ -105,8 +159,12 @@ function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
 
 function isOfDeadToken(texts: string): boolean {
   if (/refresh[ _-]?token/i.test(texts)) return DEAD.test(texts)
-  // Zoom; X
-  return /^invalid token\W*$/im.test(texts) || /\btoken (is|was|has|has been) (invalid|expired|revoked)\b/i.test(texts)
+  // Zoom; X; better-auth, Meta
+  return (
+    /^invalid token\W*$/im.test(texts) ||
+    /\btoken (is|was|has|has been) (invalid|expired|revoked)\b/i.test(texts) ||
+    /\bsession (not found|(is|has|was|has been) (expired|invalidated|revoked))\b/i.test(texts)
+  )
 }
 
 const DEAD = /\b(invalid|expired|revoked|unknown|inactive|not (active|found|valid)|no longer valid|does not exist)\b/i
@@ -114,25 +172,13 @@ const DEAD = /\b(invalid|expired|revoked|unknown|inactive|not (active|found|vali
 const OF_CLIENT = /client.?(secret|id|credential|auth|assertion)|assertion|grant.?type|endpoint/i
 
 function meaningOfStatus(
-  exchange: Exchange,
-  status: number,
+  { exchange, status, document, isOfLogin }: Refusing,
   meaning: string | undefined,
-  isPage: boolean,
-  isOfLogin: boolean,
 ): string | undefined {
   // In RFC 6749, 401 refuses the client. Auth0 then says access_denied, Keycloak unauthorized_client.
   if (status === 401 && meaning !== 'invalid_request') return 'invalid_client'
   // Auth0 and Okta deny the person. A source that can obtain learns more from its obtain.
   if (isOfLogin && meaning === 'access_denied') return 'invalid_grant'
   // A web page, e.g. of a proxy, does not refuse the refresh token.
-  return meaning ?? (exchange === 'refresh' && status === 400 && isPage ? 'invalid_request' : undefined)
-}
-
-function textsOf(document: Members | undefined, names: readonly string[]): string[] {
-  return names.map((name) => memberOf(document, name)).filter((text) => typeof text === 'string')
-}
-
-function firstOf(list: unknown): Members | undefined {
-  const first: unknown = Array.isArray(list) ? list[0] : undefined
-  return typeof first === 'object' && first !== null ? (first as Members) : undefined
+  return meaning ?? (exchange === 'refresh' && status === 400 && !document ? 'invalid_request' : undefined)
 }

@@ -4,7 +4,7 @@
  * @module axios-evergreen/oauth2
  */
 export type { ClientAuthentication } from './client-authentication.ts'
-export type { ErrorMeanings } from './error-meaning.ts'
+export type { ErrorFunction, ErrorMeaning, ErrorMeanings } from './error-meaning.ts'
 export { grantOf } from './grant-of.ts'
 export { oauth2 } from './oauth2.ts'
 export type { GrantFunction, OAuth2Options } from './oauth2-options.ts'

@@ -8,12 +8,13 @@ import {
   namesOf,
   ownOptions,
 } from '../core/option-checks.ts'
-import { type DPoPKey, proofsOf } from '../core/proofs.ts'
+import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { checkCredential } from '../wire/credential.ts'
 import type { TokenCallOptions } from '../wire/token-call.ts'
 import type { AuthenticatedClient, ClientAuthentication } from './client-authentication.ts'
-import { type ErrorMeanings, MEANINGS } from './error-meaning.ts'
+import { proofKeyOf } from './proof-key.ts'
+import { type ErrorFunction, type ErrorMeanings, MEANINGS, type Taught } from './error-meaning.ts'
 
 export interface OAuth2Options {
   /**
@@ -45,19 +46,21 @@ export interface OAuth2Options {
   grant?: 'client_credentials' | 'login' | GrantFunction | undefined
   /**
    * What the error words of the server mean, if they mean something else there than in the RFCs, or if this package does not know them:
-   * `{ unauthorized_client: 'invalid_grant' }`. A word is the `error` of an answer, or its `status`.
+   * `{ unauthorized_client: 'invalid_grant' }`. A word is the `error` of an answer, or its `error_code`, `code`, `type`, `errorType` or `status`. Or a
+   * function of the whole answer, its `status` and the `members` of its JSON object, which is asked before the built-in table, and decides under any
+   * status; `undefined`: it does not know. If it throws, or gives another word, that counts as `undefined`, and the anomaly `response-odd` says so.
    */
-  errors?: ErrorMeanings | undefined
+  errors?: ErrorMeanings | ErrorFunction | undefined
   /**
    * Called with the members of each answer that is accepted, before its tokens are used: `id_token`, `instance_url`. They hold the tokens. What the function
    * throws reaches nobody.
    */
   onAnswer?: ((members: Readonly<Record<string, unknown>>) => void) | undefined
   /**
-   * A key of `axios-evergreen/dpop`: the server binds the tokens to it (RFC 9449). Give the same one to the attachment. Owners with other keys do not
+   * A key of `axios-evergreen/dpop`, or a promise of one: the server binds the tokens to it (RFC 9449). Give the same one to the attachment. Owners with other keys do not
    * share a record of a store.
    */
-  dpop?: DPoPKey | undefined
+  dpop?: DPoPKey | Promise<DPoPKey> | undefined
   /** The words of the scope, separated by spaces or as a list. Sent with every exchange. */
   scope?: string | readonly string[] | undefined
   /** Further parameters of every token call: `audience`, `resource`, … */
@@ -128,7 +131,7 @@ export function oauth2Settings(options: OAuth2Options) {
     grant,
     errors: checkedErrors(own.errors),
     onAnswer,
-    dpop: own.dpop && { proofs: proofsOf('dpop', own.dpop), thumbprint: own.dpop.thumbprint },
+    dpop: own.dpop && proofKeyOf(own.dpop),
     scope: checkedScope(own.scope),
     parameters: checkedParameters(parameters),
     refreshTokens,
@@ -174,11 +177,12 @@ function checkedServer(own: OAuth2Options, allowInsecureHttp: boolean): ServerAd
   return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }
 }
 
-function checkedErrors(errors: unknown = {}): ErrorMeanings {
+function checkedErrors(errors: unknown = {}): Taught {
+  if (typeof errors === 'function') return { words: {}, judge: errors as ErrorFunction }
   checkObject('errors', errors)
-  const own = { ...(errors as ErrorMeanings) }
-  for (const [word, meaning] of Object.entries(own)) checkChoice(`errors.${word}`, meaning, MEANINGS)
-  return own
+  const words = { ...(errors as ErrorMeanings) }
+  for (const [word, meaning] of Object.entries(words)) checkChoice(`errors.${word}`, meaning, MEANINGS)
+  return { words, judge: undefined }
 }
 
 function checkedClient({ clientId, clientSecret, clientAuthentication, grant = 'client_credentials' }: OAuth2Options) {

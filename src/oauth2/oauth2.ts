@@ -2,14 +2,15 @@ import { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { asked } from '../wire/credential.ts'
 import { refused } from '../wire/refusal.ts'
-import { type Answered, isSuccess } from '../wire/answered.ts'
+import type { Answered } from '../wire/answered.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
 import { checkedGrantParameters, type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
 import { withProof } from './proven.ts'
-import { namesError, type Refusal, refusalOf } from './refusal-of.ts'
+import { type Judging, type Refusal, refusalOf } from './refusal-of.ts'
+import { saidAgain } from './saying.ts'
 
 /**
  * A token source for any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): with client credentials, with the
@@ -87,15 +88,23 @@ class OAuth2 implements TokenSource {
   }
 
   async #exchange(exchange: Exchange, members: Record<string, string>, context: ExchangeContext): Promise<TokenGrant> {
-    const { scope, parameters, errors } = this.#settings
+    const { scope, parameters } = this.#settings
     const endpoints = await this.#server.endpoints(context)
     const body = new URLSearchParams(members)
     for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
     if (scope.length > 0 && !body.has('scope')) body.set('scope', scope.join(' '))
     const answer = await this.#call(endpoints, body, context)
-    if (isSuccess(answer.status) && !namesError(answer.text, errors))
+    try {
+      const refusal = refusalOf(exchange, answer, this.#judging(context))
+      if (refusal) throw refusalIn(answer, refusal)
       return this.#reader.grantIn(answer, context.report)
-    throw refusalIn(answer, refusalOf(exchange, answer, { errors, needsLogin: this.needsLogin }))
+    } catch (error) {
+      throw this.needsLogin && exchange === 'refresh' ? await saidAgain(error as TokenError, answer) : error
+    }
+  }
+
+  #judging({ report }: ExchangeContext): Judging {
+    return { errors: this.#settings.errors, needsLogin: this.needsLogin, report }
   }
 
   #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<Answered> {
@@ -114,11 +123,8 @@ class OAuth2 implements TokenSource {
     const hint = refreshToken === undefined ? 'access_token' : 'refresh_token'
     const body = new URLSearchParams({ token, token_type_hint: hint })
     const answer = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
-    const { errors } = this.#settings
-    if (!isSuccess(answer.status) || namesError(answer.text, errors)) {
-      const words = { errors, needsLogin: false }
-      throw refusalIn(answer, refusalOf('obtain', answer, words, 'revocationEndpoint'))
-    }
+    const refusal = refusalOf('revoke', answer, this.#judging(context))
+    if (refusal) throw refusalIn(answer, refusal)
     if (/^\s*</.test(answer.text)) throw noConfirmation(answer)
   }
 

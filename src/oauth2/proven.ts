@@ -33,6 +33,7 @@ async function provenOnce(
   const answer = await call(proof.text)
   const { status, headers, text } = answer
   const [nonce, date, age] = [headers.get('dpop-nonce'), headers.get('date'), headers.get('age')]
-  proofs.learn(request, { status, nonce, date, age }, clock)
-  return { answer, mayPass: isProofRefused(errorIn(documentIn(text))) && proofs.isOutdated(proof, request, clock) }
+  const error = errorIn(documentIn(text))
+  proofs.learn(request, { status, nonce, date, age, isRefused: error === 'invalid_dpop_proof' }, clock)
+  return { answer, mayPass: isProofRefused(error) && proofs.isOutdated(proof, request, clock) }
 }

@@ -1,10 +1,11 @@
-import type { Exchange } from '../core/token-source.ts'
+import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { failureOfAnswer } from '../wire/oauth-errors.ts'
 import { generalAdvice } from '../wire/refusal.ts'
 import { type Answered, isSuccess } from '../wire/answered.ts'
-import { documentIn, errorIn, memberOf, otherProtocol } from './document.ts'
-import { type ErrorMeanings, errorMeaning, isKnownWord } from './error-meaning.ts'
+import { documentIn, errorIn, holderOfToken, memberOf, type Members, otherProtocol } from './document.ts'
+import { errorMeaning, isKnownWord, type Meant, type Refusing, type Taught } from './error-meaning.ts'
+import { judgedBy } from './judged.ts'
 
 /** What a complete answer that refuses means (RFC 6749, section 5.2), and what to do about it. */
 export interface Refusal {
@@ -14,39 +15,86 @@ export interface Refusal {
   readonly serviceCode: string | undefined
 }
 
-/** Whether an answer refuses, whatever its status: GitHub, Slack and Zoho report errors under status 200. Some known errors are two words. */
-export function namesError(text: string, errors: ErrorMeanings): boolean {
-  const document = documentIn(text)
-  return errorIn(document) !== undefined || isKnownWord(memberOf(document, 'error'), errors)
+/** What an answer is judged by, beside itself. */
+export interface Judging {
+  readonly errors: Taught
+  readonly needsLogin: boolean
+  readonly report: ExchangeContext['report']
 }
 
-/** @param option The option that holds the address, for the advice. */
-export function refusalOf(
-  exchange: Exchange,
-  answer: Answered,
-  { errors, needsLogin }: { readonly errors: ErrorMeanings; readonly needsLogin: boolean },
-  option = 'tokenEndpoint',
-): Refusal {
+/** Whether an answer names an error, whatever its status: GitHub, Slack and Zoho report errors under status 200. Some known errors are two words. */
+function namesError(document: Members | undefined, { words }: Taught): boolean {
+  return errorIn(document) !== undefined || isKnownWord(memberOf(document, 'error'), words)
+}
+
+/**
+ * @param call What was asked. Most servers answer a revocation with a status alone.
+ * @returns Undefined if the answer refuses nothing. It may still be of no use.
+ */
+export function refusalOf(call: Exchange | 'revoke', answer: Answered, judging: Judging): Refusal | undefined {
+  const { errors, needsLogin, report } = judging
   const document = documentIn(answer.text)
-  const status = isSuccess(answer.status) ? 400 : answer.status
+  const isSuccessful = isSuccess(answer.status)
+  const isNamed = namesError(document, errors)
+  if (isSuccessful && !isNamed && (call === 'revoke' || !document || hasToken(document))) return undefined
+  const judged = judgedBy(errors.judge, answer.status, document, report)
+  const refusing: Refusing = {
+    exchange: call === 'revoke' ? 'obtain' : call,
+    status: isSuccessful ? 400 : answer.status,
+    document,
+    isOfLogin: needsLogin && call === 'refresh',
+  }
+  const meant = errorMeaning(refusing, errors.words, judged)
+  // WeChat and Withings report errors under status 200, too, in words of their own.
+  if (isSuccessful && !isNamed && meant.meaning === undefined) return undefined
+  const option = call === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
+  return refusalFor(refusing, meant, judged !== undefined, answer, option)
+}
+
+export function hasToken(document: Members): boolean {
+  return memberOf(holderOfToken(document), 'access_token') !== undefined
+}
+
+function refusalFor(
+  { exchange, status, document, isOfLogin }: Refusing,
+  { word, meaning }: Meant,
+  isJudged: boolean,
+  answer: Answered,
+  option: string,
+): Refusal {
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
-  const isOfLogin = needsLogin && exchange === 'refresh'
-  const { word, meaning } = errorMeaning(exchange, status, document, errors, isOfLogin)
-  // The words of a gateway that fails, or of a redirect, say nothing about the refresh token.
-  const meant = failureOfAnswer(exchange, status, isRejected ? meaning : undefined, needsLogin)
-  const isPage = isOfLogin && isRejected && /^\s*</.test(answer.text)
+  const isPage = isRejected && !isJudged && /^\s*</.test(answer.text)
+  // The words of a gateway that fails, or of a redirect, say nothing about the refresh token, unless somebody has judged the whole answer.
+  const meant = failureOfAnswer(
+    exchange,
+    isJudged ? 400 : status,
+    isRejected || isJudged ? meaning : undefined,
+    isOfLogin,
+  )
   // A web page comes from a server in between, which has not seen the refresh token.
-  const failure: Failure = isPage ? { ...meant, refreshToken: 'kept' } : meant
+  const failure = isPage ? failureOfPage(exchange, status, meant, isOfLogin) : meant
   const advice =
+    (isPage && status === 403 ? IN_FRONT : undefined) ??
     (meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined) ??
     (meaning === undefined ? undefined : PROOF_ADVICE.get(meaning)) ??
     generalAdvice(failure, { ...answer, status }, option) ??
     (failure.loginReason && 'the server wants the person to log in') ??
     (['refused', 'unusable'].includes(failure.refreshToken ?? '') ? 'the refresh token was refused' : undefined) ??
     (word === undefined ? undefined : ADVICE.get(meaning)) ??
-    `check ${option}, and the client`
+    (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
+      ? UNKNOWN_WORDS
+      : `check ${option}, and the client`)
   return { failure, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
 }
+
+/** A firewall answers 403 with a page. Other pages may be those of the server itself. */
+function failureOfPage(exchange: Exchange, status: number, meant: Failure, isOfLogin: boolean): Failure {
+  const failure: Failure = status === 403 ? { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected' } : meant
+  return isOfLogin || (status === 403 && exchange === 'refresh') ? { ...failure, refreshToken: 'kept' } : failure
+}
+
+const IN_FRONT = 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
+const UNKNOWN_WORDS = 'the server refuses the refresh token in words that are not known'
 
 /** RFC 9449, sections 5 and 8. */
 const PROOF_ADVICE: ReadonlyMap<string, string> = new Map([

@@ -151,13 +151,12 @@ describe('given a clock of this machine that is off', () => {
     expect(await claims()).toMatchObject({ iat: at / 1_000 + 90 })
   })
 
-  it('when only the token endpoint has told the time, then proofs for the API have that (F259)', async () => {
+  it('when another origin has told a time that is years off, then proofs for this one have the time of this machine (F294)', async () => {
     const { claims, learn } = await startWorld()
-    learn({ date: httpDate(NOON - HOUR) }, { url: 'https://id.example/token' })
-    expect(await claims()).toMatchObject({ iat: (NOON - HOUR) / 1_000 })
+    learn({ date: httpDate(NOON + 87_600 * HOUR) }, { url: 'https://id.example/token' })
+    expect(await claims()).toMatchObject({ iat: NOON / 1_000 })
     learn({ date: httpDate(NOON - 2 * HOUR) })
     expect(await claims()).toMatchObject({ iat: (NOON - 2 * HOUR) / 1_000 })
-    expect(await claims({ url: 'https://id.example/token' })).toMatchObject({ iat: (NOON - HOUR) / 1_000 })
   })
 
   it('when it is set right, then proofs have its time', async () => {
@@ -228,6 +227,30 @@ describe('given a proof that was refused', () => {
       expect(proofs.isOutdated(next, request, clock)).toBe(false)
     },
   )
+})
+
+describe('given a proof with the time of an earlier answer, which was wrong (F294)', () => {
+  const request = { method: 'POST', url: new URL('https://api.example/') }
+  const refusedProof = async (answer: Partial<ProofAnswer>) => {
+    const { clock, proofs, learn } = await startWorld()
+    learn({ date: httpDate(NOON + 87_600 * HOUR) })
+    const proof = await proofs.prove(request, clock)
+    learn({ status: 401, ...answer })
+    const isOutdated = proofs.isOutdated(proof, request, clock)
+    const next = await proofs.prove(request, clock)
+    learn({ status: 401, ...answer })
+    return { isOutdated, iat: verified(next.text).claims.iat, isOutdatedAgain: proofs.isOutdated(next, request, clock) }
+  }
+
+  it('when it is refused without a Date, then the time of this machine is tried, once', async () => {
+    const told = await refusedProof({ isRefused: true })
+    expect(told).toEqual({ isOutdated: true, iat: NOON / 1_000, isOutdatedAgain: false })
+  })
+
+  it('when only the token is refused, then that says nothing about the time', async () => {
+    const told = await refusedProof({})
+    expect(told).toMatchObject({ isOutdated: false, iat: NOON / 1_000 + 87_600 * 3_600 })
+  })
 })
 
 describe('given a key that signs slowly', () => {

@@ -254,9 +254,11 @@ describe('given axios', () => {
 
   it('when a request has failed, then neither its config nor its error shows the proof or the token', async () => {
     const [door] = DOORS as readonly [Door]
-    const { server, tokens: given } = await startWorld(door)
+    const dpop = await newKey()
+    const { server, tokens: given } = await startWorld(door, dpop)
+    server.demands.api = 'another'
     const api = axios.create({ baseURL: server.origin })
-    attachBearer(api, given, { dpop: await newKey() })
+    attachBearer(api, given, { dpop })
     const error = await outcome(api.get('/orders'))
     const { config, message } = error as unknown as { config: object; message: string }
     expect(message).toContain('401')

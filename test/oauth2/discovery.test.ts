@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { ServerResponse } from 'node:http'
 import { createTokenManager, type TokenErrorCode } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -107,21 +108,85 @@ describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapte
   })
 })
 
+/** A server whose RFC 8414 address answers in its own way, and whose OpenID Connect address has the metadata. */
+async function startHalf(answer: (reply: ServerResponse) => void) {
+  let arrive = () => undefined as unknown
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  const server = await serve((request, reply) => {
+    if (request.url === '/token') reply.end(JSON.stringify(GRANT))
+    else if (request.url === OPENID) reply.end(JSON.stringify(metadata(server.origin)))
+    else {
+      arrive()
+      answer(reply)
+    }
+  })
+  return { origin: server.origin, asked: () => server.seen.map(({ url }) => url), arrived }
+}
+
+describe('given an issuer whose first address is of no use (F290)', () => {
+  it.each<[string, (reply: ServerResponse) => void]>([
+    ['is cut', (reply) => reply.writeHead(200, { 'Content-Length': 100 }).write('{', () => reply.destroy())],
+    ['closes the connection', (reply) => reply.destroy()],
+    ['is larger than 64 KiB', (reply) => reply.end('x'.repeat(70_000))],
+    ['names another issuer', (reply) => reply.end(JSON.stringify(metadata('https://hidden.example')))],
+    ['names no token endpoint', (reply) => reply.end('{}')],
+  ])('when it %s, then the second one is asked', async (_, answer) => {
+    const { origin, asked } = await startHalf(answer)
+    expect((await sourceOf(origin).obtain()).accessToken).toBe('issued-token')
+    expect(asked()).toEqual([OAUTH, OPENID, '/token'])
+  })
+
+  it.each([900, 10_000])(
+    'when it hangs, then the second one is asked after a third of exchangeTimeoutMs (%i ms), and not before',
+    async (exchangeTimeoutMs) => {
+      const { origin, asked, arrived } = await startHalf(() => undefined)
+      const clock = manualClock()
+      const source = oauth2({ issuer: origin, ...client })
+      const tokens = createTokenManager({ source, clock, exchangeTimeoutMs })
+      const asking = tokens.getAccessToken()
+      await arrived
+      await clock.advance(Math.floor(exchangeTimeoutMs / 3) - 1)
+      expect(asked()).toEqual([OAUTH])
+      await clock.advance(1)
+      expect(await asking).toBe('issued-token')
+      expect(asked()).toEqual([OAUTH, OPENID, '/token'])
+      await tokens.close()
+    },
+  )
+
+  it('when the second one is not there, then the error says what is wrong with the first', async () => {
+    const server = await startServer(() => ({ [OAUTH]: metadata('https://hidden.example') }))
+    const error = await failureOf(sourceOf(server.origin).obtain())
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent' })
+    expect(error.message).toContain('issuer must be the very text')
+  })
+})
+
 describe('given an issuer that never answers', () => {
-  it('when the deadline passes, then nothing was sent, and the refresh token is untouched', async () => {
-    let arrive = () => undefined as unknown
-    const arrived = new Promise<void>((resolve) => (arrive = resolve))
-    const server = await serve(() => arrive())
+  it('when each address has had a third of the time, then nothing was sent, and the refresh token is untouched (F290)', async () => {
+    const arrived: string[] = []
+    const waiting: (() => void)[] = []
+    const server = await serve(({ url = '' }) => {
+      arrived.push(url)
+      waiting.shift()?.()
+    })
+    const next = () => new Promise<void>((resolve) => void waiting.push(resolve))
     const clock = manualClock()
     const source = oauth2({ issuer: server.origin, ...client, grant: 'login' })
-    const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 700, retry: { maxAttempts: 1 } })
+    const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 900, retry: { maxAttempts: 1 } })
     await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' })
+    const [first, second] = [next(), next()]
     const failure = failureOf(tokens.renew())
-    await arrived
-    await clock.advance(700)
+    await first
+    await clock.advance(300)
+    await second
+    await clock.advance(300)
     const error = await failure
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
-    expect(error.message).toContain('The metadata of issuer gave no answer within 700 ms: no token call was made')
+    expect(error.message).toBe(
+      `The metadata of issuer cannot be had: ${server.origin}${OPENID} gave no answer within 300 ms`,
+    )
+    expect(arrived).toEqual([OAUTH, OPENID])
     await tokens.close()
   })
 })

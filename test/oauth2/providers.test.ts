@@ -3,7 +3,7 @@ import type { TokenError } from '../../src/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { answering, failureOf } from '../service/world.ts'
 import { exchanged, sourceBehind } from './world.ts'
-import { MORE, PROVIDERS, type Shape, type Wanted } from './providers.ts'
+import { LATER, MORE, PROVIDERS, type Shape, type Wanted } from './providers.ts'
 
 const source = ([status, body]: Shape, options: Partial<OAuth2Options> = {}) =>
   sourceBehind(answering(typeof body === 'string' ? body : JSON.stringify(body), status), options)
@@ -17,6 +17,8 @@ const ERRORS: Record<Exclude<Wanted, 'used'>, Partial<TokenError>> = {
   throttled: { code: 'ERR_THROTTLED', outcome: 'deferred' },
   unavailable: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', refreshToken: 'kept' },
   failed: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' },
+  'in doubt': { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' },
+  'stopped before': { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', refreshToken: 'kept' },
 }
 
 const rows = (table: Readonly<Record<string, readonly Shape[]>>) =>
@@ -24,12 +26,17 @@ const rows = (table: Readonly<Record<string, readonly Shape[]>>) =>
     shapes.map((shape) => ({ provider, status: shape[0], body: JSON.stringify(shape[1]), wanted: shape[2], shape })),
   )
 
-describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204)', () => {
+describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204, F287, F292)', () => {
   it('when the shapes are counted, then they are the 84 of the study', () => {
     expect(rows(PROVIDERS)).toHaveLength(84)
   })
 
-  it.each([...rows(PROVIDERS), ...rows(MORE)])(
+  it('when those of the later study are counted, then they are 60, and each has a source', () => {
+    expect(rows(LATER)).toHaveLength(60)
+    for (const { shape } of [...rows(PROVIDERS), ...rows(LATER)]) expect(shape[3]).not.toBe('')
+  })
+
+  it.each([...rows(PROVIDERS), ...rows(MORE), ...rows(LATER)])(
     'when $provider answers $status $body, then that is: $wanted',
     async ({ wanted, shape }) => {
       const one = source(shape, { grant: 'login' })
@@ -42,7 +49,8 @@ describe('given the refresh of a login, and an answer as a large server gives it
       if (wanted === 'login required' || wanted === 'failed' || wanted === 'client refused')
         expect(error.loginReason).toBeUndefined()
       // The manager decides by `outcome` alone.
-      if (['failed', 'unclear', 'request refused'].includes(wanted)) expect(error.refreshToken).toBeUndefined()
+      if (['failed', 'unclear', 'request refused', 'in doubt'].includes(wanted))
+        expect(error.refreshToken).toBeUndefined()
       // Texts are read for the decision, and never shown.
       const { error_description: text } = shape[1] as { error_description?: string }
       if (text) expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(text)

@@ -9,6 +9,8 @@ export type Wanted =
   | 'throttled' // ERR_THROTTLED, the refresh token is untouched
   | 'unavailable' // ERR_TOKEN_SERVICE_UNAVAILABLE, the refresh token is untouched
   | 'failed' // ERR_TOKEN_SERVICE_UNAVAILABLE: the server may have used the refresh token
+  | 'in doubt' // ERR_TOKEN_RESPONSE: the same, and given up if the server says the same for ten minutes
+  | 'stopped before' // ERR_TOKEN_REQUEST: a page of something in front of the server, the refresh token is untouched
 
 /** An answer to the refresh of a login, and what it means. */
 export type Shape = readonly [status: number, body: object | string, wanted: Wanted, source: string]
@@ -302,4 +304,244 @@ export const MORE: Readonly<Record<string, readonly Shape[]>> = {
   ],
   Slack: [[200, { ok: false, error: 'token_revoked' }, 'login required', SLACK]],
   'RFC 8693': [[200, { ...grant, token_type: 'N_A' }, 'used', 'RFC 8693, section 2.2.1']],
+}
+
+const SUPABASE = 'supabase/auth#2660, supabase/auth#2829'
+const FITBIT = 'aarondcoleman/Fitbit.NET#320; home-assistant/core#141223'
+const META = 'Meta: Graph API, Handle errors'
+const WECHAT = 'overtrue/laravel-wechat#406; binarywang/WxJava#1533'
+const LARK = 'Lark: Refresh user_access_token, error codes'
+const TIKTOK_SHOP = 'EcomPHP/tiktokshop-php#15'
+const WITHINGS = 'home-assistant/home-assistant.io#34285; Withings: Get access tokens'
+const APPLE = 'Apple: Token validation, ErrorResponse'
+const SPOTIFY = 'Spotify: Refreshing tokens'
+const AWS_SSO = 'AWS IAM Identity Center: OIDC CreateToken, errors'
+const LWA = 'Login with Amazon: Access token errors'
+const page = (title: string) => `<!DOCTYPE html><html><head><title>${title}</title></head><body>${title}</body></html>`
+
+/** The 60 shapes of the second study. */
+export const LATER: Readonly<Record<string, readonly Shape[]>> = {
+  Supabase: [
+    [
+      400,
+      { code: 400, error_code: 'refresh_token_not_found', msg: 'Invalid Refresh Token: Refresh Token Not Found' },
+      'login required',
+      SUPABASE,
+    ],
+    [
+      400,
+      { code: 400, error_code: 'refresh_token_already_used', msg: 'Invalid Refresh Token: Already Used' },
+      'login required',
+      SUPABASE,
+    ],
+    [400, { code: 400, error_code: 'session_expired', msg: 'Session Expired' }, 'login required', SUPABASE],
+    [
+      429,
+      { code: 429, error_code: 'over_request_rate_limit', msg: 'Request rate limit reached' },
+      'throttled',
+      SUPABASE,
+    ],
+  ],
+  'RFC 9457': [
+    [
+      400,
+      { type: 'invalid_grant', title: 'Bad Request', status: 400, detail: 'Token was refused' },
+      'login required',
+      'jentic/jentic-one#1339',
+    ],
+  ],
+  'better-auth': [
+    [400, said('invalid_request', 'session not found'), 'login required', 'better-auth/better-auth#8103'],
+    [400, said('invalid_request', 'invalid refresh token'), 'login required', 'better-auth/better-auth#8099'],
+  ],
+  Fitbit: [
+    [
+      400,
+      { errors: [{ errorType: 'invalid_grant', message: 'Refresh token invalid: hidden-value.' }], success: false },
+      'login required',
+      FITBIT,
+    ],
+    [
+      401,
+      { errors: [{ errorType: 'invalid_client', message: 'Invalid authorization header format.' }], success: false },
+      'client refused',
+      FITBIT,
+    ],
+    [
+      400,
+      { errors: [{ errorType: 'invalid_request', message: 'Missing parameters: refresh_token' }], success: false },
+      'request refused',
+      'lukasolson/fitbit-node#7',
+    ],
+  ],
+  Meta: [
+    [400, { error: { type: 'OAuthException', code: 190, fbtrace_id: 'hidden-value' } }, 'login required', META],
+    [
+      400,
+      { error: { message: 'Error validating access token: Session has expired.', type: 'OAuthException', code: 102 } },
+      'login required',
+      META,
+    ],
+  ],
+  Google: [[403, said('org_internal', 'This client is restricted'), 'the person', GOOGLE]],
+  WeChat: [
+    [200, { errcode: 40030, errmsg: 'invalid refresh_token, rid: hidden-value' }, 'login required', WECHAT],
+    [200, { errcode: 61023, errmsg: 'refresh_token is invalid rid: hidden-value' }, 'login required', WECHAT],
+    [200, { errcode: 40030 }, 'in doubt', WECHAT],
+  ],
+  Lark: [
+    [200, { code: 20037, msg: 'refresh token expired' }, 'login required', LARK],
+    [200, { code: 20037 }, 'in doubt', LARK],
+    [400, { code: 20064, ...said('invalid_grant', 'The refresh token has been revoked.') }, 'login required', LARK],
+  ],
+  'TikTok Shop': [
+    [200, { code: 36004001, message: 'rt has expired', request_id: 'hidden-value' }, 'in doubt', TIKTOK_SHOP],
+    [200, { code: 36004005, message: 'can not find related auth record' }, 'in doubt', TIKTOK_SHOP],
+  ],
+  TikTok: [
+    [
+      200,
+      { ...said('invalid_grant', 'Refresh token is invalid or expired.'), log_id: 'hidden-value' },
+      'login required',
+      'TikTok: Manage user access tokens',
+    ],
+  ],
+  Withings: [
+    [200, { status: 503, error: 'Invalid Params: invalid refresh_token' }, 'login required', WITHINGS],
+    [200, { status: 601, body: {}, error: 'Too Many Requests' }, 'throttled', WITHINGS],
+    [200, { status: 0, body: { userid: 1, ...pair } }, 'used', WITHINGS],
+  ],
+  'Microsoft Entra': [
+    [
+      400,
+      said('invalid_grant', 'AADSTS50196: The server terminated an operation because it met a client request loop.'),
+      'throttled',
+      ENTRA,
+    ],
+    [
+      400,
+      said('invalid_grant', 'AADSTS700082: The refresh token has expired due to inactivity.'),
+      'login required',
+      'blobfile/blobfile#93',
+    ],
+    [
+      400,
+      { ...said('invalid_grant', 'AADSTS65001: The user has not consented.'), suberror: 'consent_required' },
+      'the person',
+      ENTRA,
+    ],
+    [
+      400,
+      { ...said('invalid_grant', 'AADSTS50055: The password is expired.'), suberror: 'user_password_expired' },
+      'the person',
+      ENTRA,
+    ],
+  ],
+  'Ory Hydra': [
+    [
+      401,
+      said('token_inactive', 'Token is inactive because it is malformed, expired or otherwise invalid.'),
+      'login required',
+      'ory/fosite: errors.go',
+    ],
+  ],
+  'EVE Online': [
+    [400, { error: 'invalid_grant: Token is expired' }, 'login required', 'EVE Online: SSO, Refresh tokens'],
+    [400, { error: 'invalid_token' }, 'login required', 'ccpgames/sso-issues#31'],
+  ],
+  Databricks: [[400, said('invalid_grant', 'Refresh token is invalid'), 'login required', 'Databricks: OAuth U2M']],
+  Schwab: [
+    [400, said('invalid_grant'), 'login required', 'areed1192/td-ameritrade-python-api#124'],
+    [
+      400,
+      said('unsupported_token_type', '400 Bad Request: "{"error":"refresh_token_authentication_error"}"'),
+      'request refused',
+      'tylerebowers/Schwabdev#40',
+    ],
+  ],
+  Apple: [
+    [400, { error: 'invalid_grant' }, 'login required', APPLE],
+    [400, { error: 'invalid_client' }, 'client refused', APPLE],
+  ],
+  Dropbox: [
+    [400, said('invalid_grant', 'refresh token is invalid or revoked'), 'login required', 'Dropbox: OAuth guide'],
+  ],
+  Spotify: [
+    [400, said('invalid_grant', 'Refresh token revoked'), 'login required', SPOTIFY],
+    [400, said('invalid_client', 'Invalid client secret'), 'client refused', SPOTIFY],
+  ],
+  DocuSign: [[400, said('invalid_grant', 'expired_client_token'), 'login required', 'docusign/code-examples-ruby#18']],
+  Box: [[400, said('invalid_grant', 'Refresh token has expired'), 'login required', 'Box: Refresh access token']],
+  LinkedIn: [
+    [
+      400,
+      said('invalid_request', 'The provided refresh token is invalid, expired or revoked'),
+      'login required',
+      'LinkedIn: Programmatic refresh tokens',
+    ],
+  ],
+  DeviantArt: [
+    [
+      400,
+      { ...said('invalid_request', 'The refresh_token is invalid.'), status: 'error' },
+      'login required',
+      'wix-incubator/DeviantArt-API#58',
+    ],
+  ],
+  Authlib: [
+    [400, said('invalid_request', 'Invalid "refresh_token" in request.'), 'login required', 'authlib/authlib#112'],
+  ],
+  'Alibaba Cloud Drive': [
+    [
+      400,
+      { code: 'InvalidParameter.RefreshToken', message: 'The input parameter refresh_token is not valid. ' },
+      'login required',
+      'ImYrS/aliyun-auto-signin#22',
+    ],
+  ],
+  Zitadel: [[400, said('invalid_grant', 'Errors.User.RefreshToken.Invalid'), 'login required', 'Zitadel: Endpoints']],
+  Square: [
+    [401, { message: 'Not Authorized', type: 'service.not_authorized' }, 'client refused', 'Square: Obtain token'],
+  ],
+  'AWS IAM Identity Center': [
+    [400, said('invalid_grant', 'Invalid refresh token provided'), 'login required', AWS_SSO],
+    [401, said('invalid_client', 'Invalid client provided'), 'client refused', AWS_SSO],
+  ],
+  'Login with Amazon': [
+    [400, said('invalid_grant', 'The request has an invalid grant parameter : refresh_token'), 'login required', LWA],
+    [401, said('invalid_client', 'Client authentication failed'), 'client refused', LWA],
+  ],
+  Cloudflare: [
+    [403, page('Attention Required! | Cloudflare'), 'stopped before', 'Cloudflare: 4xx errors'],
+    [520, page('520: Web server is returning an unknown error'), 'failed', 'Cloudflare: 5xx errors'],
+  ],
+  'AWS WAF': [[403, page('ERROR: The request could not be satisfied'), 'stopped before', 'CloudFront: HTTP 403']],
+  Notion: [
+    [
+      400,
+      { object: 'error', status: 400, code: 'invalid_grant', message: 'The token was refused.' },
+      'login required',
+      'Notion: Refresh a token',
+    ],
+  ],
+  eBay: [
+    [
+      400,
+      said('invalid_grant', 'the provided authorization refresh token is invalid or was issued to another client'),
+      'login required',
+      'eBay: Using a refresh token',
+    ],
+  ],
+  Calendly: [
+    [
+      400,
+      said('invalid_grant', 'The provided authorization grant is invalid.'),
+      'login required',
+      'Calendly: Get access token',
+    ],
+  ],
+  PayPal: [
+    [401, said('invalid_client', 'Client Authentication failed'), 'client refused', 'PayPal: Get an access token'],
+  ],
+  'A server that says nothing': [[400, '', 'request refused', 'home-assistant/core#141223']],
 }

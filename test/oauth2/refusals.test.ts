@@ -75,7 +75,8 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   // Answers that the token service itself would not give.
   [400, '<html>hidden-value</html>', credentials, `${request} kept`, `${request} kept`, 'check tokenEndpoint'],
   [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
-  [403, '<html>', credentials, `${refresh} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
+  // A firewall in front of the service (F291).
+  [403, '<html>', request, `${request} kept`, `${request} kept`, 'answered by something in front of the service'],
   [404, '', request, request, request, 'check tokenEndpoint'],
   [405, '', request, request, request, 'check tokenEndpoint'],
   [407, '', request, request, `${request} kept`, 'a proxy requires credentials'],
@@ -153,7 +154,8 @@ describe('given an answer that refuses', () => {
   it('when its error has the name of a member of every object, then it is an unknown error, and not quoted (F222)', async () => {
     const error = await refused(403, word('constructor'), { refreshToken: 'r', grant: 'login' })
     expect(error).toMatchObject({ code: credentials, outcome: 'rejected' })
-    expect(error.message).toBe(`${ENDPOINT} answered 403: check tokenEndpoint, and the client`)
+    expect(error.message).not.toContain('constructor')
+    expect(error.serviceCode).toBeUndefined()
   })
 
   it('when it refuses the credentials of an obtain with invalid_grant, then nothing is said of a refresh token', async () => {
@@ -180,6 +182,40 @@ describe('given an answer that refuses', () => {
     expect(error.message).toBe(
       `${ENDPOINT} answered 415: it speaks no OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
     )
+  })
+})
+
+describe('given the refresh of a login, and an answer that says nothing known of the refresh token (F289)', () => {
+  const login = { refreshToken: 'r', grant: 'login' } as const
+  const later =
+    'If it says the same for ten minutes, a login is required. The option errors of oauth2 teaches what its words mean'
+
+  it('when its words are not known, then the message says so, what follows, and what teaches them', async () => {
+    const error = await refused(400, word('hidden-value'), login)
+    const unknown = 'the server refuses the refresh token in words that are not known'
+    expect(error.message).toBe(`${ENDPOINT} answered 400: ${unknown}. ${later}`)
+  })
+
+  it('when its word is known and says nothing of the token, then the message says what follows, too', async () => {
+    const error = await refused(400, word('unauthorized_client'), login)
+    expect(error.message).toContain('the server does not allow this grant to this client')
+    expect(error.message).toContain(later)
+  })
+
+  it.each([
+    ['an answer under 200 without a token', 200, { code: 7 }],
+    ['an answer of the specification', 400, { errors: [{ detail: 'hidden-value' }] }],
+  ])('when it is %s, then the message says what follows', async (_, status, body) => {
+    expect((await refused(status, body, login)).message).toContain(later)
+  })
+
+  it.each([
+    ['a page under 200', 200, '<html>'],
+    ['a page of a firewall', 403, '<html>'],
+    ['a client that is refused', 401, word('invalid_client')],
+    ['a server that fails', 500, word('hidden-value')],
+  ])('when it is %s, then no login is announced', async (_, status, body) => {
+    expect((await refused(status, body, login)).message).not.toContain('ten minutes')
   })
 })
 

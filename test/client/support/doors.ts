@@ -21,7 +21,7 @@ export interface DoorOptions {
   origins?: string[]
   header?: string
   scheme?: string
-  dpop?: DPoPKey
+  dpop?: DPoPKey | Promise<DPoPKey>
 }
 /** A client library with the attachment for it. */
 export interface Door {

@@ -29,6 +29,8 @@ export interface StrictServer {
   /** The next answers of the API to requests with a good proof. */
   readonly apiFaults: Fault[]
   tokenType: string
+  /** Whether answers have a `Date`. Default true. */
+  showsDate: boolean
   revokeAccessTokens(): void
   /** A login that ended elsewhere. @returns its refresh token, bound to this key */
   logIn(thumbprint: string): string
@@ -145,7 +147,8 @@ export async function startStrictServer(now: () => number): Promise<StrictServer
   }
 
   const http = createServer((request, reply) => {
-    reply.setHeader('Date', new Date(now()).toUTCString())
+    reply.sendDate = false
+    if (server.showsDate) reply.setHeader('Date', new Date(now()).toUTCString())
     for (const [name, value] of Object.entries(CROSS_ORIGIN)) reply.setHeader(name, value)
     if (request.headers['access-control-request-method']) return void reply.writeHead(204).end()
     const answered = request.url?.startsWith('/token') ? answerToken(request, reply) : answerApi(request, reply)
@@ -164,6 +167,7 @@ export async function startStrictServer(now: () => number): Promise<StrictServer
     tokenFaults,
     apiFaults,
     tokenType: 'DPoP',
+    showsDate: true,
     changeNonces(silent = false) {
       nonces = { token: `token-${randomUUID()}`, api: `api-${randomUUID()}` }
       isSilent = silent

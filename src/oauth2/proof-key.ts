@@ -1,0 +1,56 @@
+import { isTokenError, TokenError } from '../core/errors.ts'
+import { promisedThumbprint } from '../core/key-fit.ts'
+import { type DPoPKey, type GivenKey, isPromised, type Proofs, proofsOf } from '../core/proofs.ts'
+
+/** What a source needs of its key. */
+export interface ProofKey {
+  readonly proofs: Proofs
+  readonly thumbprint: Promise<string>
+}
+
+/** @throws {TypeError} naming the option. What a promise brings is checked when it has come: until then no token call is made. */
+export function proofKeyOf(given: GivenKey): ProofKey {
+  if (!isPromised(given)) return { proofs: proofsOf('dpop', given), thumbprint: given.thumbprint }
+  const key = given.then(checked, notHad)
+  return { proofs: new PromisedProofs(key), thumbprint: promisedThumbprint(key) }
+}
+
+class PromisedProofs implements Proofs {
+  readonly #key: Promise<DPoPKey>
+  #known: Proofs | undefined
+
+  constructor(key: Promise<DPoPKey>) {
+    this.#key = key
+  }
+
+  async prove(...asked: Parameters<Proofs['prove']>): ReturnType<Proofs['prove']> {
+    this.#known = proofsOf('dpop', await this.#key)
+    return this.#known.prove(...asked)
+  }
+
+  learn(...heard: Parameters<Proofs['learn']>): void {
+    this.#known?.learn(...heard)
+  }
+
+  isOutdated(...asked: Parameters<Proofs['isOutdated']>): boolean {
+    return this.#known?.isOutdated(...asked) ?? false
+  }
+}
+
+function checked(key: DPoPKey): DPoPKey {
+  try {
+    proofsOf('dpop', key)
+    return key
+  } catch (cause) {
+    throw unusable((cause as TypeError).message, cause)
+  }
+}
+
+function notHad(cause: unknown): never {
+  if (isTokenError(cause)) throw cause
+  throw unusable('The promise that was given as dpop was rejected', cause)
+}
+
+function unusable(message: string, cause: unknown): TokenError {
+  return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept', cause })
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals'
+import type { ErrorMeaning, OAuth2Options } from '../../src/oauth2/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { createTokenManager, type TokenStore } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { listen, outcome } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { answering } from '../service/world.ts'
+import { sourceBehind } from './world.ts'
+
+const MINUTE = 60_000
+type Answer = readonly [status: number, body: object | string]
+
+/** A login whose access token has expired, at a server that answers the n-th refresh so. */
+async function loginAt(answerOf: (n: number) => Answer, options: Partial<OAuth2Options> = {}, store?: TokenStore) {
+  let calls = 0
+  const source = sourceBehind(
+    (config) => {
+      const [status, body] = answerOf(calls)
+      calls += 1
+      return answering(typeof body === 'string' ? body : JSON.stringify(body), status)(config)
+    },
+    { grant: 'login', account: 'somebody', ...options },
+  )
+  const clock = manualClock()
+  const tokens = createTokenManager({ source, clock, random: () => 0, ...(store && { store }) })
+  const told = listen(tokens, ['anomaly', 'suspicious'])
+  await tokens.adopt({ refreshToken: 'refresh-of-nobody' })
+  /** Asks twice a minute. @returns the codes, without repetitions */
+  const asking = async (minutes: number) => {
+    const codes = new Set<string>()
+    for (let half = 0; half < 2 * minutes; half += 1) {
+      const asked = outcome(tokens.getAccessToken())
+      await clock.advance(MINUTE / 2)
+      const end = await asked
+      codes.add(typeof end === 'string' ? end : end.code)
+    }
+    return [...codes]
+  }
+  return { tokens, clock, told, asking, calls: () => calls }
+}
+
+describe('given the refresh of a login, and refusals in words that nobody knows (F277)', () => {
+  it('when the words differ, then they do not add up, though no message shows them', async () => {
+    const { asking, tokens } = await loginAt((n) => [400, { error: `secret-word-${n % 2}` }])
+    expect(await asking(25)).toEqual(['ERR_CREDENTIALS_REJECTED'])
+    expect(JSON.stringify([tokens.status(), tokens.status().lastError])).not.toContain('secret-word')
+  })
+
+  it('when the word is the same, and its other values change each time, then the login is given up after ten minutes', async () => {
+    const { asking, tokens, told } = await loginAt((n) => [400, { error: 'odd', request_id: `id ${n}`, at: n }])
+    expect(await asking(10)).toEqual(['ERR_CREDENTIALS_REJECTED'])
+    expect(await asking(2)).toContain('ERR_LOGIN_REQUIRED')
+    expect(tokens.status().loginReason).toBe('refused')
+    expect(told.suspicious).toEqual([])
+  })
+
+  it('when the names of the members differ, then they do not add up', async () => {
+    const { asking } = await loginAt((n) => [400, n % 2 === 0 ? { message: 'no' } : { message: 'no', hint: 'no' }])
+    expect(await asking(25)).toEqual(['ERR_CREDENTIALS_REJECTED'])
+  })
+
+  it('when a text changes each time, then that is no other word', async () => {
+    const { asking } = await loginAt((n) => [400, { error: `Request ${n} was refused` }])
+    expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
+  })
+
+  it('when the record is stored, then it holds a fingerprint, and not the word', async () => {
+    const register = new MemoryRegister()
+    const { asking } = await loginAt(() => [400, { error: 'secret-word' }], {}, sharedStore(register))
+    await asking(2)
+    const text = [...register.values.values()].map(({ value }) => value).join()
+    expect(text).toContain('unclear')
+    expect(text).not.toContain('secret-word')
+  })
+})
+
+describe('given the refresh of a login, and an error under 200 in JSON without a token (F288)', () => {
+  it('when it comes for ten minutes, then a login is required', async () => {
+    const { asking, tokens, told } = await loginAt((n) => [200, { errcode: 40_030, request_id: `id ${n}` }])
+    expect(await asking(9)).toEqual(['ERR_TOKEN_RESPONSE'])
+    expect(tokens.status().login).toBe('present')
+    expect(await asking(3)).toContain('ERR_LOGIN_REQUIRED')
+    expect(tokens.status().loginReason).toBe('refused')
+    expect(told.suspicious).toEqual([])
+  })
+
+  it('when the service issues tokens again before, then the login lives on', async () => {
+    const grant = { access_token: 'issued-token', token_type: 'Bearer', expires_in: 3_600, refresh_token: 'next' }
+    const { asking } = await loginAt((n) => [200, n < 8 ? { errcode: -1 } : grant])
+    expect(await asking(12)).toEqual(['ERR_TOKEN_RESPONSE', 'issued-token'])
+  })
+
+  it.each<[string, (n: number) => Answer]>([
+    ['is a page, as of a portal,', () => [200, '<html>']],
+    ['says something else each time', (n) => [200, { code: n }]],
+  ])('when it %s, then the login is kept', async (_, answer) => {
+    const { asking, tokens } = await loginAt(answer)
+    expect(await asking(25)).toEqual(['ERR_TOKEN_RESPONSE'])
+    expect(tokens.status().login).toBe('present')
+  })
+
+  it('when the refresh token is reusable, then it counts as well', async () => {
+    const { asking } = await loginAt(() => [200, { errcode: 40_030 }], { refreshTokens: 'reusable' })
+    expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
+  })
+})
+
+describe('given the option errors', () => {
+  const refused = async (answer: Answer, errors: OAuth2Options['errors']) => {
+    const { asking, told } = await loginAt(() => answer, { errors })
+    return { codes: await asking(1), anomalies: told.anomaly.map(({ kind }) => kind) }
+  }
+
+  it.each<[string, Answer, NonNullable<OAuth2Options['errors']>]>([
+    ['a word of error_code', [400, { error_code: 'gone' }], { gone: 'invalid_grant' }],
+    ['a number of code under 200', [200, { code: 20_037 }], { 20037: 'invalid_grant' }],
+    ['a word of errors[]', [400, { errors: [{ errorType: 'gone' }] }], { gone: 'invalid_grant' }],
+    ['a word of an error that is an object', [400, { error: { type: 'gone' } }], { gone: 'invalid_grant' }],
+    ['a word beside one that is known', [400, { error: 'invalid_client', code: 'gone' }], { gone: 'invalid_grant' }],
+  ])('when it teaches %s, then that counts (F287)', async (_, answer, errors) => {
+    expect((await refused(answer, errors)).codes).toEqual(['ERR_LOGIN_REQUIRED'])
+  })
+
+  it('when it is a function, then it is asked about the whole answer, before the table (F287)', async () => {
+    const asked: unknown[] = []
+    const judge = (answer: {
+      status: number
+      members: Readonly<Record<string, unknown>>
+    }): ErrorMeaning | undefined => {
+      asked.push([answer.status, { ...answer.members }])
+      return answer.members.errcode === 40_030 ? 'invalid_grant' : undefined
+    }
+    expect((await refused([200, { errcode: 40_030 }], judge)).codes).toEqual(['ERR_LOGIN_REQUIRED'])
+    expect((await refused([400, { error: 'invalid_client', errcode: 40_030 }], judge)).codes).toEqual([
+      'ERR_LOGIN_REQUIRED',
+    ])
+    expect((await refused([500, { errcode: 40_030 }], judge)).codes).toEqual(['ERR_LOGIN_REQUIRED'])
+    expect((await refused([400, { error: 'invalid_grant' }], judge)).codes).toEqual(['ERR_LOGIN_REQUIRED'])
+    expect((await refused([403, '<html>'], judge)).codes).toEqual(['ERR_TOKEN_REQUEST'])
+    expect(asked).toEqual([
+      [200, { errcode: 40_030 }],
+      [400, { error: 'invalid_client', errcode: 40_030 }],
+      [500, { errcode: 40_030 }],
+      [400, { error: 'invalid_grant' }],
+      [403, {}],
+    ])
+  })
+
+  it('when tokens come, then the function is not asked', async () => {
+    const judge = () => {
+      throw new Error('asked')
+    }
+    const grant = { access_token: 'issued-token', token_type: 'Bearer', expires_in: 3_600 }
+    expect(await refused([200, grant], judge)).toEqual({ codes: ['issued-token'], anomalies: [] })
+  })
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => fail('refresh-of-nobody')],
+    ['gives a word that is none', () => 'refresh-of-nobody'],
+    ['gives a promise', () => Promise.reject(new Error('refresh-of-nobody'))],
+  ])('when the function %s, then the table decides, and an anomaly says so', async (_, judge) => {
+    const { asking, told } = await loginAt(() => [400, { error: 'invalid_client' }], { errors: judge as never })
+    expect(await asking(1)).toEqual(['ERR_CREDENTIALS_REJECTED'])
+    expect(told.anomaly.map(({ kind }) => kind)).toEqual(['response-odd'])
+    expect(told.anomaly[0]!.message).toContain('The function errors of oauth2')
+    expect(JSON.stringify(told.anomaly)).not.toContain('of-nobody')
+  })
+})
+
+function fail(secret: string): never {
+  throw new Error(secret)
+}
