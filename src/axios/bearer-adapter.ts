@@ -4,11 +4,13 @@ import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
 import { type Serializer, takeAsCalled } from './as-called.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
 import { addressOf } from './origin-scope.ts'
+import { memberOf } from './member-of.ts'
 import { Journey } from './redirects.ts'
 import { ofRequest } from './request-error.ts'
 import { sendUnfollowed } from './unfollowed.ts'
@@ -104,6 +106,8 @@ function placeOf(config: InternalAxiosRequestConfig, serializer: Serializer | un
 /** Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. */
 function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
   const { config, adapter, grantee } = sending
+  const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
+  if (socket !== undefined) return Promise.reject(ofRequest(new TypeError(socket), config))
   const undo = dress(sending, proof)
   const { name } = grantee
   const sent = promised(() => (maySeeRedirects(grantee) ? adapter(config) : sendUnfollowed(adapter, config, grantee)))
