@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/hex.ts'
+import { ownOption } from '../core/option-checks.ts'
 import type { Proof, ProofAnswer, Proofs, ProvedRequest } from '../core/proofs.ts'
 import { base64urlOf, base64urlOfText } from './base64url.ts'
 import { Origins } from './origins.ts'
@@ -29,9 +30,11 @@ export class ProofMaker implements Proofs {
     const origins = this.#originsBy(clock)
     try {
       const { key, header } = await this.#key
-      const ath = request.token === undefined ? undefined : await this.#hashOf(request.token)
+      // A token call has no member `token`, and most requests have no `nonce`: those of `Object.prototype` are not theirs.
+      const token = ownOption(request, 'token')
+      const ath = token === undefined ? undefined : await this.#hashOf(token)
       // Read last: another request may have brought a new nonce meanwhile.
-      const [nonce, leadMs] = [request.nonce ?? origins.nonceOf(request), origins.leadMs(request)]
+      const [nonce, leadMs] = [ownOption(request, 'nonce') ?? origins.nonceOf(request), origins.leadMs(request)]
       const payload = JSON.stringify(claimsOf(request, { nonce, ath, now: leadMs + clock.monotonicNow() }))
       const signed = `${header}.${base64urlOfText(payload)}`
       const signature = checkedSignature(key, await this.#sign(new TextEncoder().encode(signed)))

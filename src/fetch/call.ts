@@ -1,81 +1,79 @@
-import { isReplayable } from '../client/bodies.ts'
+import { tagOf } from '../client/bodies.ts'
 import { pageUrl } from '../client/origins.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
+import { member } from '../core/thrown.ts'
 
-/** What a caller gave to fetch. Any of it may come from another realm, or from another implementation of fetch. */
-export type Input = string | URL | Request
+/** A Request, or the text of an address. Any Request may come from another realm, or from another implementation of fetch. */
+export type Input = string | Request
 export type Init = RequestInit & { readonly keepalive?: boolean; readonly mode?: string }
+/** fetch takes null for no `init`. */
+export type Given = Init | null | undefined
 
-/** The Request, if the caller gave one. By its shape, because undici has a class of its own. */
-export function requestIn(input: unknown): Request | undefined {
-  return typeof input === 'object' && input !== null && typeof Reflect.get(input, 'url') === 'string'
-    ? (input as Request)
-    : undefined
+/**
+ * @param given What a caller gave to fetch, which reads the text of every object that is no Request. A Request is known by its shape, because undici
+ * has a class of its own, and it has no text.
+ */
+export function inputOf(given: unknown): Input {
+  if (typeof given === 'string') return given
+  const text = String(given)
+  return text.startsWith('[object ') && typeof member(given, 'url') === 'string' ? (given as Request) : text
 }
 
 /** A member of the call: `init` has the last word. */
 export function memberOfCall<Name extends keyof Init & keyof Request>(
   input: Input,
-  init: Init | undefined,
+  init: Given,
   name: Name,
 ): Init[Name] | undefined {
-  return init?.[name] !== undefined ? init[name] : requestIn(input)?.[name]
+  if (init?.[name] !== undefined) return init[name]
+  return typeof input === 'string' ? undefined : input[name]
 }
 
 /** @returns Where the call leads; undefined if that is no URL. */
 export function urlOf(input: Input): URL | undefined {
-  return parsedUrl(requestIn(input)?.url ?? (input as string | URL).toString(), pageUrl())
+  return parsedUrl(typeof input === 'string' ? input : input.url, pageUrl())
 }
 
 /** Whether the header can be put on the request: the platform drops it silently without CORS, and builds requests for pages itself. */
-export function takesHeaders(input: Input, init: Init | undefined): boolean {
+export function takesHeaders(input: Input, init: Given): boolean {
   const mode = memberOfCall(input, init, 'mode')
   return mode !== 'no-cors' && mode !== 'navigate'
 }
 
-/** Whether the call has this header already. @param name In lower case. */
-export function hasHeader(input: Input, init: Init | undefined, name: string): boolean {
+/** Whether the call has this header already. @param name In lower case. @param init Its headers are no list. */
+export function hasHeader(input: Input, init: Given, name: string): boolean {
   const given = memberOfCall(input, init, 'headers')
   if (given === undefined) return false
-  if (!isPlain(given)) return new Headers(given).has(name)
+  if (!isRecord(given)) return (given as Headers).has(name)
   return Object.keys(given).some((key) => key.length === name.length && key.toLowerCase() === name)
 }
 
-/** @returns The headers of the call, and this one. */
-export function headersWith(
-  input: Input,
-  init: Init | undefined,
-  name: string,
-  text: string,
-): NonNullable<Init['headers']> {
-  const given = memberOfCall(input, init, 'headers') ?? {}
-  if (isPlain(given)) return { ...(given as Record<string, string>), [name]: text }
-  const headers = new Headers(given)
-  headers.set(name, text)
-  return headers
+/** @returns `init`, or a copy of it if its headers are a list: some lists can be read only once. */
+export function withLastingHeaders(init: Given): Given {
+  const headers = init?.headers
+  if (headers === undefined || isRecord(headers) || tagOf(headers) === 'Headers') return init
+  return { ...membersOf(init), headers: new Headers(headers) }
 }
 
-/** @returns An object with all members of `init`, also those of its class. fetch takes null for none. */
-export function copyOf(given: Init | null | undefined): Init {
+/** @returns A plain object with all members of `init`, also those of its class. */
+export function membersOf(given: Given): Init {
   const init = given ?? {}
-  return isPlain(init) ? { ...init } : Object.assign(Object.create(Object.getPrototypeOf(init) as object) as Init, init)
+  const members: Record<PropertyKey, unknown> = { ...init }
+  if (isPlain(init)) return members
+  for (let link = parentOf(init); link && parentOf(link); link = parentOf(link))
+    for (const name of Reflect.ownKeys(link)) if (!Object.hasOwn(members, name)) members[name] = Reflect.get(init, name)
+  return members
 }
 
-/** Not `Headers`, or a list of pairs, or an object of a class. */
+/** Not `Headers`, or a list of pairs. */
+export function isRecord(headers: object): headers is Record<string, string> {
+  return isPlain(headers) && !(Symbol.iterator in headers)
+}
+
+/** Not of a class. */
 function isPlain(value: object): boolean {
-  const parent = Object.getPrototypeOf(value) as unknown
+  const parent = parentOf(value)
   return parent === Object.prototype || parent === null
 }
 
-/** Whether the request can be sent again. A page that unloads reads no answer, and what it sends is limited. */
-export function isRepeatable(input: Input, init: Init | undefined): boolean {
-  return memberOfCall(input, init, 'keepalive') !== true && isReplayable(init?.body)
-}
-
-/** @returns What a replay sends: a copy of a Request that has a body, because sending reads the body. */
-export function spareOf(input: Input, init: Init | undefined): Input {
-  const request = requestIn(input)
-  // Some browsers have no member `body`. A body in `init` takes the place of that of the Request.
-  if (!request || /^(get|head)$/i.test(request.method) || request.body === null || init?.body != null) return input
-  return request.clone()
-}
+const parentOf = (value: object) => Object.getPrototypeOf(value) as object | null

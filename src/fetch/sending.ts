@@ -1,30 +1,23 @@
 import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
+import type { Prover } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
 import type { TokenAccess } from '../client/token-access.ts'
 import { reasonOf } from '../core/abort.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import {
-  copyOf,
-  hasHeader,
-  headersWith,
-  type Init,
-  type Input,
-  isRepeatable,
-  memberOfCall,
-  requestIn,
-  spareOf,
-  urlOf,
-} from './call.ts'
+import { hasHeader, type Init, type Input, memberOfCall } from './call.ts'
+import { type Call, copyOfInit, discard, isRepeatable, ownInput, setHeader, spareOf } from './own-call.ts'
 
 /** One request of a caller. */
-interface Sending extends Errand<Response> {
+interface Sending extends Errand<Response>, Call {
   readonly fetch: (input: Input, init?: Init) => Promise<Response>
   readonly origin: string
-  /** What is sent: at first the caller's own, then a copy. */
+  /** What is sent: the caller's own only if it leaves before the call returns. */
   input: Input
-  readonly init: Init | undefined
+  init: Call['init']
+  /** Undefined if the request has a proof of its own. */
+  readonly prover: Prover | undefined
   readonly signal: AbortSignal | undefined
   /** How long it has waited: one budget for the first token, for that of the replay, and for proofs. */
   spentMs: number
@@ -37,19 +30,22 @@ export function sendWithToken(
   fetch: Sending['fetch'],
   grantee: Grantee<Response>,
   origin: string,
-  input: Input,
-  init: Init | undefined,
+  call: Call,
 ): Promise<Response> {
   const { access } = grantee
   const begun = access.login?.()
   const token = access.peek()
+  const { input, url, init } = call
+  const prover = grantee.prover && hasHeader(input, init, 'dpop') ? undefined : grantee.prover
   const sending: Sending = {
     fetch,
     grantee,
     origin,
     begun,
-    input,
+    input: token === undefined || prover ? ownInput(call) : input,
+    url,
     init,
+    prover,
     signal: memberOfCall(input, init, 'signal') ?? undefined,
     spentMs: 0,
     token: token ?? '',
@@ -72,8 +68,7 @@ async function sendAfterWait(sending: Sending): Promise<Response> {
 }
 
 function sendFirst(sending: Sending): Promise<Response> {
-  const { input, init } = sending
-  if (isRepeatable(input, init)) sending.spare ??= spareOf(input, init)
+  if (isRepeatable(sending)) sending.spare ??= spareOf(sending)
   return send(sending)
 }
 
@@ -94,7 +89,8 @@ async function waited(sending: Sending, ask: (waiting: Waiting) => Promise<strin
 
 /** Not an async function, so that fetch is called before it returns. */
 function send(sending: Sending): Promise<Response> {
-  const { prover, access } = sending.grantee
+  const { prover } = sending
+  const { access } = sending.grantee
   if (!prover) return sendDressed(sending)
   return waited(sending, (waiting) => proofOf(sending, prover, placeOf(sending), waiting)).then((proof) =>
     // The key may need longer than the token lives.
@@ -103,13 +99,13 @@ function send(sending: Sending): Promise<Response> {
 }
 
 /** What a proof names of a request. */
-function placeOf({ input, init }: Sending): { method: string; url: string } {
-  return { method: memberOfCall(input, init, 'method') ?? 'GET', url: urlOf(input)?.href ?? '' }
+function placeOf({ input, init, url }: Call): { method: string; url: string } {
+  return { method: memberOfCall(input, init, 'method') ?? 'GET', url }
 }
 
 function sendDressed(sending: Sending, proof?: string): Promise<Response> {
   const { fetch, input } = sending
-  const init = dressed(sending, proof)
+  const init = dress(sending, proof)
   return promised(() => fetch(input, init)).then(
     (response) => answered(sending, response),
     (error: unknown) => {
@@ -119,14 +115,14 @@ function sendDressed(sending: Sending, proof?: string): Promise<Response> {
   )
 }
 
-/** @returns `init` with all its members, and with the token. The caller's object stays as it is. */
-function dressed({ grantee, token, input, init }: Sending, proof: string | undefined): Init {
-  const copy = copyOf(init)
-  copy.headers = headersWith(input, init, grantee.header, grantee.text(token))
-  if (proof !== undefined && !hasHeader(input, copy, 'dpop')) copy.headers = headersWith(input, copy, 'DPoP', proof)
+/** Puts the token on the copy that is sent. */
+function dress(sending: Sending, proof: string | undefined): Init {
+  const { grantee, token, input, init } = sending
+  setHeader(sending, grantee.header, grantee.text(token))
+  if (proof !== undefined) setHeader(sending, 'DPoP', proof)
   // Only `Authorization` is taken off a request that is redirected to another origin.
-  if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') copy.redirect = 'manual'
-  return copy
+  if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
+  return init
 }
 
 function answered(sending: Sending, response: Response): Response | Promise<Response> {
@@ -154,22 +150,16 @@ function answered(sending: Sending, response: Response): Response | Promise<Resp
 }
 
 function sendSpare(sending: Sending): Promise<Response> {
-  const { spare = sending.input, init, grantee, isReplay } = sending
+  const { spare = sending.input, grantee, isReplay } = sending
   sending.input = spare
+  sending.init = copyOfInit(sending.init)
   // After a new proof another token may still follow; after a replay, only a new proof.
-  if (!isReplay || grantee.prover) sending.spare = spareOf(spare, init)
+  if (!isReplay || grantee.prover) sending.spare = spareOf(sending)
   return send(sending)
 }
 
 /** Gives the answer to the caller. The copy of a Request shares its body with the one that was sent, and would keep all of it. */
 function settled({ spare, input }: Sending, response: Response): Response {
-  if (spare !== input) discard(requestIn(spare)?.body)
+  if (typeof spare === 'object' && spare !== input) discard(spare.body)
   return response
-}
-
-/** An unread body would hold its socket. Some implementations of fetch have streams of Node. */
-function discard(body: unknown): void {
-  const stream = (body ?? {}) as { cancel?: () => Promise<void>; destroy?: () => void }
-  if (stream.cancel) void stream.cancel().catch(() => undefined)
-  else stream.destroy?.()
 }

@@ -7,8 +7,12 @@ import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import { hasHeader, type Init, type Input, takesHeaders, urlOf } from './call.ts'
+import { type Given, hasHeader, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
+import { callOf } from './own-call.ts'
 import { sendWithToken } from './sending.ts'
+
+/** Where a request leads: its absolute address, and the origin of that. */
+type Place = Pick<URL, 'origin'> & { readonly url: string }
 
 export interface BearerOptions {
   /** Origins that may receive the token. Default: the origin of the token source, and in a page that of the page. */
@@ -61,30 +65,32 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const grantee = granteeOf(settings, access)
   const bare = new BareRequests()
 
-  /** @returns The origin, if the request may have the token. */
-  function grantedOrigin(input: Input, init: Init | undefined): string | undefined {
-    const origin = originOf(input)
-    if (origin === undefined) return undefined
-    if (hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
-    if (origins.includes(origin)) return origin
+  /** @returns Where the request leads, if it may have the token. */
+  function grantedPlace(input: Input, init: Given): Place | undefined {
+    const place = placeOf(input)
+    if (!place || hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
+    const { origin } = place
+    if (origins.includes(origin)) return place
     bare.tell(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
     return undefined
   }
 
-  /** @returns Where the call leads. An address that begins with an allowed origin needs no parser. */
-  function originOf(input: Input): string | undefined {
+  /** An address that begins with an allowed origin needs no parser. */
+  function placeOf(input: Input): Place | undefined {
     const known = typeof input === 'string' && origins.find((origin) => input.startsWith(`${origin}/`))
-    if (known) return known
+    if (known) return { url: input, origin: known }
     const url = urlOf(input)
     // Without a URL, or with a user in it, fetch refuses the request and says why.
-    return url && !url.username && !url.password ? url.origin : undefined
+    return url && !url.username && !url.password ? { url: url.href, origin: url.origin } : undefined
   }
 
-  const wrapped = (input: Input, init?: Init): Promise<Response> => {
+  const wrapped = (given: unknown, options?: Given): Promise<Response> => {
     try {
-      const origin = grantedOrigin(input, init)
-      if (origin === undefined) return Promise.resolve(fetch(input, init))
-      return sendWithToken(fetch, grantee, origin, input, init)
+      const input = inputOf(given)
+      const init = withLastingHeaders(options)
+      const place = grantedPlace(input, init)
+      if (!place) return Promise.resolve(fetch(given, init))
+      return sendWithToken(fetch, grantee, place.origin, callOf(input, place.url, init))
     } catch (error) {
       return promised(() => {
         throw error
