@@ -2,11 +2,15 @@ import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'ax
 import { isReplayable } from '../client/bodies.ts'
 import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
+import type { SentRequest } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
+import { type Serializer, takeAsCalled } from './as-called.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
 import { addressOf } from './origin-scope.ts'
+import { memberOf } from './member-of.ts'
 import { Journey } from './redirects.ts'
 import { ofRequest } from './request-error.ts'
 import { sendUnfollowed } from './unfollowed.ts'
@@ -17,6 +21,10 @@ export type Bearer = Grantee<AxiosResponse>
 interface Sending extends Errand<AxiosResponse> {
   readonly config: InternalAxiosRequestConfig
   readonly adapter: AxiosAdapter
+  /** Gives the query of the call. */
+  readonly serializer: Serializer | undefined
+  /** What a proof names of the request. */
+  readonly place: SentRequest | undefined
   /** Set as soon as the request has to wait. */
   wait: Wait | undefined
   journey: Journey | undefined
@@ -38,9 +46,12 @@ export function sendWithToken(
   try {
     const token = grantee.access.peek()
     const login = loginAtSending(grantee, begun)
+    const serializer = takeAsCalled(config)
     const sending: Sending = {
       config,
       adapter,
+      serializer,
+      place: grantee.prover && placeOf(config, serializer),
       grantee,
       begun,
       token: token ?? '',
@@ -77,25 +88,26 @@ function waitOf(sending: Sending): Wait {
 }
 
 function send(sending: Sending): Promise<AxiosResponse> {
-  const { config, grantee } = sending
+  const { grantee, place } = sending
   const { prover } = grantee
-  if (!prover) return sendDressed(sending)
+  if (!prover || !place) return sendDressed(sending)
   return waitOf(sending).forProof(
-    (waiting) => proofOf(sending, prover, placeOf(config), waiting),
+    (waiting) => proofOf(sending, prover, place, waiting),
     // The key may need longer than the token lives.
     (proof) => (grantee.access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof)),
   )
 }
 
-/** What a proof names of a request. */
-function placeOf(config: InternalAxiosRequestConfig): { method: string; url: string } {
+function placeOf(config: InternalAxiosRequestConfig, serializer: Serializer | undefined): SentRequest {
   const { method = 'get' } = config
-  return { method: method.toUpperCase(), url: addressOf(config) ?? '' }
+  return { method: method.toUpperCase(), url: addressOf(config, serializer) ?? '' }
 }
 
 /** Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. */
 function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
   const { config, adapter, grantee } = sending
+  const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
+  if (socket !== undefined) return Promise.reject(ofRequest(new TypeError(socket), config))
   const undo = dress(sending, proof)
   const { name } = grantee
   const sent = promised(() => (maySeeRedirects(grantee) ? adapter(config) : sendUnfollowed(adapter, config, grantee)))
@@ -121,14 +133,12 @@ function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
 
 /** Puts the token on the config, for the adapter alone. @returns Restores the config, and notes where its redirects ended. */
 function dress(sending: Sending, proof: string | undefined): (request: unknown) => void {
-  const { config, grantee, token } = sending
-  const { headers, beforeRedirect, maxRedirects, fetchOptions } = config
-  // A copy, because interceptors may share an object of headers between requests. Not by its constructor, which would normalise each name.
-  const dressed = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)
+  const { config, grantee, token, serializer } = sending
+  const { headers, beforeRedirect, maxRedirects, fetchOptions, paramsSerializer } = config
   // `set` would search, on every request, for a header that is known to be absent.
-  dressed[grantee.header] = grantee.text(token)
-  if (proof !== undefined) dressed.DPoP = proof
-  config.headers = dressed
+  headers[grantee.header] = grantee.text(token)
+  if (proof !== undefined) headers.DPoP = proof
+  if (serializer) config.paramsSerializer = serializer
   // Only `Authorization` is taken off a request that is redirected to another origin.
   const isFollowed = maySeeRedirects(grantee)
   if (isFollowed)
@@ -145,9 +155,9 @@ function dress(sending: Sending, proof: string | undefined): (request: unknown) 
   concealAgent(config.httpsAgent)
   return (request) => {
     sending.journey ??= Journey.ofEnd(config, request)
-    // Not the object of before: adapters have added headers to this one, as plain axios shows them.
-    deleteHeader(dressed, grantee.name)
-    if (proof !== undefined) deleteHeader(dressed, 'dpop')
+    deleteHeader(headers, grantee.name)
+    if (proof !== undefined) deleteHeader(headers, 'dpop')
+    if (serializer) putBack(config, 'paramsSerializer', paramsSerializer)
     if (isFollowed) putBack(config, 'beforeRedirect', beforeRedirect)
     else putBack(config, 'maxRedirects', maxRedirects)
     if (config.fetchOptions !== fetchOptions) putBack(config, 'fetchOptions', fetchOptions)
@@ -171,9 +181,9 @@ function answered(
   surface: () => AxiosResponse,
 ): AxiosResponse | Promise<AxiosResponse> {
   if (response === undefined) return surface()
-  const { config, grantee, journey } = sending
+  const { config, grantee, journey, place } = sending
   const { status, headers } = response
-  grantee.prover?.hear(placeOf(config), status, (name) => headerOf(headers, name))
+  if (place) grantee.prover?.hear(place, status, (name) => headerOf(headers, name))
   let isRefused: boolean
   try {
     // The answer of another origin says nothing about the token.

@@ -27,12 +27,12 @@ export class OriginScope {
 }
 
 /** @returns The URL that axios requests, without a fragment; undefined if it is no URL. */
-export function addressOf(config: InternalAxiosRequestConfig): string | undefined {
+export function addressOf(
+  config: InternalAxiosRequestConfig,
+  paramsSerializer: unknown = memberOf(config, 'paramsSerializer') ?? null,
+): string | undefined {
   try {
-    const query = {
-      params: memberOf(config, 'params') as unknown,
-      paramsSerializer: memberOf(config, 'paramsSerializer') ?? null,
-    }
+    const query = { params: memberOf(config, 'params') as unknown, paramsSerializer }
     const url = new URL(combiner.getUri({ ...query, url: combined(config) } as object), pageUrl())
     url.hash = ''
     return url.href

@@ -1,8 +1,16 @@
-import library, { Axios, type AxiosAdapter, AxiosHeaders, type AxiosRequestConfig, type AxiosResponse } from 'axios'
+import library, {
+  Axios,
+  type AxiosAdapter,
+  AxiosHeaders,
+  getAdapter,
+  type AxiosRequestConfig,
+  type AxiosResponse,
+} from 'axios'
 import { TokenError } from '../core/errors.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
 import { checkObject, kindOf, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkAxios } from '../core/runtime.ts'
-import { member } from '../core/thrown.ts'
+import { member, quietly } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { type Answered, isSuccess } from './answered.ts'
@@ -58,13 +66,14 @@ export class TokenCalls {
   /**
    * @returns The answer, whatever its status.
    * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed;
-   * `ERR_TOKEN_RESPONSE` if an answer of status 2xx is too large or no UTF-8.
+   * `ERR_TOKEN_RESPONSE` if an answer of status 2xx is too large or no UTF-8; `ERR_TOKEN_SOURCE` if `Object.prototype` leads the call elsewhere.
    */
   async send(call: TokenCall, context: ExchangeContext): Promise<Answered> {
     const { url } = call
     const address = url.origin + url.pathname
     if (context.signal.aborted) throw tooLate(address)
     const request = this.#request(call, context)
+    checkSocket(request)
     let response: AxiosResponse<unknown> | undefined
     let headers: AxiosHeaders
     let body: AnswerBody
@@ -127,6 +136,15 @@ export class TokenCalls {
     }
     return request
   }
+}
+
+/** @throws {TokenError} `ERR_TOKEN_SOURCE`: of another error the manager would keep no message. */
+function checkSocket(request: AxiosRequestConfig): void {
+  const chosen = getAdapter as (adapter: unknown, config: object) => AxiosAdapter
+  const message = foreignSocket(quietly(() => chosen(request.adapter, request)))
+  if (message === undefined) return
+  const cause = new TypeError(message)
+  throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept', cause })
 }
 
 /** Takes the adapter off the config. Otherwise an axios instance to which it hands the config would call it again, without end. */

@@ -44,7 +44,9 @@ describe.each(['http', 'fetch'] as const)(
       const theirs = ${JSON.stringify(theirs.baseUrl)}
       const source = { id: 'one', obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 60_000 }) }
       const handMade = { peekAccessToken: () => undefined, getAccessToken: async () => 'token', replaceAccessToken: async () => 'token' }
-      for (const [name, value] of Object.entries(${POLLUTIONS}))
+      for (const [name, value] of Object.entries(${POLLUTIONS})) {
+        // Refused: test/faults/pollution-alone.test.ts.
+        if (name === 'socketPath' && '${adapter}' === 'fetch') continue
         for (const moment of ['before attaching', 'before a request', 'after one'])
           for (const tokens of [createTokenManager({ source }), handMade]) {
             const pollute = (now) => now === moment && (Object.prototype[name] = value)
@@ -65,10 +67,12 @@ describe.each(['http', 'fetch'] as const)(
               delete Object.prototype[name]
             }
           }
+      }
     `)
       expect([await child.ended, child.lines]).toEqual([0, []])
-      expect(new Set(api.received.map(({ url }) => url)).size).toBe(42)
-      expect(api.bearers).toEqual(Array(42 * 3 * 2).fill('Bearer token'))
+      const paths = adapter === 'http' ? 42 : 40
+      expect(new Set(api.received.map(({ url }) => url)).size).toBe(paths)
+      expect(api.bearers).toEqual(Array(paths * 3 * 2).fill('Bearer token'))
       expect([
         ...new Set(theirs.received.map(({ url, rawHeaders }) => `${url} ${rawHeaders.join().includes('token')}`)),
       ]).toEqual(['/ false'])
