@@ -4,7 +4,13 @@
  */
 const processes = [
   ...['documents', 'doctor', 'examples', 'new-members', 'operations', 'redis/processes'],
-  ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'service/polluted-prototype', 'exhaustive/removals'],
+  ...[
+    'faults/processes',
+    'faults/pollution',
+    'faults/fetch-pollution',
+    'service/polluted-prototype',
+    'exhaustive/removals',
+  ],
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */
 const guests = [

@@ -79,6 +79,6 @@ export function spareOf({ input, init }: Call): Input {
 /** An unread body would hold its socket, or its copy. Some implementations of fetch have streams of Node. */
 export function discard(body: unknown): void {
   const stream = (body ?? {}) as { cancel?: () => Promise<void>; destroy?: () => void }
-  if (stream.cancel) void stream.cancel().catch(() => undefined)
-  else stream.destroy?.()
+  if (typeof stream.cancel === 'function') void stream.cancel().catch(() => undefined)
+  else if (typeof stream.destroy === 'function') stream.destroy()
 }

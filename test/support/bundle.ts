@@ -38,7 +38,8 @@ async function build(): Promise<string> {
   const dir = await mkdtemp(join(BUNDLES, 'new-'))
   const external = ['axios', 'async-mutex', 'p-retry'].flatMap((name) => ['--external', name])
   const entry = join(dir, 'entry.mjs')
-  const entries = ['index', 'redis/index', 'sqlite/index', 'testing/index'].map((name) => resolve('src', `${name}.ts`))
+  const names = ['index', 'dpop/index', 'fetch/index', 'redis/index', 'sqlite/index', 'testing/index']
+  const entries = names.map((name) => resolve('src', `${name}.ts`))
   await writeFile(entry, entries.map((path) => `export * from ${JSON.stringify(path)}`).join('\n'))
   // As a process: rolldown is ESM only, and jest loads CommonJS.
   const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs')
