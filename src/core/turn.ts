@@ -12,7 +12,7 @@ export class Turn {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
   readonly #pauses: Pauses
-  #seenVersion: number
+  #seenVersion = 0
   /** Renewals in a row that gave up before this one, as far as is known. */
   failuresBefore: number
   /** On the token clock: remaining lifetimes of the claim count from here. */
@@ -22,7 +22,6 @@ export class Turn {
     this.#settings = settings
     this.#start = start
     this.#pauses = pauses
-    this.#seenVersion = settings.memory.seenVersion
     this.failuresBefore = start.failuresBefore
   }
 
@@ -33,13 +32,16 @@ export class Turn {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async take(): Promise<Taken> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login } = this.#settings
-    const terms = { graceMs, needsLogin, login: login.number, breaksRest: this.#start.because === 'forced' }
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory } = this.#settings
+    const breaksRest = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
-      const claim = await record.claim(owner, this.#seenVersion, ttlMs, terms)
+      // A login may have been stored since this renewal began.
+      const seenVersion = Math.max(this.#seenVersion, memory.seenVersion)
+      const terms = { graceMs, needsLogin, login: login.number, breaksRest }
+      const claim = await record.claim(owner, seenVersion, ttlMs, terms)
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
@@ -53,7 +55,8 @@ export class Turn {
         this.#seenVersion = claim.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.
         if (this.adopts(claim.tokens) || (needsLogin && login.isOther(claim.tokens))) return claim
-        if (!this.#pauses.isHalted()) login.found(claim.tokens)
+        this.#pauses.check()
+        login.found(claim.tokens)
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
     }
   }

@@ -14,6 +14,8 @@ interface Act {
   readonly root?: string
   /** The login that the owner had before. Undefined: nobody outside the owner can know. */
   readonly had: string | undefined
+  /** All logins that the owner had before. */
+  readonly ever: ReadonlySet<string>
   /** The last access token that the owner gave before. */
   readonly token: string | undefined
   hasEnded?: true
@@ -70,7 +72,8 @@ export class ActRules {
     const known = this.#of(owner)
     const root = token === undefined ? undefined : this.#service.rootOf(token)
     const { now: had, token: before } = known
-    const act: Act = { kind, calledAt: ++this.#places, had, token: before, ...(root !== undefined && { root }) }
+    const ever = new Set(known.ever)
+    const act: Act = { kind, calledAt: ++this.#places, had, ever, token: before, ...(root !== undefined && { root }) }
     known.acts.push(act)
     known.now = this.#nameOf(root)
     known.token = token
@@ -117,9 +120,10 @@ export class ActRules {
   }
 
   hears(owner: Owner, { login, by }: TokenEvents['loginChanged']): void {
-    const isForeign = login === 'required' || by === 'elsewhere'
-    if (isForeign && this.#keeps(owner)) this.#fail('kept login', `${owner.name} hears ${login}, ${by}`)
-    if (isForeign) this.#of(owner).now = undefined
+    // What it does itself a manager tells a little later: then the next act may have begun.
+    if (by === 'here') return
+    if (this.#keeps(owner)) this.#fail('kept login', `${owner.name} hears ${login}, ${by}`)
+    this.#of(owner).now = undefined
   }
 
   presents(owner: Owner, refreshToken: string): void {
@@ -171,7 +175,7 @@ export class ActRules {
   get key(): string {
     const known = [...this.#known].map(
       ([name, { acts, ever, now, token }]) =>
-        `${name} ${acts.map(({ kind, calledAt, root, hasEnded }) => [kind, calledAt, root, hasEnded]).join()} ${[...ever].sort().join()} ${now} ${token}`,
+        `${name} ${acts.map(({ kind, calledAt, root, ever: before, hasEnded }) => [kind, calledAt, root, before.size, hasEnded]).join()} ${[...ever].sort().join()} ${now} ${token}`,
     )
     const events = [...this.#stored, ...this.#cleared.map((one) => ['', one] as const)]
     return [known.sort(), events.map(([root, { at, by }]) => [root, at, by]), this.#isLost].join(';')
@@ -188,14 +192,13 @@ export class ActRules {
   }
 
   #serves(owner: Owner, token: string): void {
-    const { acts, ever } = this.#of(owner)
-    const last = acts.at(-1)
+    const last = this.#of(owner).acts.at(-1)
     if (!last || this.#isLost) return
     const login = this.#service.loginOf(token)
     const root = this.#service.rootOf(token) ?? ''
     const storedAt = this.#stored.get(root)?.at ?? 0
     if (isEnd(last)) {
-      if (login !== undefined && ever.has(login) && storedAt < last.calledAt)
+      if (login !== undefined && last.ever.has(login) && storedAt < last.calledAt)
         this.#fail('last act', `${owner.name} gives ${token} after its ${last.kind}`)
       return
     }

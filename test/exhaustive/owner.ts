@@ -52,6 +52,11 @@ export interface Told {
   readonly acts?: number
 }
 
+interface Offered {
+  readonly version: number
+  readonly login: string | undefined
+}
+
 /** What an owner sees of the world. */
 export interface Surroundings {
   readonly register: TokenRegister
@@ -78,7 +83,7 @@ export class Owner {
   readonly time: () => number
   readonly told: Told[] = []
   /** Replies that came while the owner was frozen. */
-  readonly held: { readonly text: string; readonly deliver: () => void }[] = []
+  readonly unread: { readonly text: string; readonly deliver: () => void }[] = []
   story = ''
   isCrashed = false
   isFrozen = false
@@ -90,10 +95,10 @@ export class Owner {
   grant: Grant | undefined
   /** The id of the last message of the owner to the service. */
   exchange = ''
-  /** The version of the tokens that the store gave last. */
-  offeredVersion = 0
-  /** The version of the tokens that the owner serves. */
-  heldVersion = 0
+  /** The tokens that the store gave last: their version, and their login. */
+  offered: Offered = { version: 0, login: undefined }
+  /** Those that the owner serves. */
+  held: Offered = { version: 0, login: undefined }
   /** How many steps of the store the process has had answers to. */
   answered = 0
   /** How many random UUIDs the owner has drawn. */
@@ -317,7 +322,11 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           watch.answered(owner, seenVersion, answer)
           return answer
         },
-        adopt: (...what) => record.adopt(...what),
+        async adopt(...what) {
+          const stored = await record.adopt(...what)
+          watch.adopted(owner, stored)
+          return stored
+        },
         async accept(claim, tokens) {
           const { troubles } = owner
           const stored = await record.accept(claim, tokens)

@@ -84,9 +84,10 @@ export class Watch {
       this.#suspected.add(fingerprint)
     })
     tokens.on('renewed', () => {
-      if (owner.offeredVersion < owner.heldVersion)
-        this.fail('I4', `${name} has held version ${owner.heldVersion}, and adopts ${owner.offeredVersion}`)
-      owner.heldVersion = owner.offeredVersion
+      const { offered, held } = owner
+      if (offered.version < held.version && offered.login === held.login)
+        this.fail('I4', `${name} has held version ${held.version}, and adopts ${offered.version}`)
+      owner.held = offered
     })
     tokens.on('loginChanged', (change) => this.#acts?.hears(owner, change))
     for (const event of ['retry', 'anomaly', 'storeUnavailable', 'suspicionSettled', 'renewalFailed'] as const)
@@ -103,8 +104,8 @@ export class Watch {
   }
 
   claims(owner: Owner, seenVersion: number): void {
-    if (seenVersion < owner.heldVersion)
-      this.fail('I4', `${owner.name} has held version ${owner.heldVersion}, and goes on with ${seenVersion}`)
+    if (seenVersion < owner.held.version)
+      this.fail('I4', `${owner.name} has held version ${owner.held.version}, and goes on with ${seenVersion}`)
   }
 
   released({ tokens }: GrantedClaim, fate: RefreshTokenFate, next: Word | undefined): void {
@@ -134,6 +135,12 @@ export class Watch {
     this.#acts?.revokes(owner, refreshToken)
   }
 
+  /** The tokens of a login are stored. */
+  adopted(owner: Owner, tokens: StoredTokens): void {
+    this.offered(owner, tokens)
+    owner.held = owner.offered
+  }
+
   /** Something has happened to the owner. */
   sees(owner: Owner): void {
     this.#acts?.sees(owner, owner.given, owner.tokens.status().login)
@@ -157,9 +164,14 @@ export class Watch {
   looked(owner: Owner, seenVersion: number, found: Looked | undefined): void {
     reach(`look ${found?.kind}`)
     if (found?.kind !== 'newer') return
+    this.#isNewer(owner, seenVersion, found.tokens)
     this.#believes(owner, found.tokens)
-    if (found.tokens.version <= seenVersion)
-      this.fail('I4', `${owner.name} looks for what it has seen (${seenVersion})`)
+  }
+
+  /** After a loss versions begin again: only those of one login can be compared. */
+  #isNewer({ name, held }: Owner, seenVersion: number, { version, accessToken }: StoredTokens): void {
+    const isSame = held.login === undefined || held.login === this.#service.loginOf(accessToken)
+    if (version <= seenVersion && isSame) this.fail('I4', `${name} has seen ${seenVersion}, and adopts ${version}`)
   }
 
   /** A request met a 401. @param next The token of its replay; undefined: its login has ended, and it is not replayed. */
@@ -173,9 +185,8 @@ export class Watch {
   answered(owner: Owner, seenVersion: number, answer: ClaimAnswer): void {
     reach(`claim ${answer.kind}`)
     if (answer.kind === 'granted') reachGrant(answer)
+    if (answer.kind === 'newer') this.#isNewer(owner, seenVersion, answer.tokens)
     if (answer.kind === 'newer') this.offered(owner, answer.tokens)
-    if (answer.kind === 'newer' && answer.tokens.version <= seenVersion)
-      this.fail('I4', `${owner.name} has seen ${seenVersion}, and adopts ${answer.tokens.version}`)
     if (answer.kind === 'busy' && answer.remainingMs > EXCHANGE_MS * 1.5 + 3_000)
       this.fail('R2', `a claim is believed for ${answer.remainingMs} ms more`)
   }
@@ -322,7 +333,7 @@ export class Watch {
    * lifetime if the clock was stepped.
    */
   offered(owner: Owner, tokens: StoredTokens): void {
-    owner.offeredVersion = tokens.version
+    owner.offered = { version: tokens.version, login: this.#service.loginOf(tokens.accessToken) }
     this.#believes(owner, tokens)
   }
 

@@ -277,7 +277,7 @@ export class World {
       this.#service.key,
       this.watch.key,
       ...this.owners.map((owner) =>
-        [owner.story, owner.isCrashed, owner.isFrozen, owner.isCutOff, ...owner.held.map(({ text }) => text)].join(),
+        [owner.story, owner.isCrashed, owner.isFrozen, owner.isCutOff, ...owner.unread.map(({ text }) => text)].join(),
       ),
       this.#pending.map(({ id, bornAt }) => `${id}${withFaults && bornAt === this.#actions ? ' new' : ''}`).sort(),
       this.#stragglers.map(({ id, reply }) => `${id} ${reply?.text}`).sort(),
@@ -346,7 +346,7 @@ export class World {
     owner.isFrozen = false
     // Node runs timers before it reads sockets.
     await this.#fire(owner)
-    for (const { text, deliver } of owner.held.splice(0)) {
+    for (const { text, deliver } of owner.unread.splice(0)) {
       await this.tell(() => {
         owner.hears(text)
         deliver()
@@ -404,7 +404,7 @@ export class World {
     if (owner.isCrashed) return
     const deliver = () => (error === undefined ? resolve(value as never) : reject(error))
     const heard = `${id} ${text}`
-    if (owner.isFrozen) return void owner.held.push({ text: heard, deliver })
+    if (owner.isFrozen) return void owner.unread.push({ text: heard, deliver })
     const onTheirWay = () => this.#pending.filter((one) => one.owner === owner)
     const isRepeatable = this.scope.isPlain !== true && !this.#stragglers.some((one) => one.message.owner === owner)
     const mark = isRepeatable && !error ? this.#vain.before(owner, message, onTheirWay().length) : undefined
