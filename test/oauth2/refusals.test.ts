@@ -110,7 +110,7 @@ const DIALECTS: [status: number, body: object, error: string][] = [
   [200, { access_token: 'hidden-value', error: 'server_error' }, 'server_error'],
 ]
 
-describe('given an answer that refuses', () => {
+describe('given an answer that refuses (F291)', () => {
   it.each(TABLE)(
     'when it is %i %j, then an obtain is told as %s, a refresh as %s, that of a login as %s',
     async (...row) => {
