@@ -38,7 +38,14 @@ export function redisStep([, , , key, ...argv]) {
     return { key, does: 'read', told: ([value, , , epoch]) => ({ value: value ?? undefined, epoch }) }
   const [value, , epoch, expected] = argv
   // The step that settles a claim has none.
-  return { key, does: 'replace', value, expected, epoch: epoch || undefined, told: (put) => ({ replaced: Number(put) === 1 }) }
+  return {
+    key,
+    does: 'replace',
+    value,
+    expected,
+    epoch: epoch || undefined,
+    told: (put) => ({ replaced: Number(put) === 1 }),
+  }
 }
 
 /** The step that a statement of the PostgreSQL store is. */
