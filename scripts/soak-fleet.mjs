@@ -5,10 +5,13 @@
 // (CLIENT: node-redis, ioredis), or postgres (CLIENT: pg, postgres). `--on PLACE --rounds N` with redis-aof, redis-rdb, postgres or sqlite kills and
 // freezes processes instead, and kills or restarts the server every tenth time; with postgres-failover an asynchronous replica takes the place of the
 // primary, which is killed each time. SQLite needs Node 22.13, or npm gets Node 24.
+// `--on sqlite --troubles N --client node:sqlite` (or better-sqlite3): processes are killed and frozen, and the file is locked, deleted, replaced by a
+// copy and made unreadable, its disk full and read-only.
 // Needs redis-server, and signals: Linux or macOS. The exit code is 0 only if every promise was kept.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { cold } from './fleet/cold.mjs'
+import { fileTroubles } from './fleet/file-troubles.mjs'
 import { outage } from './fleet/outage.mjs'
 import { PLACES } from './fleet/places.mjs'
 import { peace } from './fleet/peace.mjs'
@@ -26,7 +29,9 @@ console.log(
 )
 const parts = []
 const forRounds = { processes: settings.processes, count: settings.rounds, dice: dice(settings.seed, 0) }
-if (settings.on && settings.rounds > 0) parts.push(() => roundsAt(settings.on))
+if (settings.troubles > 0)
+  parts.push(() => fileTroubles({ ...settings, count: settings.troubles, dice: dice(settings.seed, 0) }))
+else if (settings.on && settings.rounds > 0) parts.push(() => roundsAt(settings.on))
 else if (settings.on) parts.push(() => topology(settings))
 else if (settings.seconds > 0) {
   parts.push(() => peace({ processes: 50, seconds: settings.seconds, redisUrl: redis.url }))
@@ -61,12 +66,18 @@ async function roundsAt(on) {
 }
 
 function read() {
-  const names = ['rounds', 'processes', 'seconds', 'cold', 'kills', 'seed', 'on', 'client']
+  const names = ['rounds', 'processes', 'seconds', 'cold', 'kills', 'troubles', 'seed', 'on', 'client']
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const { values } = parseArgs({ options })
-  const { on, client = on?.startsWith('postgres') ? 'pg' : 'node-redis' } = values
+  const { on, client = { sqlite: 'node:sqlite', postgres: 'pg', 'postgres-failover': 'pg' }[on] ?? 'node-redis' } =
+    values
   const isForRounds = ['sqlite', 'postgres-failover'].includes(on)
-  const isOutOfReach = values.rounds > 0 ? ['cluster', 'sentinel', 'redis-none'].includes(on) : isForRounds
+  const isOutOfReach =
+    values.troubles > 0
+      ? on !== 'sqlite'
+      : values.rounds > 0
+        ? ['cluster', 'sentinel', 'redis-none'].includes(on)
+        : isForRounds
   if (isOutOfReach) throw new RangeError(`--on ${on} is ${isForRounds ? 'only' : 'not'} for --rounds`)
   if (on !== undefined && !(on in PLACES)) throw new RangeError(`--on must be one of ${Object.keys(PLACES).join(', ')}`)
   const defaults = {
@@ -75,6 +86,7 @@ function read() {
     seconds: 60,
     cold: 30,
     kills: 0,
+    troubles: 0,
     seed: Math.floor(Math.random() * 2 ** 31),
   }
   const numbers = Object.fromEntries(

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { Cluster, Redis } from 'ioredis'
 import pg from 'pg'
@@ -39,9 +40,13 @@ const CLIENTS = {
   },
 }
 
-/** @param place `{ kind, ports, client }`, or `{ kind: 'sqlite', file }` @returns options of a store */
+/** @param place `{ kind, ports, client }`, or `{ kind: 'sqlite', file, client }` @returns options of a store */
 export async function connect({ kind, ports, client, file }) {
+  if (client === 'better-sqlite3') return { database: new (betterSqlite())(file) }
   if (kind === 'sqlite') return { file }
   const reached = await CLIENTS[client][kind](ports)
   return kind === 'postgres' ? { pool: reached } : { client: reached }
 }
+
+/** It is compiled, so it stands in a folder of its own: `node scripts/lib/installed.mjs test/sqlite`. */
+const betterSqlite = () => createRequire(new URL('../../test/sqlite/package.json', import.meta.url))('better-sqlite3')

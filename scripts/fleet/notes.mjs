@@ -37,7 +37,15 @@ export function redisStep([, , , key, ...argv]) {
   if (argv.length < 2)
     return { key, does: 'read', told: ([value, , , epoch]) => ({ value: value ?? undefined, epoch }) }
   const [value, , epoch, expected] = argv
-  return { key, does: 'replace', value, expected, epoch, told: (put) => ({ replaced: Number(put) === 1 }) }
+  // The step that settles a claim has none.
+  return {
+    key,
+    does: 'replace',
+    value,
+    expected,
+    epoch: epoch || undefined,
+    told: (put) => ({ replaced: Number(put) === 1 }),
+  }
 }
 
 /** The step that a statement of the PostgreSQL store is. */

@@ -36,14 +36,14 @@ export async function rounds({ count, processes, at, store = {}, dice }) {
     const signal = dice.oneOf(['SIGKILL', 'SIGSTOP'])
     const delayMs = dice.oneOf([0, 0, dice.whole(1, 2 * LATENCY_MS)])
     const fallen = await fleet.nextFalls({ step, signal, delayMs })
-    met.push(...(await course.after(fleet)), ...(await recovered(fleet)))
+    met.push(...(await course.after(fleet)), ...(await recovered(fleet)).met)
     console.log(`${String(round).padStart(5)}  ${signal} ${delayMs} ms after '${step}': ${fallen.name}`)
     await pause(dice.whole(0, 500))
     fleet.thaw()
     await fleet.grow(processes - fleet.workers.length)
   }
   // A process that has just thawed ends the step that it was in.
-  met.push(...(await recovered(fleet)))
+  met.push(...(await recovered(fleet)).met)
   await fleet.end()
   await watched.close()
 
@@ -72,16 +72,17 @@ export async function rounds({ count, processes, at, store = {}, dice }) {
 }
 
 /**
- * Waits until every process that is not frozen has the next token, and has then begun a request that was served. No limit of
- * time.
+ * Waits until every process that is not frozen has the next token, and has then begun a request that was served.
  *
- * @returns all reports meanwhile.
+ * @returns `met`: all reports meanwhile; `hung`: the names of the processes that had not after `limitMs`.
  */
-async function recovered(fleet) {
+export async function recovered(fleet, limitMs = Infinity) {
+  const endAt = performance.now() + limitMs
   const met = await fleet.reports()
   const renewed = new Set()
   const served = new Set()
-  while (fleet.awake.some(({ name }) => !served.has(name))) {
+  const hung = () => fleet.awake.flatMap(({ name }) => (served.has(name) ? [] : name))
+  while (hung().length > 0 && performance.now() < endAt) {
     await pause(250)
     for (const report of await fleet.reports()) {
       if (renewed.has(report.name) && report.begunAndServed > 0) served.add(report.name)
@@ -89,5 +90,5 @@ async function recovered(fleet) {
       met.push(report)
     }
   }
-  return met
+  return { met, hung: hung() }
 }

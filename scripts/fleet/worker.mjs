@@ -49,7 +49,7 @@ redis?.on('error', () => undefined)
 await redis?.connect()
 
 const note = history ? notesIn(history) : () => () => undefined
-if (place?.kind === 'sqlite') await watchFile()
+if (place?.kind === 'sqlite' && history) await watchFile()
 
 const http = axios.getAdapter('http')
 const transport = {

@@ -54,7 +54,10 @@ export function refreshLifetimeIn(document: Members): number | undefined {
  *   endpoint, and the subject only serves to notice that another person has logged in.
  */
 export function subjectIn(document: Members): string | undefined {
-  const [, payload = ''] = String(memberOf(document, 'id_token')).split('.')
+  const token = memberOf(document, 'id_token')
+  // Not tried in vain: the error of JSON.parse was a tenth of a renewal.
+  if (typeof token !== 'string') return undefined
+  const [, payload = ''] = token.split('.')
   const bytes = quietly(() => atob(payload.replace(/-/g, '+').replace(/_/g, '/')))
   const text = new TextDecoder().decode(Uint8Array.from(bytes ?? '', (char) => char.charCodeAt(0)))
   const subject = memberOf(documentIn(text), 'sub')

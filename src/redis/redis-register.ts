@@ -9,12 +9,13 @@ const MOST_EPOCHS = 10_000
 
 /**
  * Reads or replaces the record KEYS[1]. The epoch is `run_id:master_replid`, or '' where INFO is not permitted. A restart changes the first,
- * a failover both, and a failback the second. INFO is expensive, so a read asks for it only if it must.
+ * a failover both, and a failback the second. INFO is expensive, so a read asks for it only if it must. A replace compares the second alone: a server
+ * that starts has a new one, too, unless it is a replica, which takes no writes.
  *
  * To read: ARGV[1] is present if the epoch is known. Answers: the value, or false if there is none; the two numbers of TIME; the epoch, unless it
  * is known. A value that is no string is answered as '', which counts as no record.
  *
- * To replace: ARGV: the new value; ms to keep it; the epoch, or '' if it is not known; the expected value, absent if none is expected. Answers 1 if
+ * To replace: ARGV: the new value; ms to keep it; the epoch, or '' if it need not be compared; the expected value, absent if none is expected. Answers 1 if
  * the script stored the new value, -1 if the epoch is another one, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
  */
 const SCRIPT = new Script(`
@@ -26,12 +27,15 @@ if type(stands) == 'table' then
 elseif stands == '' and redis.call('TYPE', key).ok == 'none' then stands = false end
 local time = #ARGV < 2 and redis.call('TIME')
 if #ARGV == 1 then return { stands, time[1], time[2] } end
-local server, replication = redis.pcall('INFO', 'server'), redis.pcall('INFO', 'replication')
-local run = type(server) == 'string' and string.match(server, 'run_id:(%w+)')
-local replid = type(replication) == 'string' and string.match(replication, 'master_replid:(%w+)')
-local epoch = run and replid and run .. ':' .. replid or ''
-if #ARGV == 0 then return { stands, time[1], time[2], epoch } end
-if ARGV[3] ~= '' and ARGV[3] ~= epoch then return -1 end
+local function asked(section, name)
+  local answer = redis.pcall('INFO', section)
+  return type(answer) == 'string' and string.match(answer, name .. ':(%w+)')
+end
+if #ARGV == 0 then
+  local run, replid = asked('server', 'run_id'), asked('replication', 'master_replid')
+  return { stands, time[1], time[2], run and replid and run .. ':' .. replid or '' }
+end
+if ARGV[3] ~= '' and string.match(ARGV[3], ':(.*)') ~= asked('replication', 'master_replid') then return -1 end
 local expected = ARGV[4]
 local isOdd = expected == '' and stands and string.find(stands, '[\\128-\\255]')
 if stands ~= (expected or false) and not isOdd then return 0 end
@@ -44,12 +48,15 @@ export function redisRegister(client: RedisClient): TokenRegister {
   const command = commandOf(client)
   /** By key: each node of a cluster has its own. An outdated epoch does no harm, because the script compares it before it stores. */
   const epochs = new Map<string, string>()
+  /** Keys that this register has written, and not read since: their next replace settles a claim. */
+  const claimed = new Set<string>()
   return {
     kind: 'redis',
     async read(key) {
       const known = epochs.get(key)
       const reply = await SCRIPT.run(client, command, key, known === undefined ? [] : ['known'])
       const [value, seconds, micros, epoch = known] = Array.isArray(reply) ? reply.map(text) : []
+      claimed.delete(key)
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
       if (epoch) epochs.set(key, epoch)
       const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
@@ -57,9 +64,12 @@ export function redisRegister(client: RedisClient): TokenRegister {
       return { now, epoch: epoch === '' ? null : epoch, value: String(value).includes('\ufffd') ? '' : value }
     },
     async replace(key, expected, value, keepMs, epoch = '') {
-      const args = [value, String(Math.ceil(keepMs)), epoch]
+      // Only a claim grants a refresh token, so only its epoch matters. What settles it tells the epoch of the claim: in another one, nobody presents it.
+      const isSettling = claimed.delete(key)
+      const args = [value, String(Math.ceil(keepMs)), isSettling ? '' : epoch]
       const stored = text(await SCRIPT.run(client, command, key, expected === undefined ? args : [...args, expected]))
       if (stored === '-1') epochs.delete(key)
+      if (stored === '1' && !isSettling) claimed.add(key)
       if (!['1', '0', '-1'].includes(stored ?? '')) throw new ForeignAnswer()
       return stored === '1'
     },

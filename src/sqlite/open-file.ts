@@ -1,10 +1,11 @@
 import type * as Fs from 'node:fs'
 import type * as Path from 'node:path'
 import type * as Url from 'node:url'
-import { builtinModule } from '../core/runtime.ts'
 import { quietly } from '../core/thrown.ts'
 import { ForeignAnswer } from '../store/reason.ts'
-import type { SqliteDatabase } from './sqlite-register.ts'
+import { builtin } from './builtin.ts'
+import { isBusy } from './lock-queue.ts'
+import type { Open, SqliteDatabase } from './sqlite-register.ts'
 
 /** In the header of each file that this store has made: `EVGR`. */
 const APPLICATION_ID = 0x45564752
@@ -14,11 +15,8 @@ const NETWORK = [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x5346414f, 0x00c36400]
 
 type Opened = SqliteDatabase & { close(): void }
 
-/** Node loads nothing of this for those who pass `database`. */
-const builtin = builtinModule as (id: string) => unknown
-
 /** @returns A function that opens the file. @throws {TypeError} naming the option, or the Node version. */
-export function opening(file: string | URL, busyMs: number): () => SqliteDatabase {
+export function opening(file: string | URL): Open {
   const sqlite = builtin('node:sqlite') as { DatabaseSync: new (path: string) => Opened } | undefined
   if (!sqlite)
     throw new TypeError(
@@ -26,12 +24,11 @@ export function opening(file: string | URL, busyMs: number): () => SqliteDatabas
     )
   const fs = builtin('node:fs') as typeof Fs
   const path = pathOf(file)
-  return () => {
+  return (gone) => {
     makePlace(fs, path)
     const database = new sqlite.DatabaseSync(path)
     try {
-      // Other processes may be making the same file.
-      database.exec(`PRAGMA busy_timeout = ${busyMs}`)
+      database.exec('PRAGMA busy_timeout = 0')
       own(database)
     } catch (thrown) {
       quietly(() => database.close())
@@ -39,6 +36,7 @@ export function opening(file: string | URL, busyMs: number): () => SqliteDatabas
     }
     // Not before: the file of another application keeps its rights.
     closeToOthers(fs, path)
+    quietly(() => (gone as Opened | undefined)?.close())
     return database
   }
 }
@@ -59,7 +57,10 @@ function makePlace(fs: typeof Fs, path: string): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (NETWORK.includes(fs.statfsSync(folder).type))
     throw new ForeignAnswer('file is on a network file system, where processes cannot share it: name a local one')
-  fs.closeSync(fs.openSync(path, 'a', 0o600))
+  // Not open again: with its first closing this process would lose all locks of its other connections (fcntl), and another process would delete the log
+  // that they use.
+  if (fs.statSync(path, { throwIfNoEntry: false })?.isFile()) fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK)
+  else fs.closeSync(fs.openSync(path, 'a', 0o600))
 }
 
 /** SQLite may have opened its other files before: then they have the rights that the file had until now, and tokens stand in them, too. */
@@ -70,15 +71,25 @@ function closeToOthers(fs: typeof Fs, path: string): void {
   }
 }
 
-/** Marks a new file as one of this store. */
+/** Marks a new file, or one that a process with `database` has made, as one of this store. Whoever finds a marked one needs no lock. */
 function own(database: SqliteDatabase): void {
   const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: unknown }
-  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: unknown }
-  if (Number(id) !== APPLICATION_ID) {
-    if (Number(id) !== 0 || Number(tables) > 0)
-      throw new ForeignAnswer('file is the database of another application: name another file, or pass it as database')
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() as { journal_mode: unknown }
+  const { ours, others } = database.prepare(TABLES).get() as { ours: unknown; others: unknown }
+  const isMarked = Number(id) === APPLICATION_ID
+  if (!isMarked && (Number(id) !== 0 || Number(others) > 0))
+    throw new ForeignAnswer('file is the database of another application: name another file, or pass it as database')
+  if (isMarked && mode === 'wal') return
+  try {
+    // With the log beside the file, readers do not wait for writers.
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL`)
+  } catch (thrown) {
+    // What is stored can be read without. The next process marks it.
+    if (!isBusy(thrown) || Number(ours) === 0) throw thrown
   }
-  // Readers do not wait for writers.
-  database.exec('PRAGMA journal_mode = WAL')
 }
+
+/** How many tables have the columns of this store, and how much else there is. */
+const TABLES = `SELECT sum(columns = 3) AS ours, sum(columns < 3) AS others FROM (
+  SELECT (SELECT count(*) FROM pragma_table_info(sqlite_schema.name) WHERE name IN ('key', 'value', 'keep_until')) AS columns
+  FROM sqlite_schema WHERE type <> 'index')`

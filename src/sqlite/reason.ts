@@ -35,19 +35,25 @@ const CODES: Readonly<Record<number, string>> = {
 
 const OPEN = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/within a transaction/, OPEN],
+  [/(within|inside) a transaction/, OPEN],
   [/no such column|has no column|NOT NULL constraint/, 'the table has other columns than this store makes'],
   [/no such table/, 'the table was deleted while this process ran: start it again'],
   [/not open|closed database/, 'the database is closed: close the manager first'],
 ]
 
-/** @returns Why a step failed, without secrets: messages of SQLite quote values. */
-export function reasonOf(thrown: unknown): string {
-  const [number, given, message] = ['errcode', 'code', 'message'].map((name) => member(thrown, name))
-  const words = WORDS.find(([pattern]) => typeof message === 'string' && pattern.test(message))?.[1]
-  if (words !== undefined) return words
+/** @returns The primary result code, such as `BUSY`; what else was given as a code; undefined without one. */
+export function codeOf(thrown: unknown): unknown {
+  const [number, given] = ['errcode', 'code'].map((name) => member(thrown, name))
   const primary = typeof number === 'number' ? CODES[number & 0xff] : undefined
   // better-sqlite3 and bun:sqlite name the extended code: SQLITE_READONLY_DIRECTORY.
-  const code = primary ?? (typeof given === 'string' ? given.replace(/^SQLITE_([A-Z]+)(_.*)?$/, '$1') : given)
-  return primary === undefined && code === given ? reasonIn(thrown, ADVICE) : reasonIn({ code }, ADVICE)
+  return primary ?? (typeof given === 'string' ? given.replace(/^SQLITE_([A-Z]+)(_.*)?$/, '$1') : given)
+}
+
+/** @returns Why a step failed, without secrets: messages of SQLite quote values. */
+export function reasonOf(thrown: unknown): string {
+  const message = member(thrown, 'message')
+  const words = WORDS.find(([pattern]) => typeof message === 'string' && pattern.test(message))?.[1]
+  if (words !== undefined) return words
+  const code = codeOf(thrown)
+  return code === member(thrown, 'code') ? reasonIn(thrown, ADVICE) : reasonIn({ code }, ADVICE)
 }

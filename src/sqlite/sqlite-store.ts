@@ -1,9 +1,10 @@
 import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
+import { ForeignAnswer } from '../store/reason.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { opening } from './open-file.ts'
 import { reasonOf } from './reason.ts'
-import { type SqliteDatabase, sqliteRegister } from './sqlite-register.ts'
+import { type Open, type SqliteDatabase, sqliteRegister } from './sqlite-register.ts'
 
 export type SqliteStoreOptions = SharedStoreOptions & {
   /** Name of the table, which the store makes. Default `evergreen_tokens`. */
@@ -19,7 +20,7 @@ export type SqliteStoreOptions = SharedStoreOptions & {
     | {
         /**
          * An open database of node:sqlite, better-sqlite3 or bun:sqlite. While its owner has a transaction open, the store cannot use it. The store sets
-         * its `synchronous` to FULL.
+         * its `synchronous` to FULL and its `secure_delete` to ON.
          */
         database: SqliteDatabase
       }
@@ -54,17 +55,24 @@ export function sqliteStore(options: SqliteStoreOptions): TokenStore {
   const own: Given = ownOptions('The options of sqliteStore', options, names)
   const { file, database, table, ...shared } = own
   if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
-  const busyMs = Math.floor(Math.min(shared.commandTimeoutMs ?? 250, 2_000) / 2)
-  const open = file === undefined ? onGiven(database) : opening(file, busyMs)
-  return storeOn(sqliteRegister(open, busyMs, table), shared, reasonOf)
+  const open = file === undefined ? onGiven(database) : opening(file)
+  // A little less than the store waits for a step: then the reason says that the file is locked.
+  const patienceMs = (shared.commandTimeoutMs ?? 250) * 0.8
+  return storeOn(sqliteRegister(open, patienceMs, table), shared, reasonOf)
 }
 
-function onGiven(database: unknown): () => SqliteDatabase {
+function onGiven(database: unknown): Open {
   checkObject('database', database)
   for (const method of ['exec', 'prepare'])
     if (typeof Reflect.get(database as object, method) !== 'function')
       throw new TypeError(
         `database must have a method ${method}, as a database of node:sqlite, better-sqlite3 or bun:sqlite has`,
       )
-  return () => database as SqliteDatabase
+  return (gone) => {
+    if (gone)
+      throw new ForeignAnswer(
+        'the file of the database was deleted or replaced: open a new one, or start the process again',
+      )
+    return database as SqliteDatabase
+  }
 }

@@ -162,3 +162,9 @@ function isUsable({ accessToken, accessLifetimeMs, refreshToken }: Pair): boolea
   const grant = { accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken }
   return quietly(() => readAdopted(grant)) !== undefined
 }
+
+/** Whether a text may hold tokens, by its readable part: false for the record of a logout, and of a reset. */
+export function holdsTokens(text: string): boolean {
+  const readable = quietly(() => member(JSON.parse(text) as unknown, 'shown'))
+  return readable === undefined || member(readable, 'accessEnd') !== undefined
+}

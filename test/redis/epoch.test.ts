@@ -84,10 +84,35 @@ describeRedis('given a Redis that loses writes', () => {
     await server.stop()
   })
 
+  const infos = async () =>
+    Number(/cmdstat_info:calls=(\d+)/.exec(String(await world.server.command('INFO', 'commandstats')))![1])
+
+  it('when a token is renewed, then INFO is asked once (F303)', async () => {
+    const { tokens } = await world.start()
+    await tokens.getAccessToken()
+    await tokens.renew()
+    const before = await infos()
+    for (let n = 0; n < 5; n += 1) await tokens.renew()
+    expect(world.source.kinds).toBe('obtain refresh refresh refresh refresh refresh refresh')
+    // The question itself.
+    expect((await infos()) - before).toBe(5 + 1)
+  })
+
+  it('when a claim is settled in another epoch, then only that step is stored there (F236, F303)', async () => {
+    const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+    const register = redisRegister(await world.connect(server.url))
+    const { epoch } = await register.read('{key}')
+    expect(await register.replace('{key}', undefined, 'claim', 3_600_000, epoch!)).toBe(true)
+    await server.kill()
+    await server.restart()
+    while (String(await server.command('CLIENT', 'LIST')).split('\n').length < 3) await settle()
+    expect(await register.replace('{key}', 'claim', 'settled', 3_600_000, epoch!)).toBe(true)
+    expect(await register.replace('{key}', 'settled', 'next claim', 3_600_000, epoch!)).toBe(false)
+    await server.stop()
+  })
+
   it('when the epoch is known, then a read does not ask for it again', async () => {
     const register = redisRegister(await world.connect())
-    const infos = async () =>
-      Number(/cmdstat_info:calls=(\d+)/.exec(String(await world.server.command('INFO', 'commandstats')))![1])
     const first = await register.read('{key}')
     const before = await infos()
     for (let n = 0; n < 10; n += 1) expect((await register.read('{key}')).epoch).toBe(first.epoch)

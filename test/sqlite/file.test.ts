@@ -1,11 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleSource } from '../support/bundle.ts'
 import { nodeWithSqlite } from '../support/node-sqlite.ts'
+import { holdLock } from './lock-holder.ts'
 
 const node = nodeWithSqlite()
 const folder = mkdtempSync(join(tmpdir(), 'evergreen-file-'))
@@ -170,6 +181,111 @@ const manager = (file: string, rest = '') => `
       for (let n = 0; n < 3; n += 1) await tokens.reset().catch(() => {})
       tell({ reports: reports.length, open: open.size })`)
     expect(told).toEqual([{ reports: 1, open: 0 }])
+  })
+
+  /** Makes the file as a process with an older Node does: with a `database`. */
+  const made = (file: string, more = '') =>
+    run(`
+      const { DatabaseSync } = await import('node:sqlite')
+      const database = new DatabaseSync(${JSON.stringify(file)})
+      const source = { id: 'a', obtain: async () => ({ accessToken: 'access-1', accessLifetimeMs: 600000 }) }
+      const tokens = createTokenManager({ source, store: sqliteStore({ database }) })
+      tokens.on('anomaly', () => {})
+      await tokens.getAccessToken()
+      await tokens.close()
+      ${more}`)
+
+  it('when a process with a database made it, then it is shared, and is marked as one of this store (F300)', async () => {
+    const file = join(folder, 'made.db')
+    await made(file)
+    expect(await run(asked(file))).toEqual([{ calls: 0, reports: [] }])
+    const marks = await run(`
+      const { DatabaseSync } = await import('node:sqlite')
+      const of = (name) => Object.values(new DatabaseSync(${JSON.stringify(file)}).prepare('PRAGMA ' + name).get())[0]
+      tell([of('application_id').toString(16), of('journal_mode')])`)
+    expect(marks).toEqual([['45564752', 'wal']])
+  })
+
+  it('when its database has tables of the application, too, then it is left as it was (F300)', async () => {
+    const file = join(folder, 'mixed.db')
+    await made(file, `database.exec('CREATE TABLE notes (n)')`)
+    const reason = 'file is the database of another application: name another file, or pass it as database'
+    const reports = [`The shared token store is unavailable (${reason})`]
+    expect(await run(asked(file))).toEqual([{ calls: 1, reports }])
+  })
+
+  it.each([
+    ['this store', (file: string) => run(asked(file))],
+    ['a process with a database', (file: string) => made(file)],
+  ])(
+    'when %s made it, and another process holds its lock, then one that starts uses the stored token (F299)',
+    async (name, make) => {
+      const file = join(folder, `locked by ${name}.db`)
+      await make(file)
+      const holder = await holdLock(node!, file)
+      const told = await run(asked(file))
+      await holder.letGo()
+      expect(told).toEqual([{ calls: 0, reports: [] }])
+    },
+  )
+
+  it('when a program has nothing to do but to store tokens, then it waits until another process lets the lock go (F299)', async () => {
+    const file = join(folder, 'patient.db')
+    await run(asked(file))
+    const holder = await holdLock(node!, file)
+    const { child, lines, ended } = start(
+      bundle,
+      `
+      const { DatabaseSync } = await import('node:sqlite')
+      const { exec } = DatabaseSync.prototype
+      DatabaseSync.prototype.exec = function (sql) {
+        try { exec.call(this, sql) } catch (error) { tell('held up'); throw error }
+      }
+      const source = { id: 'a', needsLogin: true, obtain() {}, refresh() {} }
+      const tokens = createTokenManager({ source, store: sqliteStore({ file: ${JSON.stringify(file)}, commandTimeoutMs: 600000 }) })
+      tokens.on('anomaly', () => {})
+      await tokens.adopt({ accessToken: 'access-1', accessLifetimeMs: 60000, refreshToken: 'refresh-1' })
+      tell('stored')`,
+    )
+    while (lines.length === 0) await once(child.stdout!, 'data')
+    await holder.letGo()
+    await ended
+    expect([lines[0], lines.at(-1)]).toEqual(['held up', 'stored'])
+  })
+
+  it('when it is deleted, or a copy is put in its place, then a process that has it goes on with the file that is there (F302)', async () => {
+    const file = join(folder, 'moved.db')
+    const { child, lines, ended } = start(
+      bundle,
+      `let issued = 0
+      const kinds = []
+      const grant = (kind) => { kinds.push(kind); issued += 1; return { accessToken: 'access-' + issued, accessLifetimeMs: 600000, refreshToken: 'refresh-' + issued } }
+      const source = { id: 'a', obtain: async () => grant('obtain'), refresh: async () => grant('refresh') }
+      const tokens = createTokenManager({ source, store: sqliteStore({ file: ${JSON.stringify(file)} }) })
+      const reports = []
+      tokens.on('storeUnavailable', ({ message }) => reports.push(message))
+      tokens.on('anomaly', () => {})
+      const renew = async () => { await tokens.renew(); tell({ kinds, reports }) }
+      process.stdin.on('data', renew)
+      process.stdin.on('end', () => process.exit())
+      await tokens.getAccessToken()
+      await renew()`,
+    )
+    const told = async (count: number) => {
+      while (lines.length < count) await once(child.stdout!, 'data')
+      return lines[count - 1]
+    }
+    expect(await told(1)).toEqual({ kinds: ['obtain', 'refresh'], reports: [] })
+    copyFileSync(file, `${file}.copy`)
+    renameSync(`${file}.copy`, file)
+    child.stdin!.write('go')
+    expect(await told(2)).toMatchObject({ kinds: ['obtain', 'refresh', 'obtain'], reports: [] })
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end)
+    child.stdin!.write('go')
+    expect(await told(3)).toMatchObject({ kinds: ['obtain', 'refresh', 'obtain', 'obtain'], reports: [] })
+    child.stdin!.end()
+    await ended
+    expect(existsSync(file)).toBe(true)
   })
 
   it('when a process is stopped again and again in the middle of its steps, then it goes on without harm (F240)', async () => {

@@ -40,12 +40,7 @@ describeSqlite('given a database of better-sqlite3', () => {
   tokenStoreContract('sqlite', (clock) => {
     const database = open(newFile())
     return storeOn(
-      sqliteRegister(
-        () => database,
-        100,
-        undefined,
-        () => clock.wallNow(),
-      ),
+      sqliteRegister(() => database, 100, undefined, clock),
       {},
       reasonOf,
     )

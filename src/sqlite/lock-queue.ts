@@ -1,0 +1,68 @@
+import type { Clock } from '../core/clock.ts'
+import { codeOf } from './reason.ts'
+
+/** Attempts cost microseconds, and others hold the lock for milliseconds. */
+const AGAIN_MS = 5
+
+interface Waiting {
+  readonly attempt: () => void
+  readonly reject: (thrown: unknown) => void
+  /** By the monotonic clock. */
+  readonly until: number
+}
+
+/**
+ * Steps of one kind, which a lock of another process may hold up. SQLite itself would wait for the lock in its call, and the event loop would stand
+ * still meanwhile. So no call waits, and a timer tries again. However many steps wait, only the first one is tried.
+ */
+export class LockQueue {
+  readonly #clock: Clock
+  readonly #patienceMs: number
+  #waiting: Waiting[] = []
+
+  /** @param patienceMs A step that is held up for longer rejects. */
+  constructor(clock: Clock, patienceMs: number) {
+    this.#clock = clock
+    this.#patienceMs = patienceMs
+  }
+
+  /** @param step Synchronous. It is attempted again if it throws that the database is locked. */
+  run<Value>(step: () => Value): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const until = this.#clock.monotonicNow() + this.#patienceMs
+      this.#waiting.push({ attempt: () => resolve(step()), reject, until })
+      if (this.#waiting.length === 1) this.#tryFirst()
+    })
+  }
+
+  #tryFirst(): void {
+    const [first] = this.#waiting
+    if (!first) return
+    try {
+      first.attempt()
+    } catch (thrown) {
+      if (isBusy(thrown)) {
+        this.#heldUp(thrown)
+        return
+      }
+      first.reject(thrown)
+    }
+    this.#waiting.shift()
+    // The loop turns between two steps: each may take as long as the disk.
+    if (this.#waiting.length > 0) this.#tryIn(0)
+  }
+
+  #heldUp(thrown: unknown): void {
+    const now = this.#clock.monotonicNow()
+    for (const { reject, until } of this.#waiting) if (until <= now) reject(thrown)
+    this.#waiting = this.#waiting.filter(({ until }) => until > now)
+    if (this.#waiting.length > 0) this.#tryIn(AGAIN_MS)
+  }
+
+  /** The timer keeps the process alive, as the socket of a server would. Otherwise a process that only logs in would end before the login is stored. */
+  #tryIn(ms: number): void {
+    this.#clock.setTimer(() => this.#tryFirst(), ms, true)
+  }
+}
+
+export const isBusy = (thrown: unknown): boolean => codeOf(thrown) === 'BUSY'

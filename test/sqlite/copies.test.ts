@@ -1,0 +1,180 @@
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { epochIn, isOther, markOf } from '../../src/sqlite/file-mark.ts'
+import { sqliteStore } from '../../src/sqlite/index.ts'
+import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+
+const HOUR = 3_600_000
+const KEY = '{evergreen:0123}'
+const folder = mkdtempSync(join(tmpdir(), 'evergreen-copies-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let files = 0
+const newFile = () => join(folder, `${(files += 1)}.db`)
+const opened: { close(): void }[] = []
+const open = (file: string) => {
+  const database = new BetterSqlite!(file)
+  opened.push(database)
+  return database
+}
+const closeAll = () => {
+  for (const database of opened.splice(0)) database.close()
+}
+afterEach(closeAll)
+const registerOn = (file: string, clock = manualClock()) => {
+  const database = open(file)
+  return sqliteRegister(() => database, 100, undefined, clock)
+}
+
+/** Puts a copy in the place of a file. */
+function replace(file: string): void {
+  copyFileSync(file, `${file}.copy`)
+  renameSync(`${file}.copy`, file)
+}
+
+describe('given the mark of a file', () => {
+  it.each([
+    ['1.2', '1.2', false],
+    ['1.2', '3.2', true],
+    ['1.2', '1.3', true],
+    ['1.', '1.3', false],
+    ['.2', '1.2', false],
+    ['.2', '1.3', true],
+    ['.', '1.2', false],
+  ])('when it is compared, %s with %s, then only what both know tells them apart: %s (F302)', (made, here, isCopy) => {
+    expect([isOther(made, here), isOther(here, made)]).toEqual([isCopy, isCopy])
+    expect(epochIn(`id.${made}`, here)).toBe(isCopy ? `id.${made}/${here}` : `id.${made}`)
+  })
+
+  it('when a release before this one made the table, then its epoch is the id', () => {
+    expect(epochIn('abcdef', '1.2')).toBe('abcdef')
+  })
+
+  it('when there is no file, or none is meant, then it says so', () => {
+    expect([markOf(join(folder, 'none')), markOf('')]).toEqual([undefined, '.'])
+    expect(markOf(folder)).toMatch(/^\d+\.\d*$/)
+  })
+})
+
+describeSqlite('given a copy of the file that somebody puts back', () => {
+  it('when processes open it, then all see one other epoch, which stays (F302)', async () => {
+    const file = newFile()
+    const first = registerOn(file)
+    const { epoch } = await first.read(KEY)
+    await first.replace(KEY, undefined, 'a', HOUR, epoch!)
+    expect((await registerOn(file).read(KEY)).epoch).toBe(epoch)
+    closeAll()
+    replace(file)
+    const register = registerOn(file)
+    const copied = await register.read(KEY)
+    expect(copied).toMatchObject({ value: 'a', epoch: expect.not.stringMatching(`^${epoch}$`) as unknown })
+    expect(await register.replace(KEY, 'a', 'b', HOUR, epoch!)).toBe(false)
+    expect(await register.replace(KEY, 'a', 'b', HOUR, copied.epoch!)).toBe(true)
+    expect(await registerOn(file).read(KEY)).toMatchObject({ value: 'b', epoch: copied.epoch })
+  })
+
+  it('when its refresh token is due, then nobody presents it (F302)', async () => {
+    const file = newFile()
+    const source = new ScriptedSource({ pairs: true })
+    await manage(source, { store: sqliteStore({ database: open(file) }) }).tokens.getAccessToken()
+    closeAll()
+    replace(file)
+    const { tokens } = manage(source, { store: sqliteStore({ database: open(file) }) })
+    await tokens.renew()
+    expect(source.kinds).toBe('obtain obtain')
+  })
+
+  it.each([
+    ['replaced', replace],
+    ['deleted', rmSync],
+  ])(
+    'when a process still has the file that was %s, then each step says so, and none is made (F302)',
+    async (_, act) => {
+      const file = newFile()
+      const source = new ScriptedSource({ pairs: true })
+      const { tokens } = manage(source, { store: sqliteStore({ database: open(file), onUnavailable: 'fail' }) })
+      await tokens.getAccessToken()
+      act(file)
+      for (let n = 0; n < 2; n += 1)
+        expect(await outcome(tokens.renew())).toMatchObject({
+          code: 'ERR_STORE_UNAVAILABLE',
+          message: expect.stringContaining(
+            'the file of the database was deleted or replaced: open a new one',
+          ) as unknown,
+        })
+      expect(source.kinds).toBe('obtain')
+    },
+  )
+})
+
+describeSqlite('given tokens that nobody needs any more, and another connection that has the file open', () => {
+  /** All that stands on the disk. */
+  const bytesOf = (file: string) => ['', '-wal'].map((end) => readFileSync(file + end, 'latin1')).join('')
+  const openLogged = () => {
+    const file = newFile()
+    open(file).exec('PRAGMA journal_mode = WAL')
+    return file
+  }
+
+  it('when a manager logs out, then neither the file nor the log beside it holds them (F301)', async () => {
+    const file = openLogged()
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+    const { tokens } = manage(source, { store: sqliteStore({ database: open(file) }) })
+    await tokens.adopt({ accessToken: 'access-SECRET', accessLifetimeMs: 60_000, refreshToken: 'refresh-SECRET' })
+    expect(bytesOf(file)).toMatch(/access-SECRET.*refresh-SECRET/s)
+    await tokens.logout()
+    expect(bytesOf(file)).not.toMatch(/SECRET/)
+  })
+
+  it('when another process reads at that moment, then they are gone as soon as it has read (F301)', async () => {
+    const file = openLogged()
+    const clock = manualClock()
+    const register = registerOn(file, clock)
+    const [tokens, none] = ['{"shown":{"accessEnd":"soon"},"box":"SECRET"}', '{"shown":{},"box":""}']
+    await register.replace(KEY, undefined, tokens, HOUR)
+    const reader = open(file)
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM evergreen_tokens').get()
+    expect(await register.replace(KEY, tokens, none, HOUR)).toBe(true)
+    expect(bytesOf(file)).toMatch(/SECRET/)
+    reader.exec('COMMIT')
+    await clock.advance(5)
+    expect(bytesOf(file)).not.toMatch(/SECRET/)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('when that reader takes too long, then they are gone with a later write (F301)', async () => {
+    const file = openLogged()
+    const clock = manualClock()
+    const register = registerOn(file, clock)
+    const [tokens, none] = ['{"shown":{"accessEnd":"soon"},"box":"SECRET"}', '{"shown":{},"box":""}']
+    await register.replace(KEY, undefined, tokens, HOUR)
+    const reader = open(file)
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM evergreen_tokens').get()
+    await register.replace(KEY, tokens, none, HOUR)
+    await clock.advance(100)
+    expect(clock.pendingTimers).toBe(0)
+    reader.exec('COMMIT')
+    await register.replace('{evergreen:other}', undefined, '{"shown":{"accessEnd":"soon"}}', HOUR)
+    expect(bytesOf(file)).not.toMatch(/SECRET/)
+  })
+
+  it('when a row has expired, then a later write deletes it, and nothing of it can be read (F301)', async () => {
+    const file = openLogged()
+    const clock = manualClock()
+    const register = registerOn(file, clock)
+    await register.replace(KEY, undefined, 'SECRET', 30_000)
+    await clock.advance(60_000)
+    expect(bytesOf(file)).toMatch(/SECRET/)
+    await register.replace('{evergreen:other}', undefined, '{"shown":{"accessEnd":"soon"}}', HOUR)
+    expect(bytesOf(file)).not.toMatch(/SECRET/)
+    const keys = open(file).prepare("SELECT group_concat(key, ' ') AS keys FROM evergreen_tokens").get()
+    expect(keys).toEqual({ keys: 'epoch {evergreen:other}' })
+  })
+})
