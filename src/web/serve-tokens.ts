@@ -87,7 +87,7 @@ class Server {
   readonly #tokens: TokenManager
   readonly #internals: ManagerInternals
   readonly #name = randomHex()
-  readonly #pages = new Map<string, { readonly port: Port; heardAt: number }>()
+  readonly #pages = new Map<string, { readonly port: Port; readonly heardAt: number }>()
   readonly #rules: Readonly<Record<string, Rule>>
   #sent = 0
 
@@ -125,9 +125,9 @@ class Server {
 
   async #answer(question: Question, port: Port): Promise<void> {
     const { name, page } = question
-    if (name === 'connect') this.#pages.set(page, { port, heardAt: this.#now })
     const known = this.#pages.get(page)
-    if (known) known.heardAt = this.#now
+    const told = name === 'connect' ? port : known?.port
+    if (told) this.#pages.set(page, { port: told, heardAt: this.#now })
     const { work, own } = this.#begin(question)
     const outcome = await work.then(
       (value) => ({ value }),

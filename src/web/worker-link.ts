@@ -5,7 +5,7 @@ import { randomHex } from '../core/hex.ts'
 import { type Answer, type Port, QUESTION, type Question, type Told } from './worker-messages.ts'
 
 export interface Postable {
-  postMessage(message: unknown, transfer: object[]): void
+  postMessage(message: unknown, transfer: never): void
 }
 
 /** Carries the questions of one page to the worker. Each has a port of its own for its answer. That of the last `connect` stays open, for the events. */
@@ -45,7 +45,7 @@ export class Link {
       })
     })
     port.start()
-    this.#worker.postMessage({ [QUESTION]: { ...asked, name, page: this.#page } satisfies Question }, [port2])
+    this.#worker.postMessage({ [QUESTION]: { ...asked, name, page: this.#page } satisfies Question }, [port2] as never)
     const limit = {
       clock: systemClock,
       ms,

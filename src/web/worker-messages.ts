@@ -4,7 +4,7 @@ import type { TokenStatus } from '../core/phase.ts'
 
 /** The parts of a `MessagePort` that are used here, of a browser or of Node. */
 export interface Port extends Listened {
-  postMessage(message: unknown, transfer?: object[]): void
+  postMessage(message: unknown, transfer?: readonly object[]): void
   start(): void
   close(): void
   /** Node only. */
@@ -60,7 +60,7 @@ export interface Answer {
   readonly error?: TransferredError
   /** After `adopt`, `logout` and `reset`: the login that followed from it. */
   readonly own?: Login | undefined
-  /** The worker does not send its events to this page: it has started again, or has not heard of the page for long. */
+  /** Before this question the worker sent no events to this page: it has started again, or had not heard of the page for long. */
   readonly isUnknown: boolean
 }
 export interface Told {

@@ -11,7 +11,6 @@ import { type AdoptedGrant, readAdopted } from '../core/token-source.ts'
 import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import type { Link } from './worker-link.ts'
 import {
-  type Answer,
   isSame,
   type Login,
   loginEnded,
@@ -168,26 +167,31 @@ export class WorkerTokens implements TokenManager {
   async #ask(name: string, ms: number, given?: unknown, isSamePerson = false): Promise<unknown> {
     const answer = await this.#link.ask(name, ms, { given, login: this.#login })
     const { own, state, error, value } = answer
+    const before = this.#state
     if (own) {
       if (isSamePerson && !isSame(own, this.#login)) this.#mark += 1
       this.#login = own
     }
-    this.#hear(state, answer)
+    this.#hear(state)
+    if (answer.isUnknown) this.#missed(name, before)
     if (error) throw restored(error)
     if (typeof value === 'string') this.#given = { token: value, until: systemClock.monotonicNow() + state.livesMs }
     return value
   }
 
-  #hear(state: State, { isUnknown }: Pick<Answer, 'isUnknown'> = { isUnknown: false }): void {
-    const before = this.#state
-    const isLate = state.login.worker === before.login.worker && state.at < before.at
+  #hear(state: State): void {
+    const isLate = state.login.worker === this.#state.login.worker && state.at < this.#state.at
     if (!isLate) this.#state = state
     this.#settle()
-    if (!isUnknown || this.#isClosed) return
-    void this.#ask('connect', LOOK_EVERY_MS).catch(() => undefined)
-    const { login, loginReason: reason } = state.status
-    // This page has missed the events since the last message that it has heard.
-    if (login === undefined || (login === before.status.login && isSame(state.login, before.login))) return
+  }
+
+  /** Until now the worker has sent this page no events, or no longer. */
+  #missed(name: string, before: State): void {
+    if (this.#isClosed) return
+    if (name !== 'connect') void this.#ask('connect', LOOK_EVERY_MS).catch(() => undefined)
+    const { status, login: now } = this.#state
+    const { login, loginReason: reason } = status
+    if (login === undefined || (login === before.status.login && isSame(now, before.login))) return
     this.#events.emit('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
   }
 

@@ -56,14 +56,25 @@ const crossed: unknown[] = []
 function startWorker({ source = new PersonSource() as TokenSource, ...options } = {}) {
   const manager = createTokenManager({ source, ...options })
   endings.push(() => manager.close())
-  /** @returns the port of a page */
+  /** @returns The port of a page. Its messages are under way while they are `held`. */
   const connect = () => {
     const { port1, port2 } = new MessageChannel()
     const stop = serveTokens(manager, port2)
-    endings.push(() => (stop(), port1.close(), port2.close()))
-    return Object.assign(port1, { stop })
+    endings.push(() => {
+      stop()
+      port1.close()
+      port2.close()
+    })
+    const port = {
+      start: () => undefined,
+      stop,
+      held: Promise.resolve(),
+      postMessage: (data: unknown, transfer: readonly object[] = []) =>
+        void port.held.then(() => port1.postMessage(data, transfer as never)),
+    }
+    return port
   }
-  const openPage = async () => page(await tokensOf(connect()))
+  const openPage = async (port = connect()) => page(await tokensOf(port))
   return { manager, connect, openPage, source: source as PersonSource }
 }
 function page(tokens: TokenManager) {
@@ -152,12 +163,12 @@ describe('given a worker that has the manager, and its page', () => {
     await tokens.adopt(grant('alice', { accessToken: undefined }))
     const other = tokens.getAccessToken()
     const given = new AbortController()
-    const aborted = tokens.getAccessToken({ signal: given.signal })
-    const short = tokens.replaceAccessToken('x', { maxWaitMs: 1 })
+    const aborted = failureOf(tokens.getAccessToken({ signal: given.signal }))
+    const short = failureOf(tokens.replaceAccessToken('x', { maxWaitMs: 1 }))
     await until(() => source.refreshes === 1)
     given.abort(new Error('gone'))
-    expect(await failureOf(aborted)).toBe(given.signal.reason)
-    expect(await failureOf(short)).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', retryable: true })
+    expect(await aborted).toBe(given.signal.reason)
+    expect(await short).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', retryable: true })
     expect(await failureOf(tokens.getAccessToken({ signal: given.signal }))).toBe(given.signal.reason)
     held.open()
     expect([await other, source.refreshes]).toEqual(['ALICE-1', 1])
@@ -233,11 +244,12 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
   }
   async function startAlice(options = {}) {
     const worker = startWorker(options)
-    const tokens = await worker.openPage()
+    const port = worker.connect()
+    const tokens = await worker.openPage(port)
     await tokens.adopt(grant('alice'))
     const { server, answer } = await startBank()
     const send = open(tokens, { origins: [server.baseUrl] })
-    return { ...worker, tokens, server, answer, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
+    return { ...worker, port, tokens, server, answer, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
   }
   const changes: [string, (manager: TokenManager) => Promise<unknown>][] = [
     ['Alice logs out and Bob logs in', (manager) => manager.logout().then(() => manager.adopt(grant('bob')))],
@@ -303,7 +315,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     const { tokens, server, answer, transfer } = await startAlice()
     answer()
     const before = failureOf(transfer())
-    const adopted = tokens.adopt(grant('bob'))
+    const adopted = tokens.adopt(grant('bob', { subject: undefined }))
     const after = transfer()
     expect(await after).toMatchObject({ status: 200, text: 'executed as bob' })
     await adopted
@@ -313,7 +325,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
 
   it('when Bob logs in and out in one turn, then a request of between is not sent', async () => {
     const { manager, tokens, server, transfer } = await startAlice()
-    const adopted = tokens.adopt(grant('bob'))
+    const adopted = tokens.adopt(grant('bob', { subject: undefined }))
     const failed = failureOf(transfer())
     await Promise.all([adopted, tokens.logout()])
     expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
@@ -381,11 +393,12 @@ describe('given two pages of one worker', () => {
 
 describe('given a page that is gone', () => {
   it('when its port has ended, then the worker serves the others', async () => {
-    const { connect, openPage } = startWorker()
-    const port = connect()
-    const [gone, other] = [page(await tokensOf(port)), await openPage()]
+    const { manager, openPage } = startWorker()
+    const { port1, port2 } = new MessageChannel()
+    endings.push(serveTokens(manager, port2))
+    const [gone, other] = [page(await tokensOf(port1)), await openPage()]
     void gone.getAccessToken().catch(() => undefined)
-    port.close()
+    port1.close()
     await other.adopt(grant('alice'))
     expect(await other.getAccessToken()).toBe('ALICE')
   })
@@ -433,7 +446,7 @@ function startServiceWorker() {
   endings.push(() => stop())
   const worker = {
     scriptURL: 'https://site.example/worker.js',
-    postMessage(data: unknown, transfer: object[]) {
+    postMessage(data: unknown, transfer: readonly object[]) {
       const { port1, port2 } = new MessageChannel()
       port2.addEventListener('message', (arrived) => {
         const waitUntil = (work: Promise<unknown>) => void kept.push(work)
@@ -557,7 +570,7 @@ it('given a thread of Node that has the manager, when it ends in the middle of a
   )
   const relay = {
     terminate: () => undefined,
-    postMessage: (data: object, transfer: object[]) =>
+    postMessage: (data: object, transfer: readonly object[]) =>
       worker.postMessage({ ...data, port: transfer[0] }, transfer as never),
   }
   endings.push(() => worker.terminate())
