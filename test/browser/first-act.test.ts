@@ -16,24 +16,29 @@ const SCRIPT = `
   globalThis.leave = async (held, prefix) => {
     await start({ byLogin: true, web: { prefix } })
     if (held === 'nothing') return
-    await app.tokens.adopt(await pair())
+    const alice = await pair()
+    await app.tokens.adopt(alice)
     if (held === 'an earlier logout') await app.tokens.logout()
+    return alice.accessToken
   }
   globalThis.logBobIn = async (prefix, afterMs) => {
     const bob = await pair()
     start({ byLogin: true, web: { prefix } })
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs))
+    const logins = []
+    app.tokens.on('loginChanged', ({ login }) => logins.push(login))
     await app.tokens.adopt(bob)
     const answers = []
     for (let sent = 0; sent < 10; sent += 1) answers.push(await app.send({ url: '/wallet' }))
-    return { token: bob.accessToken, answers, login: app.tokens.status().login }
+    return { bob: bob.accessToken, answers, logins }
   }
   globalThis.isReady = true`
 
 interface Outcome {
-  readonly token: string
+  readonly bob: string
   readonly answers: readonly (number | string)[]
-  readonly login: string
+  /** What the page was told after it had called adopt(). */
+  readonly logins: readonly string[]
 }
 
 describeEngines('a page that has just loaded, and adopts the tokens of Bob', (stage) => {
@@ -53,15 +58,19 @@ describeEngines('a page that has just loaded, and adopts the tokens of Bob', (st
       const { site } = stage()
       const earlier = await load()
       const prefixes = Array.from({ length: RUNS }, (_, run) => `${ms}-${run}`)
-      for (const prefix of prefixes) await earlier.evaluate(`leave('${held}', '${prefix}')`)
+      const alices: string[] = []
+      for (const prefix of prefixes) alices.push(await earlier.evaluate(`leave('${held}', '${prefix}')`))
       await earlier.close()
       const failures = { asAnother: 0, dropped: 0 }
-      for (const prefix of prefixes) {
+      for (const [run, prefix] of prefixes.entries()) {
         const page = await load()
         const before = site.received.length
-        const { token, answers, login } = await page.evaluate<Outcome>(`logBobIn('${prefix}', ${ms})`)
-        if (site.received.slice(before).some((request) => request.token !== `Bearer ${token}`)) failures.asAnother += 1
-        if (login !== 'present' || answers.includes('ERR_LOGIN_REQUIRED')) failures.dropped += 1
+        const { bob, answers, logins } = await page.evaluate<Outcome>(`logBobIn('${prefix}', ${ms})`)
+        const sent = new Set(site.received.slice(before).map(({ token }) => token))
+        if (sent.has(`Bearer ${alices[run]}`)) failures.asAnother += 1
+        // A page that has dropped a login finds it in the store again, and refreshes it for its first request.
+        else if (logins.includes('required') || answers.some((status) => status !== 200) || !sent.has(`Bearer ${bob}`))
+          failures.dropped += 1
         await page.close()
       }
       expect(failures).toEqual({ asAnother: 0, dropped: 0 })
