@@ -32,7 +32,10 @@ const ATTACK = `(() => {
       },
     })
   }
-  new BroadcastChannel('login').onmessage = () => undefined
+  const { addEventListener } = MessagePort.prototype
+  MessagePort.prototype.addEventListener = function (type, heard) {
+    return addEventListener.call(this, type, (event) => (note(event.data), heard(event)))
+  }
 })()`
 
 /** The sealed tokens too: no script can read the key, but each can use it. */
