@@ -1,10 +1,13 @@
 /**
- * A store that the tabs and workers of an origin share, and a function that renews when a page comes back.
+ * A store that the tabs and workers of an origin share, a function that renews when a page comes back, and a manager that lives in a worker.
  *
  * @module axios-evergreen/web
  */
 export { browserKey } from './browser-key.ts'
 export { followPage } from './follow-page.ts'
+export { serveTokens } from './serve-tokens.ts'
+export { tokensOf } from './tokens-of.ts'
 export { webStore } from './web-store.ts'
+export type { WorkerLike } from './tokens-of.ts'
 export type { SharedStoreOptions } from '../store/shared-store.ts'
 export type { EncryptionKey } from '../store/sealed-box.ts'

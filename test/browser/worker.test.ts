@@ -32,7 +32,10 @@ const ATTACK = `(() => {
       },
     })
   }
-  new BroadcastChannel('login').onmessage = () => undefined
+  const { addEventListener } = MessagePort.prototype
+  MessagePort.prototype.addEventListener = function (type, heard) {
+    return addEventListener.call(this, type, (event) => (note(event.data), heard(event)))
+  }
 })()`
 
 /** The sealed tokens too: no script can read the key, but each can use it. */
@@ -116,17 +119,19 @@ describeBrowser('given a login in a page, and a script of an attacker that comes
         const worker = globalThis.SharedWorker
           ? new SharedWorker('/worker.js', { type: 'module' }).port
           : (await navigator.serviceWorker.ready).active
-        const ask = (question, given) => new Promise((resolve) => {
+        const ask = (name) => new Promise((resolve) => {
           const { port1, port2 } = new MessageChannel()
           port1.onmessage = ({ data }) => resolve(data)
-          worker.postMessage({ question, given }, [port2])
+          worker.postMessage({ 'axios-evergreen': { name, page: 'attacker' } }, [port2])
         })
-        const questions = ['login', 'getAccessToken', 'adopt', 'status', 'constructor', '__proto__', 'toString', undefined]
-        return Promise.all(questions.map((question) => ask(question, '')))
+        return Promise.all(['get', 'look', 'refresh', 'status', 'constructor', '__proto__', 'toString'].map(ask))
       })()`)
-      const refused = { message: 'No page may ask that' }
-      const token = await page.evaluate('app.tokens.getAccessToken()')
-      expect(answers).toEqual([{ value: 'present' }, { value: token }, ...Array<object>(6).fill(refused)])
+      // It names no login, so it gets no token. It could take the place of the page, which gets one.
+      expect(answers).toMatchObject([
+        { error: { code: 'ERR_LOGIN_REQUIRED' } },
+        {},
+        ...Array<object>(5).fill({ error: { name: 'TypeError' } }),
+      ])
       expect(refreshTokensIn(JSON.stringify(answers))).toBe(0)
     })
 

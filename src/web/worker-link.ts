@@ -1,0 +1,86 @@
+import { systemClock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
+import { TokenError } from '../core/errors.ts'
+import { randomHex } from '../core/hex.ts'
+import { type Answer, type Port, QUESTION, type Question, type Told } from './worker-messages.ts'
+
+export interface Postable {
+  postMessage(message: unknown, transfer: never): void
+}
+
+/** Carries the questions of one page to the worker. Each has a port of its own for its answer. That of the last `connect` stays open, for the events. */
+export class Link {
+  readonly #worker: Postable
+  readonly #page = randomHex()
+  /** Ends the waits for answers. */
+  readonly #waits = new Set<(error: Error) => void>()
+  #events: Port | undefined
+  onTold: (told: Told) => void = () => undefined
+  /** The worker has ended. Not every browser says so. */
+  onLost: () => void = () => undefined
+
+  constructor(worker: Postable) {
+    this.#worker = worker
+  }
+
+  /**
+   * @returns The answer. It may hold an error.
+   * @throws {TokenError} `ERR_WAIT_TIMEOUT` if there is none; what `close` was given.
+   */
+  ask(name: string, ms: number, asked: Pick<Question, 'given' | 'login'> = {}): Promise<Answer> {
+    const { port1, port2 } = new MessageChannel()
+    const port = port1 as unknown as Port
+    let end: (error: Error) => void = () => undefined
+    const answered = new Promise<Answer>((resolve, reject) => {
+      end = reject
+      this.#waits.add(end)
+      port.addEventListener('message', ({ data }) => {
+        const message = data as Answer | Told
+        if ('event' in message) this.onTold(message)
+        else resolve(message)
+      })
+      port.addEventListener('close', () => {
+        reject(noAnswer('ended before it answered'))
+        if (port === this.#events) this.onLost()
+      })
+    })
+    port.start()
+    this.#worker.postMessage({ [QUESTION]: { ...asked, name, page: this.#page } satisfies Question }, [port2] as never)
+    const limit = {
+      clock: systemClock,
+      ms,
+      holdsProcess: true,
+      atLimit: () => noAnswer(`did not answer within ${ms} ms`),
+    }
+    return withinLimit(answered, limit)
+      .then((answer) => {
+        if (name === 'connect') this.#listen(port)
+        return answer
+      })
+      .finally(() => {
+        this.#waits.delete(end)
+        if (port !== this.#events) port.close()
+      })
+  }
+
+  close(error: Error): void {
+    this.onLost = () => undefined
+    for (const end of this.#waits) end(error)
+    this.#listen(undefined)
+  }
+
+  #listen(port: Port | undefined): void {
+    const before = this.#events
+    this.#events = port
+    before?.close()
+    // Events keep no process alive.
+    port?.unref?.()
+  }
+}
+
+function noAnswer(what: string): TokenError {
+  return new TokenError(
+    'ERR_WAIT_TIMEOUT',
+    `The worker that keeps the token manager ${what}: does it call serveTokens()?`,
+  )
+}

@@ -1,0 +1,92 @@
+import { detailsOf, isTokenError, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../core/errors.ts'
+import type { TokenEvents } from '../core/events.ts'
+import type { TokenStatus } from '../core/phase.ts'
+
+/** The parts of a `MessagePort` that are used here, of a browser or of Node. */
+export interface Port extends Listened {
+  postMessage(message: unknown, transfer?: readonly object[]): void
+  start(): void
+  close(): void
+  /** Node only. */
+  unref?(): void
+}
+/** What receives the messages of pages. */
+export interface Listened {
+  addEventListener(type: string, listener: (event: Message) => void): void
+  removeEventListener(type: string, listener: (event: Message) => void): void
+}
+export interface Message {
+  readonly data?: unknown
+  readonly origin?: string
+  readonly ports?: readonly Port[]
+  /** A service worker may be stopped when this work has ended. */
+  waitUntil?(work: Promise<unknown>): void
+}
+
+/** One login of one worker. A worker that starts again counts from the beginning, so its name is part of it. */
+export interface Login {
+  readonly worker: string
+  readonly mark: number
+}
+export const isSame = (one: Login | undefined, other: Login | undefined) =>
+  one?.worker === other?.worker && one?.mark === other?.mark
+
+/** What a page asks, under the name `QUESTION`, with a port for the answer. */
+export interface Question {
+  readonly name: string
+  readonly given?: unknown
+  /** The login that the page means. */
+  readonly login?: Login | undefined
+  /** Names the page. */
+  readonly page: string
+}
+export const QUESTION = 'axios-evergreen'
+
+/** What each message of a worker tells of its manager. Messages through several ports may overtake each other: `at` counts them. */
+export interface State {
+  readonly login: Login
+  readonly at: number
+  readonly status: TokenStatus
+  /** How long the access token lives, ms. */
+  readonly livesMs: number
+  readonly needsLogin: boolean
+  readonly maxWaitMs: number
+  readonly origin?: string | undefined
+}
+
+export interface Answer {
+  readonly state: State
+  readonly value?: unknown
+  readonly error?: TransferredError
+  /** After `adopt`, `logout` and `reset`: the login that followed from it. */
+  readonly own?: Login | undefined
+  /** Before this question the worker sent no events to this page: it has started again, or had not heard of the page for long. */
+  readonly isUnknown: boolean
+}
+export interface Told {
+  readonly state: State
+  readonly event: readonly [name: keyof TokenEvents, event: object]
+}
+
+/** An error as it crosses a port: the structured clone of an error loses all members but its message. */
+export interface TransferredError extends Omit<TokenErrorDetails, 'cause'> {
+  readonly name: string
+  readonly code?: TokenErrorCode
+  readonly message: string
+}
+
+/** Without its cause. */
+export function transferred(error: unknown): TransferredError {
+  const { name, message } = error instanceof Error ? error : new Error('The worker threw no error')
+  if (!isTokenError(error)) return { name, message }
+  const { cause, ...details } = detailsOf(error)
+  return { name, code: error.code, message, ...details }
+}
+
+export function restored({ name, code, message, ...details }: TransferredError): Error {
+  if (code !== undefined) return new TokenError(code, message, details)
+  return new ({ TypeError, RangeError }[name] ?? Error)(message)
+}
+
+export const loginEnded = () => new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
+const ENDED = 'The login of this page has ended. Nothing was sent: ask again if it still applies'

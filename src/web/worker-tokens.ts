@@ -1,0 +1,233 @@
+import { checkNotAborted } from '../core/abort.ts'
+import { systemClock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
+import { TokenError } from '../core/errors.ts'
+import { type AnomalyKind, type AnyListener, Events, type TokenEvents } from '../core/events.ts'
+import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
+import { ownOption } from '../core/option-checks.ts'
+import type { TokenStatus } from '../core/phase.ts'
+import type { TokenManager } from '../core/token-manager.ts'
+import { type AdoptedGrant, readAdopted } from '../core/token-source.ts'
+import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
+import type { Link } from './worker-link.ts'
+import {
+  isSame,
+  type Login,
+  loginEnded,
+  restored,
+  type State,
+  type TransferredError,
+} from './worker-messages.ts'
+
+/** A browser stops a service worker that hears nothing for half a minute. */
+const LOOK_EVERY_MS = 20_000
+/** The longest time of an act: a logout waits for the exchange in flight, and for the revocation. */
+const ACT_LIMIT_MS = 60_000
+
+/** The manager of a worker, as one page has it. */
+export class WorkerTokens implements TokenManager {
+  readonly #link: Link
+  readonly #events = new Events(systemClock)
+  #state: State
+  /** The login that `#mark` stands for. */
+  #login: Login
+  #mark = 0
+  /** The subject of that login, if this page has adopted it. */
+  #subject: string | undefined
+  /** Settles when all acts of this page have been answered. */
+  #acts: Promise<unknown> = Promise.resolve()
+  #pendingActs = 0
+  /** The last token that the worker gave, and until when it lives, monotonic ms. */
+  #given: { readonly token: unknown; readonly until: number } | undefined
+  #cancelLook: () => void = () => undefined
+  #isClosed = false
+
+  constructor(link: Link, state: State) {
+    this.#link = link
+    this.#state = state
+    this.#login = state.login
+    link.onTold = ({ state, event: [name, told] }) => {
+      this.#hear(state)
+      this.#tell(name, told)
+    }
+    link.onLost = () => this.#look()
+    // Not a computed member of the class, which bundlers would keep for an application that does not use it.
+    Object.defineProperty(this, INTERNALS, { value: this.#internals })
+    this.#lookLater()
+  }
+
+  getAccessToken(options?: WaitOptions): Promise<string> {
+    return this.#ofLogin('get', options) as Promise<string>
+  }
+
+  /** Nothing is at hand in a page. */
+  peekAccessToken(): undefined {
+    return undefined
+  }
+
+  replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
+    return this.#ofLogin('replace', options, { refused }) as Promise<string>
+  }
+
+  renew(options?: WaitOptions): Promise<void> {
+    return this.#ofLogin('renew', options) as Promise<void>
+  }
+
+  async adopt(given: AdoptedGrant): Promise<void> {
+    const grant = readAdopted(given)
+    await this.#act('adopt', grant, grant.subject)
+  }
+
+  async logout(): ReturnType<TokenManager['logout']> {
+    return (await this.#act('logout')) as Awaited<ReturnType<TokenManager['logout']>>
+  }
+
+  async reset(): Promise<void> {
+    await this.#act('reset')
+  }
+
+  status(): TokenStatus {
+    const { status } = this.#state
+    const copy = { ...status, counts: { ...status.counts } }
+    return this.#isClosed ? { ...copy, phase: 'closed', renewing: false } : copy
+  }
+
+  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+    return this.#events.on(name, listener)
+  }
+
+  onAny(listener: AnyListener): () => void {
+    return this.#events.onAny(listener)
+  }
+
+  /** Closes this page's side. The worker's manager, and other pages, go on. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancelLook()
+    this.#link.close(closed())
+    return Promise.resolve()
+  }
+
+  get #internals(): ManagerInternals {
+    const { origin, needsLogin, maxWaitMs } = this.#state
+    return {
+      origin,
+      needsLogin,
+      maxWaitMs,
+      clock: systemClock,
+      login: () => this.#mark,
+      anomaly: (kind, message) => this.#events.anomaly(kind, message),
+      hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
+      replaceBehind: (refused) => {
+        void this.#ask('replaceBehind', LOOK_EVERY_MS, refused).catch(() => undefined)
+      },
+    }
+  }
+
+  /** Asks what only the login of now may get. @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended before the answer came. */
+  async #ofLogin(name: string, options: WaitOptions | undefined, given?: object): Promise<unknown> {
+    const signal = ownOption(options, 'signal')
+    checkNotAborted(signal)
+    this.#checkOpen()
+    const { needsLogin, maxWaitMs } = this.#state
+    const ms = waitMsOf(options, maxWaitMs)
+    const begun = this.#mark
+    const checkLogin = () => {
+      if (needsLogin && begun !== this.#mark) throw loginEnded()
+    }
+    const ask = async () => {
+      // Until then nobody knows the login that this question means.
+      await this.#acts
+      checkLogin()
+      const value = await this.#ask(name, ms, { ...given, maxWaitMs: ms })
+      checkLogin()
+      return value
+    }
+    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `The worker gave no access token within ${ms} ms`)
+    return withinLimit(ask(), { clock: systemClock, ms, signal, atLimit })
+  }
+
+  /** Begins or ends a login: at once for the requests of this page, and for the worker after the earlier acts of this page. */
+  #act(name: string, given?: object, subject?: string): Promise<unknown> {
+    this.#checkOpen()
+    const isSamePerson = subject !== undefined && subject === this.#subject
+    this.#subject = subject
+    if (!isSamePerson) this.#mark += 1
+    this.#pendingActs += 1
+    const done = this.#acts
+      .then(() => this.#ask(name, ACT_LIMIT_MS, given, isSamePerson))
+      .finally(() => {
+        this.#pendingActs -= 1
+        this.#settle()
+      })
+    this.#acts = done.catch(() => undefined)
+    return done
+  }
+
+  async #ask(name: string, ms: number, given?: unknown, isSamePerson = false): Promise<unknown> {
+    const answer = await this.#link.ask(name, ms, { given, login: this.#login })
+    const { own, state, error, value } = answer
+    const before = this.#state
+    if (own) {
+      if (isSamePerson && !isSame(own, this.#login)) this.#mark += 1
+      this.#login = own
+    }
+    this.#hear(state)
+    if (answer.isUnknown) this.#missed(name, before)
+    if (error) throw restored(error)
+    if (typeof value === 'string') this.#given = { token: value, until: systemClock.monotonicNow() + state.livesMs }
+    return value
+  }
+
+  #hear(state: State): void {
+    const isLate = state.login.worker === this.#state.login.worker && state.at < this.#state.at
+    if (!isLate) this.#state = state
+    this.#settle()
+  }
+
+  /** Until now the worker has sent this page no events, or no longer. */
+  #missed(name: string, before: State): void {
+    if (this.#isClosed) return
+    if (name !== 'connect') void this.#ask('connect', LOOK_EVERY_MS).catch(() => undefined)
+    const { status, login: now } = this.#state
+    const { login, loginReason: reason } = status
+    if (login === undefined || (login === before.status.login && isSame(now, before.login))) return
+    this.#events.emit('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
+  }
+
+  /** The worker's manager has listeners, so it warns nobody of a mistake. This page does if nobody listens here. */
+  #tell(name: keyof TokenEvents, told: object): void {
+    const { kind, message, error } = told as { kind: AnomalyKind; message: string; error?: TransferredError }
+    if (name === 'anomaly') this.#events.anomaly(kind, message)
+    else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
+    else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
+  }
+
+  /** Begins another mark if the worker has another login than that which the mark stands for. While an act is under way, the mark stands for what follows from it. */
+  #settle(): void {
+    if (this.#pendingActs > 0 || isSame(this.#login, this.#state.login)) return
+    this.#login = this.#state.login
+    this.#mark += 1
+    this.#subject = undefined
+  }
+
+  #look(): void {
+    void this.#ask('look', LOOK_EVERY_MS).catch(() => undefined)
+  }
+
+  /** Keeps a service worker alive, and learns whether the worker still knows this page. */
+  #lookLater(): void {
+    this.#cancelLook = systemClock.setTimer(() => {
+      this.#look()
+      this.#lookLater()
+    }, LOOK_EVERY_MS)
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw closed()
+  }
+}
+
+function closed(): TokenError {
+  return new TokenError('ERR_CLOSED', 'This page has closed its side of the token manager')
+}

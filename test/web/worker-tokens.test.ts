@@ -1,0 +1,693 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { Worker } from 'node:worker_threads'
+import {
+  createTokenManager,
+  isTokenError,
+  TokenError,
+  type TokenEvents,
+  type TokenManager,
+  type TokenManagerOptions,
+  type TokenSource,
+} from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { serveTokens, tokensOf } from '../../src/web/index.ts'
+import { refusal, startApi } from '../axios/support/api-server.ts'
+import { failureOf, gate, until } from '../axios/support/turns.ts'
+import { DOORS } from '../client/support/doors.ts'
+import { listen } from '../support/managed.ts'
+
+const POST = { method: 'POST', body: '{"from":"alice"}' }
+const grant = (name: string, changes = {}) => ({
+  accessToken: name.toUpperCase(),
+  accessLifetimeMs: 600_000,
+  refreshToken: `refresh-of-${name}`,
+  subject: name,
+  ...changes,
+})
+
+/** Only a person can obtain its tokens. Refreshing gives the same tokens with a number behind them, when the test lets it. */
+class PersonSource implements TokenSource {
+  readonly id = 'person'
+  readonly needsLogin = true
+  readonly revoked: (string | undefined)[] = []
+  refreshes = 0
+  held: Promise<unknown> | undefined
+  failure: Error | undefined
+  obtain = () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in'))
+  async refresh(refreshToken: string) {
+    this.refreshes += 1
+    await this.held
+    if (this.failure) throw this.failure
+    const name = `${refreshToken.replace('refresh-of-', '')}-${this.refreshes}`
+    return { accessToken: name.toUpperCase(), accessLifetimeMs: 600_000, refreshToken: `refresh-of-${name}` }
+  }
+  async revoke({ refreshToken }: { refreshToken?: string }) {
+    this.revoked.push(refreshToken)
+  }
+}
+
+const endings: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end()
+})
+
+/** All that went through the ports. */
+const crossed: unknown[] = []
+/** A worker with a manager. `pages` are connected by a port each. */
+function startWorker({ source = new PersonSource(), ...options }: Partial<TokenManagerOptions> = {}) {
+  const manager = createTokenManager({ source, ...options })
+  endings.push(() => manager.close())
+  /** @returns The port of a page. Its messages are under way while they are `held`. */
+  const connect = () => {
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveTokens(manager, port2)
+    endings.push(() => {
+      stop()
+      port1.close()
+      port2.close()
+    })
+    const port = {
+      start: () => undefined,
+      stop,
+      held: Promise.resolve(),
+      postMessage: (data: unknown, transfer: readonly object[] = []) =>
+        void port.held.then(() => port1.postMessage(data, transfer as never)),
+    }
+    return port
+  }
+  const openPage = async (port = connect()) => page(await tokensOf(port))
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- most tests leave it as it is
+  return { manager, connect, openPage, source: source as PersonSource }
+}
+function page(tokens: TokenManager) {
+  endings.push(() => tokens.close())
+  return tokens
+}
+const listenTo = (port: InstanceType<typeof MessagePort>, heard: (data: unknown) => unknown) => {
+  port.addEventListener('message', (event) => void heard((event as unknown as { data: unknown }).data))
+}
+/** All messages that are under way have arrived. */
+const arrived = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('given a worker that has the manager, and its page', () => {
+  it('when somebody logs in, renews and logs out in the page, then the worker does so, and the page hears all of it', async () => {
+    const { manager, openPage, source } = startWorker()
+    const tokens = await openPage()
+    const told = listen(tokens)
+    expect([tokens.status(), tokens.peekAccessToken()]).toEqual([manager.status(), undefined])
+    expect(await failureOf(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'none-yet',
+    })
+    await tokens.adopt(grant('alice'))
+    expect(await tokens.getAccessToken()).toBe('ALICE')
+    await tokens.renew()
+    expect(await tokens.getAccessToken()).toBe('ALICE-1')
+    expect(await tokens.replaceAccessToken('ALICE')).toBe('ALICE-1')
+    expect(await tokens.logout()).toMatchObject({ revoked: true })
+    expect([source.revoked, manager.status().login]).toEqual([['refresh-of-alice-1'], 'required'])
+    await arrived()
+    expect(tokens.status()).toEqual(manager.status())
+    expect(told.loginChanged).toEqual([
+      { login: 'present', by: 'here', account: 'unknown' },
+      { login: 'required', by: 'here', account: 'unknown', reason: 'logged-out' },
+    ])
+    expect(told.renewed).toMatchObject([{ by: 'adopted' }, { by: 'refresh', because: 'forced' }])
+    await tokens.adopt(grant('bob'))
+    await tokens.reset()
+    expect([manager.status().login, source.revoked.length]).toEqual(['required', 1])
+  })
+
+  it('when all is told to a listener for all events, then it stops when it is told so', async () => {
+    const { manager, openPage } = startWorker()
+    const tokens = await openPage()
+    const names: (keyof TokenEvents)[] = []
+    const stop = tokens.onAny((name) => void names.push(name))
+    await manager.adopt(grant('alice'))
+    await until(() => names.length === 2)
+    stop()
+    await manager.logout()
+    await arrived()
+    expect(names.sort()).toEqual(['loginChanged', 'renewed'])
+  })
+
+  it('when the worker cannot renew, then the page has the same error', async () => {
+    const { openPage, source } = startWorker({ retry: { maxAttempts: 1 } })
+    const tokens = await openPage()
+    const told = listen(tokens)
+    await tokens.adopt(grant('alice'))
+    source.failure = new TokenError('ERR_THROTTLED', 'answered 429', {
+      status: 429,
+      serviceCode: 'slow',
+      retryAfterMs: 60_000,
+      cause: new Error('a secret'),
+    })
+    const error = await failureOf<TokenError>(tokens.renew())
+    expect(isTokenError(error, 'ERR_THROTTLED')).toBe(true)
+    const all = {
+      message: 'answered 429',
+      retryable: true,
+      status: 429,
+      serviceCode: 'slow',
+      retryAt: expect.any(Number),
+    }
+    expect(error).toMatchObject(all)
+    expect(error.cause).toBeUndefined()
+    await until(() => told.renewalFailed.length === 1)
+    expect(told.renewalFailed[0]!.error).toBeInstanceOf(TokenError)
+    expect(told.renewalFailed[0]!.error).toMatchObject(all)
+  })
+
+  it('when a caller gives up or can wait no longer, then only its own wait ends', async () => {
+    const { openPage, source } = startWorker()
+    const tokens = await openPage()
+    const held = gate()
+    source.held = held.opened
+    await tokens.adopt(grant('alice', { accessToken: undefined }))
+    const other = tokens.getAccessToken()
+    const given = new AbortController()
+    const aborted = failureOf(tokens.getAccessToken({ signal: given.signal }))
+    const short = failureOf(tokens.replaceAccessToken('x', { maxWaitMs: 1 }))
+    await until(() => source.refreshes === 1)
+    given.abort(new Error('gone'))
+    expect(await aborted).toBe(given.signal.reason)
+    expect(await short).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', retryable: true })
+    expect(await failureOf(tokens.getAccessToken({ signal: given.signal }))).toBe(given.signal.reason)
+    held.open()
+    expect([await other, source.refreshes]).toEqual(['ALICE-1', 1])
+  })
+
+  it('when the page closes its side, then its waits end, and the worker and other pages go on', async () => {
+    const { manager, openPage, source } = startWorker()
+    const [tokens, other] = [await openPage(), await openPage()]
+    const held = gate()
+    source.held = held.opened
+    await tokens.adopt(grant('alice', { accessToken: undefined }))
+    const waits = failureOf(tokens.getAccessToken())
+    await until(() => source.refreshes === 1)
+    await tokens.close()
+    expect(await waits).toMatchObject({ code: 'ERR_CLOSED', retryable: false })
+    for (const asked of [tokens.getAccessToken(), tokens.logout(), tokens.adopt(grant('bob'))])
+      expect(await failureOf(asked)).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(tokens.status().phase).toBe('closed')
+    held.open()
+    expect([await other.getAccessToken(), manager.status().phase]).toEqual(['ALICE-1', 'fresh'])
+  })
+
+  it('when the worker no longer serves, then callers wait no longer than they can', async () => {
+    const { connect } = startWorker()
+    const port = connect()
+    const tokens = page(await tokensOf(port))
+    port.stop()
+    expect(await failureOf(tokens.getAccessToken({ maxWaitMs: 1 }))).toMatchObject({ code: 'ERR_WAIT_TIMEOUT' })
+  })
+
+  it('when a page reports a mistake, then it warns its own listeners, and one of the worker is told in the page', async () => {
+    const { openPage } = startWorker()
+    const tokens = await openPage()
+    const told = listen(tokens)
+    const { baseUrl } = await startApi()
+    await tokens.adopt(grant('alice'))
+    const send = DOORS[2]!.open(tokens, { origins: ['https://elsewhere.example'] })
+    await send(baseUrl)
+    await until(() => told.anomaly.length === 1)
+    expect(told.anomaly).toMatchObject([{ kind: 'origin-not-allowed' }])
+  })
+
+  it('when tokens go through the page, then no message of the worker holds a refresh token', async () => {
+    const { openPage } = startWorker()
+    const { prototype } = MessagePort
+    const postMessage = Reflect.get(prototype, 'postMessage') as (...given: unknown[]) => void
+    const posted = jest.spyOn(MessagePort.prototype, 'postMessage')
+    posted.mockImplementation(function (this: InstanceType<typeof MessagePort>, ...given: unknown[]) {
+      crossed.push(given[0])
+      postMessage.apply(this, given)
+    } as never)
+    const tokens = await openPage()
+    await tokens.adopt(grant('alice'))
+    crossed.length = 0
+    await tokens.renew()
+    await tokens.replaceAccessToken(await tokens.getAccessToken())
+    await tokens.logout()
+    await arrived()
+    expect(crossed.length).toBeGreaterThan(6)
+    expect(JSON.stringify(crossed)).toContain('ALICE-1')
+    expect(JSON.stringify(crossed)).not.toMatch(/refresh-of/)
+  })
+})
+
+describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ open }) => {
+  /** An API that answers the first request only when the test opens the gate, and refuses the tokens of Alice. */
+  async function startBank() {
+    const first = gate()
+    const server = await startApi(async ({ headers }, index) => {
+      if (index === 0) await first.opened
+      return headers.authorization === 'Bearer BOB' ? { body: 'executed as bob' } : refusal
+    })
+    return { server, answer: () => first.open() }
+  }
+  async function startAlice(options = {}) {
+    const worker = startWorker(options)
+    const port = worker.connect()
+    const tokens = await worker.openPage(port)
+    await tokens.adopt(grant('alice'))
+    const { server, answer } = await startBank()
+    const send = open(tokens, { origins: [server.baseUrl] })
+    return { ...worker, port, tokens, server, answer, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
+  }
+  const changes: [string, (manager: TokenManager) => Promise<unknown>][] = [
+    ['Alice logs out and Bob logs in', (manager) => manager.logout().then(() => manager.adopt(grant('bob')))],
+    ['Bob logs in', (manager) => manager.adopt(grant('bob', { subject: undefined }))],
+    ['Alice logs out', (manager) => manager.logout()],
+  ]
+
+  it.each(changes)(
+    'when a request is under way to the worker and %s, then it is not sent (F271)',
+    async (_, change) => {
+      const { manager, port, server, transfer } = await startAlice()
+      const held = gate()
+      port.held = held.opened
+      const failed = failureOf(transfer())
+      await change(manager)
+      held.open()
+      expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
+      expect(server.received).toEqual([])
+    },
+  )
+
+  it.each(changes)('when a request waits for a token and %s, then it is not sent (F271)', async (_, change) => {
+    const { manager, openPage, source } = startWorker()
+    const tokens = await openPage()
+    const { server } = await startBank()
+    const held = gate()
+    source.held = held.opened
+    await tokens.adopt(grant('alice', { accessToken: undefined }))
+    const failed = failureOf(open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST))
+    await until(() => source.refreshes === 1)
+    const changed = change(manager)
+    held.open()
+    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    await changed
+    expect(server.received).toEqual([])
+  })
+
+  it.each(changes)('when a request is in flight and %s, then its 401 surfaces (F209)', async (_, change) => {
+    const { manager, server, answer, transfer, source } = await startAlice()
+    const sent = transfer()
+    await until(() => server.received.length === 1)
+    await change(manager)
+    answer()
+    expect(await sent).toMatchObject({ status: 401 })
+    expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE'], 0])
+  })
+
+  it('when the API refuses the token, then the request is replayed once with the next one of the same login', async () => {
+    const { server, answer, transfer, source } = await startAlice()
+    answer()
+    expect(await transfer()).toMatchObject({ status: 401 })
+    expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE', 'Bearer ALICE-1'], 1])
+  })
+
+  it('when the same person logs in again meanwhile, then the request is replayed', async () => {
+    const { tokens, server, answer, transfer } = await startAlice()
+    const sent = transfer()
+    await until(() => server.received.length === 1)
+    await tokens.adopt(grant('alice', { accessToken: 'BOB' }))
+    answer()
+    expect(await sent).toMatchObject({ status: 200 })
+  })
+
+  it('when Bob logs in at the very click, then a request of before is not sent as Bob, and one of after is', async () => {
+    const { tokens, server, answer, transfer } = await startAlice()
+    answer()
+    const before = failureOf(transfer())
+    const adopted = tokens.adopt(grant('bob', { subject: undefined }))
+    const after = transfer()
+    expect(await after).toMatchObject({ status: 200, text: 'executed as bob' })
+    await adopted
+    expect(await before).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(server.bearers).toEqual(['Bearer BOB'])
+  })
+
+  it('when Bob logs in and out in one turn, then a request of between is not sent', async () => {
+    const { manager, tokens, server, transfer } = await startAlice()
+    const adopted = tokens.adopt(grant('bob', { subject: undefined }))
+    const failed = failureOf(transfer())
+    await Promise.all([adopted, tokens.logout()])
+    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect([server.received, manager.status().login]).toEqual([[], 'required'])
+  })
+
+  it('when another page logs Carol in while Bob logs in here, then what is asked as Bob is not sent as Carol', async () => {
+    const { manager, tokens, server, transfer } = await startAlice()
+    const adopt = manager.adopt.bind(manager)
+    const carol = gate()
+    // Carol's login comes directly after that of Bob, before this page has heard of it.
+    manager.adopt = async (given) => {
+      const done = adopt(given)
+      if (given.subject !== 'bob') return done
+      void adopt(grant('carol')).then(() => carol.open())
+      return carol.opened
+    }
+    const adopted = tokens.adopt(grant('bob'))
+    const failed = failureOf(transfer())
+    await adopted
+    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(server.received).toEqual([])
+    expect(await tokens.getAccessToken()).toBe('CAROL')
+  })
+
+  it('when the source can obtain without a person, then one that waits during a reset gets the next token', async () => {
+    const held = gate()
+    const source: TokenSource = {
+      id: 'x',
+      obtain: () => held.opened.then(() => ({ accessToken: 'BOB', accessLifetimeMs: 60_000 })),
+    }
+    const { manager, openPage } = startWorker({ source })
+    const { server, answer } = await startBank()
+    answer()
+    const sent = open(await openPage(), { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
+    await arrived()
+    const reset = manager.reset()
+    held.open()
+    await reset
+    expect(await sent).toMatchObject({ status: 200 })
+  })
+})
+
+describe('given two pages of one worker', () => {
+  it('when Bob has logged in elsewhere, and the page of Alice logs out before it hears of that, then Bob stays (F270)', async () => {
+    for (const act of ['logout', 'reset'] as const) {
+      const { manager, openPage, source } = startWorker()
+      const alice = await openPage()
+      await alice.adopt(grant('alice'))
+      await manager.adopt(grant('bob'))
+      expect(await alice[act]()).toEqual(act === 'logout' ? { revoked: false, reason: 'nothing' } : undefined)
+      expect([manager.status().login, source.revoked]).toEqual(['present', []])
+    }
+  })
+
+  it('when one logs in, then the other hears it, and asks for its token', async () => {
+    const { openPage } = startWorker()
+    const [one, other] = [await openPage(), await openPage()]
+    const told = listen(other)
+    await one.adopt(grant('alice'))
+    await until(() => told.loginChanged.length === 1)
+    expect([other.status().login, await other.getAccessToken()]).toEqual(['present', 'ALICE'])
+  })
+})
+
+describe('given a page that is gone', () => {
+  it('when its port has ended, then the worker serves the others', async () => {
+    const { manager, openPage } = startWorker()
+    const { port1, port2 } = new MessageChannel()
+    endings.push(serveTokens(manager, port2))
+    const [gone, other] = [page(await tokensOf(port1)), await openPage()]
+    void gone.getAccessToken().catch(() => undefined)
+    port1.close()
+    await other.adopt(grant('alice'))
+    expect(await other.getAccessToken()).toBe('ALICE')
+  })
+
+  it('when the worker has not heard of it for ten minutes, then it is told nothing; if it comes back, it learns who is logged in', async () => {
+    const clock = manualClock()
+    const { manager, openPage } = startWorker({ clock })
+    const [frozen, other] = [await openPage(), await openPage()]
+    const [told, toldOther] = [listen(frozen), listen(other)]
+    await frozen.adopt(grant('alice', { accessLifetimeMs: 86_400_000 }))
+    await until(() => told.loginChanged.length === 1)
+    await clock.advance(600_000)
+    await manager.adopt(grant('bob', { accessLifetimeMs: 86_400_000 }))
+    await until(() => told.loginChanged.length === 2)
+    await other.getAccessToken()
+    await clock.advance(1)
+    await manager.adopt(grant('carol', { accessLifetimeMs: 86_400_000 }))
+    await until(() => toldOther.loginChanged.length === 3)
+    expect(told.loginChanged).toHaveLength(2)
+    expect(await failureOf(frozen.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    await until(() => told.loginChanged.length === 3)
+    expect(told.loginChanged[2]).toEqual({ login: 'present', by: 'elsewhere', account: 'unknown' })
+    expect(await frozen.getAccessToken()).toBe('CAROL')
+    await manager.logout()
+    await until(() => told.loginChanged.length === 4)
+  })
+})
+
+/** As a service worker: it may be stopped and started again between two messages. */
+function startServiceWorker() {
+  let scope = new EventTarget()
+  let stop = () => {}
+  const kept: Promise<unknown>[] = []
+  const start = () => {
+    stop()
+    scope = new EventTarget()
+    const manager = createTokenManager({ source: new PersonSource() })
+    const unserve = serveTokens(manager, scope)
+    stop = () => {
+      unserve()
+      void manager.close()
+    }
+    return manager
+  }
+  endings.push(() => stop())
+  const worker = {
+    scriptURL: 'https://site.example/worker.js',
+    postMessage(data: unknown, transfer: readonly object[]) {
+      const { port1, port2 } = new MessageChannel()
+      port2.addEventListener('message', (event) => {
+        const arrived = event as unknown as { data: unknown; ports: unknown }
+        const waitUntil = (work: Promise<unknown>) => void kept.push(work)
+        const origin = 'https://site.example'
+        scope.dispatchEvent(
+          Object.assign(new Event('message'), {
+            data: arrived.data,
+            ports: arrived.ports,
+            waitUntil,
+            origin,
+          }),
+        )
+        port2.close()
+      })
+      port2.start()
+      port1.postMessage(data, transfer as never)
+    },
+  }
+  return { start, worker, kept }
+}
+
+describe('given a service worker', () => {
+  it('when the browser has stopped it and starts it again, then nothing is sent, the page learns that a login is required, and goes on after it', async () => {
+    Object.assign(globalThis, { origin: 'https://site.example' })
+    endings.push(() => Reflect.deleteProperty(globalThis, 'origin'))
+    const { start, worker, kept } = startServiceWorker()
+    start()
+    const tokens = page(await tokensOf(worker))
+    const told = listen(tokens)
+    await tokens.adopt(grant('alice'))
+    await until(() => told.loginChanged.length === 1)
+    start()
+    expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
+    await until(() => told.loginChanged.length === 2)
+    expect(told.loginChanged[1]).toEqual({ login: 'required', by: 'elsewhere', account: 'unknown', reason: 'none-yet' })
+    const again = start()
+    await again.adopt(grant('bob'))
+    // A click of Alice that the stopped worker never heard.
+    expect(await failureOf(tokens.replaceAccessToken('ALICE'))).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    await until(() => told.loginChanged.length === 3)
+    expect(await tokens.getAccessToken()).toBe('BOB')
+    await again.logout()
+    await until(() => told.loginChanged.length === 4)
+    expect(told.loginChanged[3]).toMatchObject({ login: 'required', by: 'here' })
+    // The browser lets it live until it has answered.
+    expect(kept.length).toBeGreaterThan(5)
+    await Promise.all(kept)
+  })
+
+  it('when nobody asks for a token, then the page asks every 20 s, so that the browser does not stop it', async () => {
+    Object.assign(globalThis, { origin: 'https://site.example' })
+    endings.push(() => Reflect.deleteProperty(globalThis, 'origin'))
+    const { start, worker, kept } = startServiceWorker()
+    start()
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask', 'nextTick', 'performance', 'Date'] })
+    try {
+      const tokens = await tokensOf(worker)
+      expect(kept).toHaveLength(1)
+      for (const asked of [2, 3]) {
+        jest.advanceTimersByTime(19_999)
+        await arrived()
+        expect(kept).toHaveLength(asked - 1)
+        jest.advanceTimersByTime(1)
+        await until(() => kept.length === asked)
+      }
+      await tokens.close()
+      jest.advanceTimersByTime(100_000)
+      await arrived()
+      expect([kept.length, jest.getTimerCount()]).toEqual([3, 0])
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+
+  it('when a window of another origin posts what a page would, then nobody answers', async () => {
+    const scope = new EventTarget()
+    const manager = createTokenManager({ source: new PersonSource() })
+    endings.push(() => manager.close(), serveTokens(manager, scope))
+    const { port1, port2 } = new MessageChannel()
+    const heard: unknown[] = []
+    listenTo(port1, (data) => heard.push(data))
+    port1.start()
+    endings.push(() => port1.close())
+    const data = { 'axios-evergreen': { name: 'look', page: 'x' } }
+    const post = (origin: string) =>
+      scope.dispatchEvent(Object.assign(new Event('message'), { data, ports: [port2], origin }))
+    post('https://evil.example')
+    await arrived()
+    expect(heard).toEqual([])
+    post('')
+    await until(() => heard.length === 1)
+  })
+})
+
+it('given a shared worker, when pages connect, then each is served through its own port, until that is stopped', async () => {
+  const scope = new EventTarget()
+  const { manager } = startWorker()
+  const stop = serveTokens(manager, scope)
+  const connect = () => {
+    const { port1, port2 } = new MessageChannel()
+    scope.dispatchEvent(Object.assign(new Event('connect'), { ports: [port2] }))
+    endings.push(() => port1.close())
+    return { port: port1 }
+  }
+  const [one, other] = [page(await tokensOf(connect())), page(await tokensOf(connect()))]
+  await one.adopt(grant('alice'))
+  expect(await other.getAccessToken()).toBe('ALICE')
+  stop()
+  expect(await failureOf(other.getAccessToken({ maxWaitMs: 1 }))).toMatchObject({ code: 'ERR_WAIT_TIMEOUT' })
+})
+
+it('given a thread of Node that has the manager, when it ends in the middle of a wait, then the wait ends at once', async () => {
+  // It hears, and never answers.
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+     parentPort.on('message', ({ 'axios-evergreen': { name }, port }) => {
+       if (name === 'get') process.exit()
+     })`,
+    { eval: true },
+  )
+  const relay = {
+    terminate: () => undefined,
+    postMessage: (data: object, transfer: readonly object[]) =>
+      worker.postMessage({ ...data, port: transfer[0] }, transfer as never),
+  }
+  endings.push(() => worker.terminate())
+  const { postMessage } = relay
+  let answered: ((data: unknown) => void) | undefined
+  relay.postMessage = (data, transfer) => {
+    if (!answered) {
+      answered = (message) => (transfer[0] as InstanceType<typeof MessagePort>).postMessage(message)
+      answered({ state: STATE, isUnknown: false })
+    } else postMessage(data, transfer)
+  }
+  const tokens = page(await tokensOf(relay))
+  expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message: /ended before/ })
+})
+const STATE = {
+  login: { worker: 'w', mark: 0 },
+  at: 1,
+  status: { phase: 'fresh', renewing: false, counts: {} },
+  livesMs: 60_000,
+  needsLogin: true,
+  maxWaitMs: 30_000,
+}
+
+describe('given what is posted to a worker by anybody', () => {
+  it.each<[string, unknown]>([
+    ['text', 'look'],
+    ['nothing', undefined],
+    ['null', null],
+    ['a message of the application', { question: 'logIn' }],
+    ['a question without a name', { 'axios-evergreen': { page: 'x' } }],
+    ['a question of no page', { 'axios-evergreen': { name: 'get' } }],
+    ['a question that is text', { 'axios-evergreen': 'get' }],
+    ['a question that is null', { 'axios-evergreen': null }],
+  ])('when it is %s, then nobody answers, and pages are served as before', async (_, message) => {
+    const { connect } = startWorker()
+    const port = connect()
+    const { port1, port2 } = new MessageChannel()
+    const heard: unknown[] = []
+    listenTo(port1, (data) => heard.push(data))
+    port1.start()
+    port.postMessage(message, [port2])
+    port.postMessage(message)
+    const tokens = page(await tokensOf(port))
+    await tokens.adopt(grant('alice'))
+    expect([await tokens.getAccessToken(), heard]).toEqual(['ALICE', []])
+    port1.close()
+  })
+
+  it.each(['status', 'constructor', '__proto__', 'toString', 'revoke'])(
+    'when it asks for %s, then it is refused',
+    async (name) => {
+      const { connect } = startWorker()
+      const { port1, port2 } = new MessageChannel()
+      const answer = new Promise((resolve) => listenTo(port1, resolve))
+      port1.start()
+      connect().postMessage({ 'axios-evergreen': { name, page: 'x' } }, [port2])
+      expect(await answer).toMatchObject({
+        error: { name: 'TypeError', message: expect.stringContaining(`knows no ${name}`) },
+      })
+      port1.close()
+    },
+  )
+})
+
+describe('given bad arguments', () => {
+  it.each([
+    [undefined, /^tokens must be an object/],
+    [{ getAccessToken: () => undefined }, /^tokens must be a token manager/],
+  ])('when the manager is %p, then a TypeError names it', (tokens, message) => {
+    expect(() => serveTokens(tokens as never)).toThrow(TypeError)
+    expect(() => serveTokens(tokens as never)).toThrow(message)
+  })
+
+  it.each([[{}], [null], [globalThis]])('when the scope is %p, then a TypeError names it', (scope) => {
+    const { manager } = startWorker()
+    expect(() => serveTokens(manager, scope as never)).toThrow(/^scope/)
+    expect(() => serveTokens(manager, scope as never)).toThrow(TypeError)
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['text', '/worker.js'],
+    ['an address', new URL('https://site.example/worker.js')],
+    ['a window', { postMessage: () => undefined }],
+    ['a broadcast channel', Object.create(BroadcastChannel.prototype)],
+    ['a port that is none', { port: {} }],
+    ['a worker without postMessage', { terminate: () => undefined }],
+  ])('when the worker is %s, then a TypeError names it', async (_, worker) => {
+    const error = await failureOf(tokensOf(worker as never))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toMatch(/^worker/)
+  })
+
+  it('when a grant is wrong, then the page throws, the login stays as it is, and nothing is posted', async () => {
+    const { openPage } = startWorker()
+    const tokens = await openPage()
+    await tokens.adopt(grant('alice'))
+    for (const given of [
+      undefined,
+      {},
+      Promise.resolve(grant('bob')),
+      { accessToken: 'x' },
+      grant('bob', { subject: 1 }),
+    ])
+      expect(await failureOf(tokens.adopt(given as never))).toBeInstanceOf(TypeError)
+    expect(await tokens.getAccessToken()).toBe('ALICE')
+    expect(await failureOf(tokens.getAccessToken({ maxWaitMs: -1 }))).toBeInstanceOf(RangeError)
+    expect(await failureOf(tokens.renew({ signal: 'x' } as never))).toBeInstanceOf(TypeError)
+    expect(() => tokens.on('constructor' as never, () => undefined)).toThrow(TypeError)
+  })
+})
