@@ -1,4 +1,5 @@
 import { Axios, type InternalAxiosRequestConfig } from 'axios'
+import { copyOfBody } from '../client/bodies.ts'
 import { memberOf } from './member-of.ts'
 
 /** What the adapter is to use in place of what the caller may change after the call. */
@@ -19,7 +20,7 @@ export function takeAsCalled(config: InternalAxiosRequestConfig): Serializer | u
   config.headers = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)
   config.data = copyOfBody(config.data)
   const params: unknown = memberOf(config, 'params')
-  if (!params) return undefined
+  if (!canChange(params)) return undefined
   const paramsSerializer = memberOf(config, 'paramsSerializer')
   try {
     const query = serialiser.getUri({ params, ...(paramsSerializer && { paramsSerializer }) }).replace(/^\?/, '')
@@ -29,35 +30,9 @@ export function takeAsCalled(config: InternalAxiosRequestConfig): Serializer | u
   }
 }
 
-/** By tag, not by class: a class of another realm is another class. */
-const tagOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1)
-
-function copyOfBody(data: unknown): unknown {
-  if (typeof data !== 'object' || data === null) return data
-  if (ArrayBuffer.isView(data)) return copyOfBytes(data)
-  switch (tagOf(data)) {
-    case 'ArrayBuffer':
-      return (data as ArrayBuffer).slice(0)
-    case 'URLSearchParams':
-      return new URLSearchParams(data as URLSearchParams)
-    case 'FormData':
-      // An object of the `form-data` package can be read only once.
-      return Symbol.iterator in data ? copyOfForm(data as FormData) : data
-    default:
-      return data
-  }
-}
-
-/** A Buffer stays one: axios' http adapter takes no other view. The `slice` of a Buffer itself copies nothing. */
-function copyOfBytes(view: ArrayBufferView): Uint8Array {
-  const { buffer, byteOffset, byteLength } = view
-  return Uint8Array.prototype.slice.call('slice' in view ? view : new Uint8Array(buffer, byteOffset, byteLength))
-}
-
-function copyOfForm(form: FormData): FormData {
-  // A class of the caller may fill its own. A form of another realm has a class of its own.
-  const { constructor } = form
-  const copy = form instanceof FormData ? new FormData() : new (constructor as typeof FormData)()
-  for (const [name, value] of form) copy.append(name, value)
-  return copy
+/** axios has copied a plain object of params, but none of the objects in it. */
+function canChange(params: unknown): boolean {
+  if (typeof params !== 'object' || params === null) return false
+  const isPlain = Object.getPrototypeOf(params) === Object.prototype
+  return !isPlain || Object.values(params).some((value) => typeof value === 'object' && value !== null)
 }

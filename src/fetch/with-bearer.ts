@@ -5,6 +5,7 @@ import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkFunction } from '../core/option-checks.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Given, hasHeader, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
@@ -90,6 +91,8 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
       const init = withLastingHeaders(options)
       const place = grantedPlace(input, init)
       if (!place) return Promise.resolve(fetch(given, init))
+      const socket = foreignSocket()
+      if (socket !== undefined) throw new TypeError(socket)
       return sendWithToken(fetch, grantee, place.origin, callOf(input, place.url, init))
     } catch (error) {
       return promised(() => {
