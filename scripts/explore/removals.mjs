@@ -79,6 +79,50 @@ export const REMOVALS = {
   R9: [['store/shared-record.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // The login of somebody else counts as the one that the owner knows.
   R10: [['core/login-watch.ts', 'this.#number !== undefined && login > this.#number', 'false']],
+  // What was asked of the record before an act is believed after it: tokens, or that there are none.
+  'an act and a look': [['core/logins.ts', 'if (!tokens || !isLast()) return', 'if (!tokens) return']],
+  'an act and a look that finds none': [['core/logins.ts', 'else if (isLast())', 'else']],
+  // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
+  'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
+  'acts and a renewal': [
+    [
+      'core/machine.ts',
+      'acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))',
+      'this.#mutex.runExclusive(() => this.#see(renewal, because))',
+    ],
+  ],
+  // A logout or a reset clears whatever login the record has; or takes its tokens for those of the login that ends.
+  'a logout of one login': [
+    [
+      'core/record-state.ts',
+      'if (state.pair && isOfOther(state, login)) return',
+      'if (state.pair && login === -1) return',
+    ],
+  ],
+  'a claim to log out': [
+    [
+      'core/record-state.ts',
+      'endsLogin ? isOfOther(state, login) : isNewer(state, asked)',
+      '!endsLogin && isNewer(state, asked)',
+    ],
+  ],
+  // A renewal goes on with the refresh token of a login that has come meanwhile.
+  'a renewal of one login': [
+    ['core/turn.ts', ' || (needsLogin && login.isOther(claim.tokens))', ''],
+    ['core/turn.ts', ' login: login.number,', ''],
+  ],
+  // Versions of two logins are compared, also after a loss.
+  'a login of a lower version': [
+    ['core/record-state.ts', 'state.version > seenVersion || isOfOther(state, login)', 'state.version > seenVersion'],
+  ],
+  // A login that is stored again, or was stored without an answer, counts as that of somebody else.
+  'a login by its name': [['core/login-watch.ts', ' || (loginId !== undefined && loginId === this.#id)', '']],
+  // A renewal names the login that the manager had when it began, and goes on when it is outdated.
+  'a renewal of now': [
+    ['core/turn.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
+    ['core/turn.ts', 'login: login.number, breaksRest }', 'login: named, breaksRest }'],
+    ['core/turn.ts', '        this.#pauses.check()\n', ''],
+  ],
   // The register may drop a record that is still of use.
   'the time to keep': [['store/shared-record.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],

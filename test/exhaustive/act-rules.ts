@@ -54,6 +54,7 @@ export class ActRules {
   readonly #mayEnd: boolean
   #places = 0
   #isLost = false
+  #isRestored = false
 
   constructor(service: TokenService, scope: Scope, fail: (rule: string, what: string) => void) {
     this.#service = service
@@ -63,8 +64,9 @@ export class ActRules {
   }
 
   /** The record was lost, or is an older one. */
-  isLost(): void {
+  isLost(how: 'flush' | 'restore'): void {
     this.#isLost = true
+    this.#isRestored ||= how === 'restore'
   }
 
   /** An owner is told to do this, now. @param token The access token of a login. @returns notes that it has been done */
@@ -164,7 +166,11 @@ export class ActRules {
       this.#cleared.push({ at: place, by: owner.name })
       if (old !== undefined) this.#erases(owner, old)
     }
-    if (root === undefined || this.#stored.has(root)) return
+    if (root === undefined) return
+    if (this.#stored.has(root)) {
+      this.#overwrites(owner, old, root)
+      return
+    }
     this.#stored.set(root, { at: place, by: owner.name })
     const own = acts.findIndex((act) => act.root === root)
     const isPassed = (act: Act) => act.hasEnded === true || (act.root !== undefined && this.#stored.has(act.root))
@@ -214,6 +220,13 @@ export class ActRules {
     if (last?.root === undefined || this.#isLost || this.#mayEnd || this.#service.refusedRoots.size > 0) return false
     const events = [...this.#stored.values(), ...this.#cleared]
     return events.every(({ at, by }) => by === owner.name || at < last.calledAt)
+  }
+
+  /** An owner has renewed, or has stored again, what was stored before. */
+  #overwrites(owner: Owner, old: string | undefined, root: string): void {
+    const [before, after] = [this.#nameOf(old), this.#nameOf(root)]
+    if (before !== undefined && before !== after && !this.#isRestored)
+      this.#fail('own login', `${owner.name} writes tokens of ${after} over the login ${before}`)
   }
 
   /** A `clear` of this owner has taken the tokens of a login out of the record. */

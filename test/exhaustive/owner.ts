@@ -24,7 +24,7 @@ export type Wish =
   Login | 'get' | 'renew' | 'due' | 'later' | 'logout' | 'reset' | 'look' | 'request' | 'ended' | 'days'
 type Login = 'login' | 'login ann' | 'login bob'
 /** What is done at an owner in one turn, each beside the others: nothing waits for the end of what was done before. */
-export type Act = Wish | `${Wish}+${Wish}`
+export type Act = Wish | `${Wish}+${Wish}` | `${Wish}+${Wish}+${Wish}`
 
 export const MAX_WAIT_MS = 8_000
 /** With this limit, the claim of an exchange expires after 1 500 ms. */

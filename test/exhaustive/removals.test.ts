@@ -49,6 +49,40 @@ describe('given the protocol without one of its rules', () => {
       'requests of two logins',
       /^R10: a request of [AB] with access-\w+ is replayed with access-\w+, of another/,
     ],
+    ['an act and a look', 'a look and a login', /^kept login: A hears present, elsewhere/],
+    [
+      'an act and a look that finds none',
+      'a look and a login after a logout',
+      /^kept login: A hears required, elsewhere/,
+    ],
+    [
+      'the order of acts',
+      'a login of a person and a logout in one turn',
+      /^order: A stores the login \w+ after what it did later/,
+    ],
+    ['acts and a renewal', 'a logout, a login and a caller in one turn', /^kept login: A hears required, elsewhere/],
+    [
+      'a logout of one login',
+      'a reset where somebody else has logged in',
+      /^own login: A erases B1, and has never had that login/,
+    ],
+    [
+      'a claim to log out',
+      'a logout where somebody else has logged in',
+      /^own login: A has logged out \(revoked: true\), and the pair of/,
+    ],
+    [
+      'a renewal of one login',
+      'a renewal and a login elsewhere',
+      /^own renewal: A has the login A1, and presents refresh-B1 of B1/,
+    ],
+    ['a renewal of now', 'a renewal, a reset and a login', /^(I4: A has seen|progress: a run does not end)/],
+    [
+      'a login of a lower version',
+      'a login after a loss, and a clock set back',
+      /^login: A drops the tokens of a login/,
+    ],
+    ['a login by its name', 'a login that meets a lost step', /^kept login: A hears present, elsewhere/],
     ['the time to keep', 'a login, an owner killed', /^R8: the login of [AB] ends \((lost|none-yet)\)/],
     ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
   ])('when that is %s, then the explorer finds what goes wrong (%s)', async (rule, scope, violation) => {

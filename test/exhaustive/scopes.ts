@@ -71,6 +71,19 @@ const ACTS: readonly Scope[] = [
     ...CALM,
   },
   {
+    name: 'a logout, a login and a caller in one turn',
+    owners: [['login']],
+    acts: [['logout+login ann+renew']],
+    ...CALM,
+  },
+  {
+    name: 'a renewal, a reset and a login',
+    owners: [['login']],
+    acts: [['renew', 'reset+login bob']],
+    begins: ['go A1', 'go A2'],
+    ...CALM,
+  },
+  {
     name: 'a login of a person and a logout in one turn',
     owners: [[]],
     acts: [['login ann+logout', 'login+reset']],
@@ -95,6 +108,16 @@ const ACTS: readonly Scope[] = [
   { name: 'a renewal and a login elsewhere', owners: [['login', 'renew'], []], acts: [[], ['login']], ...CALM },
   { name: 'a login that meets a late step', owners: [['login', 'ended']], faults: { late: 1 }, most: 1, ...LOGIN },
   { name: 'a login that meets a lost step', owners: [['login', 'ended']], faults: { lost: 1 }, most: 1, ...LOGIN },
+  {
+    name: 'a refresh, a loss, a clock set back and a login',
+    owners: [['login', 'renew'], []],
+    acts: [[], ['login']],
+    // The refresh is on its way.
+    begins: ['go A1', 'go A2', 'go A3', 'go A4'],
+    faults: { flush: 1, step: 1 },
+    most: 2,
+    ...LOGIN,
+  },
   {
     name: 'a login after a loss, and a clock set back',
     owners: [

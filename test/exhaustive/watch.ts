@@ -99,7 +99,7 @@ export class Watch {
     this.#isRestored ||= how === 'restore'
     this.knowledge.isLost()
     this.#login?.isLost()
-    this.#acts?.isLost()
+    this.#acts?.isLost(how)
     this.#endedRoots.clear()
   }
 
@@ -162,7 +162,7 @@ export class Watch {
   }
 
   looked(owner: Owner, seenVersion: number, found: Looked | undefined): void {
-    reach(`look ${found?.kind}`)
+    reach(`look ${found?.kind ?? 'nothing'}`)
     if (found?.kind !== 'newer') return
     this.#isNewer(owner, seenVersion, found.tokens)
     this.#believes(owner, found.tokens)

@@ -324,6 +324,8 @@ export class World {
   }
 
   async #befall(what: string, owner: Owner): Promise<void> {
+    // An act draws its random names at once.
+    running = owner
     if (what === 'crash') {
       owner.isCrashed = true
       // The messages of this owner may arrive at any time, or never.
