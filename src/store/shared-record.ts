@@ -25,7 +25,7 @@ export interface SharedSettings {
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
-  readonly steps: { readonly read: Steps; readonly replace: Steps }
+  readonly steps: Steps
   readonly reads: Together<Found>
   /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
   readonly writing: Map<string, Promise<unknown>>
@@ -179,7 +179,7 @@ export class SharedRecord implements TokenRecord {
   async #read(key: string, patience?: number): Promise<Known> {
     const { register, keyRing, steps, reads } = this.#settings
     const found = await reads.run(`${key} ${patience}`, async () => {
-      const reading = await steps.read.run(() => register.read(key), this.#limit(patience))
+      const reading = await steps.run(() => register.read(key), this.#limit(patience))
       return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
     })
     this.#report(found)
@@ -216,13 +216,14 @@ export class SharedRecord implements TokenRecord {
       onLate()
     }
     const replace = () => register.replace(key, expected, text, keepMs, reading.epoch)
-    const replaced = await steps.replace.run(replace, { ...this.#limit(how.patience), onLate: late })
+    const replaced = await steps.run(replace, { ...this.#limit(how.patience), isUrgent: true, onLate: late })
     if (replaced) stored()
     return replaced
   }
 
   #limit(patience = 1) {
-    return { clock: this.#clock, ms: this.#settings.commandTimeoutMs * patience }
+    const usualMs = this.#settings.commandTimeoutMs
+    return { clock: this.#clock, ms: usualMs * patience, usualMs }
   }
 
   /** @returns `known`, with the clock of the register carried forward to now. */
