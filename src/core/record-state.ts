@@ -107,6 +107,8 @@ function settled(
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
   const pair: Pair = {
+    // Members of a later release are passed on.
+    ...state.pair,
     at: now,
     accessToken,
     accessLifetimeMs,
@@ -115,8 +117,10 @@ function settled(
     refreshMs: refreshRemainingMs,
     fence,
     retired: false,
+    doubtAt: undefined,
     presentations: 0,
     overlapped: state.overlaps || isContested,
+    unclear: undefined,
   }
   const next: RecordState = {
     ...state,
