@@ -125,6 +125,8 @@ function settled(
   const isContested = state.fence !== fence
   const { accessToken, accessLifetimeMs, refreshToken, context } = tokens
   const pair: Pair = {
+    // Members of a later release are passed on.
+    ...state.pair,
     at: now,
     accessToken,
     accessLifetimeMs,
@@ -134,8 +136,10 @@ function settled(
     refreshMs: tokens.refreshRemainingMs,
     fence,
     retired: false,
+    doubtAt: undefined,
     presentations: 0,
     overlapped: state.overlaps || isContested,
+    unclear: undefined,
   }
   const next: RecordState = {
     ...state,

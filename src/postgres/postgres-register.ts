@@ -6,6 +6,8 @@ import { DEFAULT_TABLE, quoted } from './table.ts'
 /** A `pg` Pool, or anything that runs one statement in a transaction of its own. */
 export interface PostgresClient {
   query(text: string, values: unknown[]): Promise<{ rows: readonly unknown[] }>
+  /** A Pool of pg tells here how many connections it has at most. The store sends no more statements at once. */
+  readonly options?: { readonly max?: number | undefined } | undefined
 }
 
 interface Row {
@@ -50,6 +52,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
 
   return {
     kind: 'postgres',
+    capacity: connectionsOf(pool),
 
     async read(key) {
       const { now, value, epoch = null, replica } = ((await rowOf(key)) ?? {}) as Partial<Row>
@@ -69,6 +72,12 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
       throw new ForeignAnswer()
     },
   }
+}
+
+/** @returns undefined if the client does not tell. */
+function connectionsOf({ options }: PostgresClient): number | undefined {
+  const max: unknown = options?.max
+  return typeof max === 'number' && Number.isInteger(max) && max >= 1 ? max : undefined
 }
 
 /**

@@ -16,8 +16,12 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     const given: unknown = Reflect.get(register, method)
     if (method !== 'watch' || given !== undefined) checkFunction(`register.${method}`, given)
   }
+  const { capacity } = register
+  if (capacity !== undefined && !(Number.isInteger(capacity) && capacity >= 1))
+    throw new TypeError(`register.capacity must be a whole number from 1, or undefined, got ${kindOf(capacity)}`)
   return {
     kind: register.kind,
+    capacity,
     read: async (key) => readingIn(await register.read(key)),
     replace: async (...given) => isReplaced(await register.replace(...given)),
     // Owners poll as well. So a register that cannot watch costs no renewal.

@@ -5,8 +5,13 @@ import { member, quietly } from '../core/thrown.ts'
 import { readAdopted } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
-/** Raise this when the shape of the stored document changes: older releases leave documents of a higher schema alone. */
+/**
+ * Raise this when a member that releases before this one know changes or goes: they leave documents of a higher schema alone. A new optional member
+ * needs no new number, because they keep it and pass it on.
+ */
 const SCHEMA = 2
+/** The oldest schema that this release reads: each release reads the one before its own, too. */
+const OLDEST = 2
 const MAX_LENGTH = 262_144
 
 /** This process must leave the record alone: a newer release wrote it, or it is sealed with an unknown key. */
@@ -55,8 +60,8 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   // JSON.parse reads 1e999 as Infinity. No release is that new, and nobody would ever replace the record.
   if (!counter(schema)) return UNKNOWN
   if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
-  // The record of an older release counts as absent: one process then obtains new tokens.
-  if (schema < SCHEMA) return {}
+  // A record before that counts as absent: one process then obtains new tokens.
+  if (schema < OLDEST) return {}
   if (!isEnvelope(envelope)) return UNKNOWN
   const isKnown = keyRing.ids.includes(envelope.kid)
   if (!isKnown && envelope.kid !== '') throw new ForeignRecord(UNKNOWN_KEY)
@@ -100,13 +105,16 @@ const optional =
   (value) =>
     value === undefined || check(value)
 
-/** Accepts objects with exactly these members. */
+/** A member of a later release, which may be absent. The rules keep it, so it must not hide a method. */
+const isOptionalName = (name: string) => /^[a-z]\w*$/.test(name) && !(name in Object.prototype)
+
+/** Accepts objects with these members, and with optional ones of later releases. */
 const shape =
   <Type>(members: Readonly<Record<keyof Type, Check>>) =>
   (value: unknown): value is Type =>
     typeof value === 'object' &&
     value !== null &&
-    Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
+    Object.keys(value).every((name) => Object.hasOwn(members, name) || isOptionalName(name)) &&
     Object.entries<Check>(members).every(([name, check]) => check(member(value, name)))
 
 const isEnvelope = shape<Envelope>({ schema: counter, nonce: text, kid: text, shown: () => true, box: text })

@@ -14,7 +14,7 @@ import type {
   TokenRecord,
 } from '../core/token-store.ts'
 import { NoAnswer } from './reason.ts'
-import { type Stored, storedIn, textOf } from './record-text.ts'
+import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
 import type { KeyRing } from './sealed-box.ts'
 import type { Steps } from './steps.ts'
 import type { Together } from './together.ts'
@@ -25,7 +25,7 @@ export interface SharedSettings {
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
-  readonly steps: { readonly read: Steps; readonly replace: Steps }
+  readonly steps: Steps
   readonly reads: Together<Found>
   /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
   readonly writing: Map<string, Promise<unknown>>
@@ -55,6 +55,8 @@ interface How<Answer> {
   /** How many times `commandTimeoutMs` a step may take. Default 1. */
   readonly patience?: number
   readonly isOfClaim?: boolean
+  /** The step may take the place of a record that cannot be read, although it may be that of a login. */
+  readonly replacesAny?: boolean
   /** The register has executed the step, but its answer came too late. */
   readonly onLate?: (answer: Answer) => void
 }
@@ -81,6 +83,8 @@ export class SharedRecord implements TokenRecord {
   /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
   #known: Known | undefined
   #isEpochUnknown = false
+  /** Only a person can obtain: a record that cannot be read may hold their login. */
+  #isOfLogin = false
   /** The last adoption, whether or not it was executed, and the fence up to which it clears: that stays in the record until the next one. */
   #adopted: { readonly loginId: string | undefined; readonly clearedFence: number | undefined } | undefined
 
@@ -97,12 +101,13 @@ export class SharedRecord implements TokenRecord {
     const sentAt = this.#tokenClock.now()
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
+    this.#isOfLogin = terms?.needsLogin === true
     const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
     const giveBack = (answer: ClaimAnswer) => {
       if (answer.kind === 'granted') this.release(answer, 'keep').catch(() => undefined)
     }
-    const answer = await this.#change(step, { patience, onLate: giveBack })
+    const answer = await this.#change(step, { patience, onLate: giveBack, replacesAny: terms?.endsLogin === true })
     if (!('tokens' in answer)) return answer
     return { ...answer, tokens: aged(answer.tokens, this.#tokenClock.now() - sentAt) }
   }
@@ -137,12 +142,12 @@ export class SharedRecord implements TokenRecord {
       if (change.state) this.#adopted = { loginId, clearedFence: change.state.clearedFence }
       return change
     }
-    return (await this.#change(step, { patience: PATIENCE })) ?? { ...tokens, version: seenVersion }
+    return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }
   }
 
   clear(seenVersion: number, login?: number) {
     const step: Step<StoredTokens | undefined> = (state, reading) => clear(state, { seenVersion, login }, reading)
-    return this.#change(step, { patience: PATIENCE })
+    return this.#change(step, { patience: PATIENCE, replacesAny: true })
   }
 
   look(seenVersion: number, login?: number) {
@@ -160,7 +165,7 @@ export class SharedRecord implements TokenRecord {
     const key = await this.#key
     let known = how.from && this.#carried(how.from)
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
-      known ??= await this.#read(key, how.patience)
+      known ??= await this.#read(key, how)
       const { state, answer } = step(known.state, known.reading)
       if (!state) return answer
       const other = writing.get(key)
@@ -177,12 +182,14 @@ export class SharedRecord implements TokenRecord {
     throw new NoAnswer(`the record changed ${MAX_ATTEMPTS} times in a row`)
   }
 
-  async #read(key: string, patience?: number): Promise<Known> {
+  /** @throws {ForeignRecord} if the record cannot be read, and may be that of a login. */
+  async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
     const { register, keyRing, steps, reads } = this.#settings
     const found = await reads.run(`${key} ${patience}`, async () => {
-      const reading = await steps.read.run(() => register.read(key), this.#limit(patience))
+      const reading = await steps.run(() => register.read(key), this.#limit(patience))
       return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
     })
+    if (found.flaw !== undefined && this.#isOfLogin && !replacesAny) throw new ForeignRecord(found.flaw)
     this.#report(found)
     // To the rules, an epoch that nobody may know is none.
     const reading = { now: found.now, epoch: found.epoch ?? undefined }
@@ -217,13 +224,14 @@ export class SharedRecord implements TokenRecord {
       onLate()
     }
     const replace = () => register.replace(key, expected, text, keepMs, reading.epoch)
-    const replaced = await steps.replace.run(replace, { ...this.#limit(how.patience), onLate: late })
+    const replaced = await steps.run(replace, { ...this.#limit(how.patience), isUrgent: true, onLate: late })
     if (replaced) stored()
     return replaced
   }
 
   #limit(patience = 1) {
-    return { clock: this.#clock, ms: this.#settings.commandTimeoutMs * patience }
+    const usualMs = this.#settings.commandTimeoutMs
+    return { clock: this.#clock, ms: usualMs * patience, usualMs }
   }
 
   /** @returns `known`, with the clock of the register carried forward to now. */

@@ -80,11 +80,12 @@ export function storeOn(
   reasonOf: (thrown: unknown) => string,
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
+  const checked = checkedRegister(register)
   const settings: StoreSettings = {
     ...checkedShared(options),
-    register: checkedRegister(register),
+    register: checked,
     keyRing: new KeyRing(options.encryptionKeys),
-    steps: { read: new Steps(), replace: new Steps() },
+    steps: new Steps(checked.capacity),
     reads: new Together(),
     writing: new Map(),
     reasonOf,

@@ -2,12 +2,16 @@ import type { Clock } from '../core/clock.ts'
 import { setDeadline } from '../core/deadline.ts'
 import { NoAnswer } from './reason.ts'
 
-/** So many steps of one kind are in flight at most. */
-const MOST = 25
+/** So many steps of a store are in flight at first. */
+const FIRST = 4
+/** Slow answers alone leave so many: perhaps this process was too busy to read them. */
+const FEWEST = 2
+/** So many steps of a store are in flight at most, if the register does not tell how many it serves at once. */
+const MOST = 50
 /** So many while nothing is answered: each may hold a connection of the application's pool, behind a locked table or a dead connection. */
 const MOST_IN_SILENCE = 4
-/** This long after its limit a step without an answer no longer counts. A pool may need several steps to reach a connection that works. */
-const FORGOTTEN_AFTER_MS = 1_000
+/** This long after it was sent, a step without an answer no longer counts. A pool may need several steps to reach a connection that works. */
+const FORGOTTEN_AFTER_MS = 5_000
 /** A few turns of the loop that take longer show that the process is busy: answers may wait in its sockets. */
 const BUSY_MS = 10
 /** A busy process waits for answers so much longer than its limit, at most. */
@@ -20,6 +24,10 @@ interface Limit<Value> {
   readonly clock: Clock
   /** Counts from sending, not from the place in the queue. */
   readonly ms: number
+  /** What counts as slow is measured by this, ms. Default `ms`: a patient step has a longer limit. */
+  readonly usualMs?: number
+  /** This step ends what another began: it is sent before others. */
+  readonly isUrgent?: boolean
   /** The answer came after the limit. */
   readonly onLate?: ((value: Value) => void) | undefined
 }
@@ -29,55 +37,116 @@ interface Waiting {
   readonly fail: () => void
 }
 
-/** Sends the steps of one store and one kind: reads may be answered while a lock holds all writes. */
+interface InFlight {
+  readonly sentAt: number
+  readonly forgottenAt: number
+}
+
+/**
+ * Sends the steps of one store: as many at once as the register can do. A limit counts from sending. So a register that gets more steps than it can
+ * do would answer all of them too late, and would still execute each one: work without progress.
+ *
+ * The number grows by one when all places were in use and as many steps were answered in less than half of their limit. It shrinks by one when an
+ * answer takes more than three quarters of the limit, and to a half when a step has no answer in time. That step keeps its place, because the register
+ * may still be at work on it.
+ */
 export class Steps {
-  readonly #inFlight = new Set<{ readonly forgottenAt: number }>()
-  #waiting: Waiting[] = []
+  readonly #inFlight = new Set<InFlight>()
+  readonly #capacity: number
+  readonly #urgent: Waiting[] = []
+  readonly #waiting: Waiting[] = []
+  #most: number
+  /** Quick answers since `#most` has changed. */
+  #quick = 0
+  /** Steps that were sent before tell of an earlier `#most`. */
+  #changedAt = -1
   #answers = 0
   /** A step had no answer, and no other has had one since it was sent. */
   #isSilent = false
+  /** The silence has lasted for the limit of one more step: nobody waits for a place any more. */
+  #isLong = false
+  #cancelSilence: () => void = () => undefined
+
+  /** @param capacity How many steps the register serves at once. */
+  constructor(capacity = MOST) {
+    this.#capacity = Math.min(capacity, MOST)
+    this.#most = Math.min(FIRST, this.#capacity)
+  }
 
   /** @throws {NoAnswer} */
-  run<Value>(step: () => Promise<Value>, { clock, ms, onLate = () => undefined }: Limit<Value>): Promise<Value> {
+  run<Value>(step: () => Promise<Value>, limit: Limit<Value>): Promise<Value> {
+    const { clock, ms, isUrgent = false } = limit
     return new Promise((resolve, reject) => {
       const fail = () => reject(new NoAnswer(`no answer within ${ms} ms`))
-      const send = () => {
-        const own = { forgottenAt: clock.monotonicNow() + ms + FORGOTTEN_AFTER_MS }
-        this.#inFlight.add(own)
-        const answersBefore = this.#answers
-        const pending = step()
-        const cancel = setPatientDeadline(clock, ms, () => {
-          fail()
-          pending.then(onLate, () => undefined)
-          if (this.#answers === answersBefore) this.#beSilent()
-        })
-        const answered = () => {
-          cancel()
-          this.#inFlight.delete(own)
-          this.#isSilent = false
-          this.#answers += 1
-          answersOfProcess += 1
-          while (this.#waiting.length > 0 && this.#hasPlace(clock)) this.#waiting.shift()?.send()
-        }
-        pending.then(answered, answered)
-        pending.then(resolve, reject)
-      }
+      const send = () => void this.#send(step, limit, fail).then(resolve, reject)
       if (this.#hasPlace(clock)) send()
-      else if (!this.#isSilent) this.#waiting.push({ send, fail })
-      else reject(new NoAnswer(`the last ${this.#inFlight.size} steps have no answer yet`))
+      else if (this.#isLong) reject(new NoAnswer(`the last ${this.#inFlight.size} steps have no answer yet`))
+      else (isUrgent ? this.#urgent : this.#waiting).push({ send, fail })
     })
+  }
+
+  #send<Value>(step: () => Promise<Value>, { clock, ms, usualMs = ms, onLate }: Limit<Value>, fail: () => void) {
+    const sentAt = clock.monotonicNow()
+    const own = { sentAt, forgottenAt: sentAt + Math.max(FORGOTTEN_AFTER_MS, 2 * ms) }
+    this.#inFlight.add(own)
+    const isFull = this.#inFlight.size >= this.#most
+    const answersBefore = this.#answers
+    const pending = step()
+    const cancel = setPatientDeadline(clock, ms, () => {
+      fail()
+      pending.then(onLate, () => undefined)
+      this.#change(own, Math.max(1, this.#most >> 1), clock)
+      if (this.#answers === answersBefore && !this.#isSilent) this.#beSilent(clock, ms)
+    })
+    const answered = () => {
+      cancel()
+      this.#inFlight.delete(own)
+      this.#isSilent = this.#isLong = false
+      this.#cancelSilence()
+      this.#answers += 1
+      answersOfProcess += 1
+      this.#learn(own, isFull, usualMs, clock)
+      while (this.#hasPlace(clock)) {
+        const next = this.#urgent.shift() ?? this.#waiting.shift()
+        if (!next) return
+        next.send()
+      }
+    }
+    pending.then(answered, answered)
+    return pending
+  }
+
+  #learn(own: InFlight, isFull: boolean, usualMs: number, clock: Clock): void {
+    const tookMs = clock.monotonicNow() - own.sentAt
+    if (tookMs > 0.75 * usualMs) {
+      if (this.#most > FEWEST) this.#change(own, this.#most - 1, clock)
+    } else if (tookMs <= usualMs / 2) {
+      this.#quick += 1
+      // Never more than were answered in time before.
+      if (isFull && this.#quick > this.#most) this.#change(own, Math.min(this.#most + 1, this.#capacity), clock)
+    }
+  }
+
+  #change({ sentAt }: InFlight, most: number, clock: Clock): void {
+    if (most < this.#most && sentAt <= this.#changedAt) return
+    this.#most = most
+    this.#quick = 0
+    this.#changedAt = clock.monotonicNow()
   }
 
   #hasPlace(clock: Clock): boolean {
     const now = clock.monotonicNow()
     for (const one of this.#inFlight) if (one.forgottenAt <= now) this.#inFlight.delete(one)
-    return this.#inFlight.size < (this.#isSilent ? MOST_IN_SILENCE : MOST)
+    return this.#inFlight.size < (this.#isSilent ? Math.min(MOST_IN_SILENCE, this.#capacity) : this.#most)
   }
 
-  /** Who waits for a place is told at once, and need not wait for each step before. */
-  #beSilent(): void {
+  /** Who waits for a place need not wait for each step before. But one late step of a busy machine is no outage for all of them. */
+  #beSilent(clock: Clock, ms: number): void {
     this.#isSilent = true
-    for (const { fail } of this.#waiting.splice(0)) fail()
+    this.#cancelSilence = setDeadline(clock, ms, () => {
+      this.#isLong = true
+      for (const { fail } of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) fail()
+    })
   }
 }
 

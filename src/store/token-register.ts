@@ -5,6 +5,8 @@
 export interface TokenRegister {
   /** Names the register in messages, such as `redis`. */
   readonly kind: string
+  /** How many steps the client serves at once, such as the connections of its pool. Absent: the store finds out how many are answered in time. */
+  readonly capacity?: number | undefined
   read(key: string): Promise<RegisterReading>
   /**
    * Stores `value` if the current value is `expected` (undefined: there is none). The register may drop the value after `keepMs`, a hundred years

@@ -154,3 +154,31 @@ describe('given a database that keeps nothing for ever', () => {
     expect(kept.at(-1)).toBe(36_525 * 86_400_000)
   })
 })
+
+describe('given a register that tells how many steps its client serves at once', () => {
+  it.each([0, -1, 1.5, NaN, '3', null])('when that is %p, then sharedStore names the member', (capacity) => {
+    const register = Object.assign(new MemoryRegister(), { capacity: capacity as never })
+    expect(() => sharedStore(register)).toThrow(
+      /^register\.capacity must be a whole number from 1, or undefined, got (number|string|null)$/,
+    )
+  })
+
+  it('when that is one, then no step is sent before the last one is answered (F296)', async () => {
+    let [inFlight, most] = [0, 0]
+    class One extends MemoryRegister {
+      readonly capacity = 1
+
+      override async read(key: string) {
+        inFlight += 1
+        most = Math.max(most, inFlight)
+        await settle()
+        inFlight -= 1
+        return super.read(key)
+      }
+    }
+    const store = sharedStore(new One())
+    const fleet = ['a', 'b', 'c'].map((storeKey) => manage(new ScriptedSource(), { store, storeKey }))
+    await Promise.all(fleet.map(({ tokens }) => tokens.getAccessToken()))
+    expect(most).toBe(1)
+  })
+})

@@ -82,6 +82,17 @@ describe('given the text of a record, when it is read', () => {
     [name]: rest.length > 0 ? withValue((value as Record<string, object>)[name]!, rest, one) : one,
   })
 
+  const withMember = (value: object, path: Path, name: string): unknown =>
+    JSON.parse(JSON.stringify(withValue(value, [...path, 'MORE'], 1)).replace('MORE', name))
+
+  it.each([[], ['pair'], ['claim'], ['rest'], ['pair', 'unclear']])(
+    'when it has an optional member of a later release in [%s %s], then that is read, too (F297)',
+    async (...path) => {
+      const state = withMember(STATE, path, 'context')
+      expect(await readBack(state)).toEqual({ state })
+    },
+  )
+
   it.each(pathsOf(STATE).map((path) => path.join('.')))(
     'when %s is of another kind, then it counts as absent (F141)',
     async (path) => {
@@ -92,7 +103,8 @@ describe('given the text of a record, when it is read', () => {
         return typeof one !== typeof before && !(path === 'rest.ms' && one === null)
       })
       for (const one of values) expect(await readBack(withValue(STATE, names, one))).toEqual(FLAW)
-      expect(await readBack(withValue(STATE, [...names.slice(0, -1), 'more'], 1))).toEqual(FLAW)
+      for (const name of ['More', '_more', '1more', 'toString', '__proto__'])
+        expect(await readBack(withMember(STATE, names.slice(0, -1), name))).toEqual(FLAW)
     },
   )
 

@@ -81,7 +81,7 @@ describe('given a step without an answer until its limit', () => {
 
 describe('given a step that was sent before others, and has no answer', () => {
   it.each([
-    ['is answered after it was sent', true, 25],
+    ['is answered after it was sent', true, 2],
     ['was answered', false, 4],
   ])('when one of the others %s: %s, then %d steps may be in flight', async (_, isAnswered, most) => {
     const { manual, clock, hang } = start()
@@ -102,5 +102,157 @@ describe('given a step that was sent before others, and has no answer', () => {
         .catch(() => undefined)
     await settle()
     expect(sent).toBe(most)
+  })
+})
+
+/** A register that answers each step after `takesMs`. */
+function paced(capacity?: number) {
+  const clock = manualClock()
+  const steps = new Steps(capacity)
+  const world = {
+    clock,
+    steps,
+    takesMs: 10,
+    inFlight: 0,
+    sent: [] as string[],
+    answered: 0,
+    most: 0,
+    broken: 0,
+    failed: 0,
+  }
+  const ask = (name = '', isUrgent = false) => {
+    const answer = () => {
+      world.sent.push(name)
+      world.inFlight += 1
+      world.most = Math.max(world.most, world.inFlight)
+      if (world.inFlight > Math.max(4, world.answered)) world.broken += 1
+      return new Promise<void>((resolve) =>
+        clock.setTimer(() => {
+          world.inFlight -= 1
+          world.answered += 1
+          resolve()
+        }, world.takesMs),
+      )
+    }
+    steps.run(answer, { clock, ms: LIMIT_MS, isUrgent }).catch(() => (world.failed += 1))
+  }
+  return Object.assign(world, { ask })
+}
+
+describe('given more steps than a store sends at once (F295, F296)', () => {
+  it('when they are answered in time, then more are sent, and never more than were answered before, up to fifty', async () => {
+    const world = paced()
+    for (let n = 0; n < 3_000; n += 1) world.ask()
+    await settle()
+    expect(world.inFlight).toBe(4)
+    await world.clock.advance(40)
+    expect(world.most).toBeGreaterThan(4)
+    await world.clock.advance(3_000)
+    expect(world).toMatchObject({ broken: 0, most: 50, answered: 3_000, failed: 0 })
+  })
+
+  it.each([
+    [500, 5],
+    [501, 4],
+  ])('when each answer takes %d of 1000 ms, then %d are in flight later', async (takesMs, most) => {
+    const world = Object.assign(paced(), { takesMs })
+    for (let n = 0; n < 12; n += 1) world.ask()
+    await world.clock.advance(3 * takesMs - 1)
+    expect(world.most).toBe(most)
+  })
+
+  it('when answers begin to take long, then fewer are sent, before any step fails', async () => {
+    const world = paced()
+    for (let n = 0; n < 1_000; n += 1) world.ask()
+    await world.clock.advance(200)
+    const before = world.most
+    world.takesMs = 751
+    await world.clock.advance(10 * 751)
+    expect(world.inFlight).toBeLessThan(before)
+    expect(world.failed).toBe(0)
+  })
+
+  it('when the client tells how many it serves at once, then no more are sent', async () => {
+    const world = paced(3)
+    for (let n = 0; n < 100; n += 1) world.ask()
+    await world.clock.advance(1_000)
+    expect(world).toMatchObject({ most: 3, answered: 100 })
+  })
+
+  it('when some end what others began, then these are sent first', async () => {
+    const world = paced(1)
+    for (const name of ['a', 'b', 'c']) world.ask(name)
+    world.ask('urgent', true)
+    await world.clock.advance(100)
+    expect(world.sent).toEqual(['a', 'urgent', 'b', 'c'])
+  })
+})
+
+describe('given a step that has passed its limit (F295)', () => {
+  /** One of four steps has no answer, the others are answered all the time. */
+  const late = async (capacity: number) => {
+    const world = paced(capacity)
+    let answer: () => void = () => undefined
+    const first = () => new Promise<void>((resolve) => (answer = resolve))
+    world.steps.run(first, { clock: world.clock, ms: LIMIT_MS }).catch(() => (world.failed += 1))
+    await settle()
+    const keepBusy = async (ms: number) => {
+      world.most = 0
+      for (let n = 0; n < 20; n += 1) world.ask()
+      await world.clock.advance(ms)
+      return world.most
+    }
+    return { world, keepBusy, answer: () => answer() }
+  }
+
+  it('when the register goes on, then half as many are sent, and the step keeps its place for five seconds', async () => {
+    const { world, keepBusy } = await late(4)
+    expect(await keepBusy(LIMIT_MS)).toBe(3)
+    expect(world.failed).toBe(1)
+    // Two places, and one of them is taken. They grow again, and the step still has its place.
+    expect(await keepBusy(2_000)).toBe(3)
+    await world.clock.advance(1_999)
+    expect(await keepBusy(0)).toBe(3)
+    await world.clock.advance(1_000)
+    expect(await keepBusy(100)).toBe(4)
+  })
+
+  it('when it is answered then, then its place is free', async () => {
+    const { world, keepBusy, answer } = await late(4)
+    await keepBusy(LIMIT_MS)
+    await keepBusy(1_000)
+    answer()
+    await settle()
+    expect(await keepBusy(100)).toBe(4)
+    expect(world.failed).toBe(1)
+  })
+})
+
+describe('given a step that passes its limit, and none is answered meanwhile', () => {
+  const silent = async () => {
+    const world = paced(1)
+    let answer: () => void = () => undefined
+    const first = () => new Promise<void>((resolve) => (answer = resolve))
+    world.steps.run(first, { clock: world.clock, ms: LIMIT_MS }).catch(() => undefined)
+    for (let n = 0; n < 100; n += 1) world.ask()
+    await world.clock.advance(2 * LIMIT_MS - 1)
+    return { world, answer: () => answer() }
+  }
+
+  it('when it is answered before one more limit is over, then those that wait for a place are sent (F238)', async () => {
+    const { world, answer } = await silent()
+    answer()
+    await world.clock.advance(2_000)
+    expect(world).toMatchObject({ failed: 0, answered: 100 })
+  })
+
+  it('when it is not, then they fail all at once, and so does the next one', async () => {
+    const { world } = await silent()
+    expect(world.failed).toBe(0)
+    await world.clock.advance(1)
+    expect(world.failed).toBe(100)
+    world.ask()
+    await settle()
+    expect(world.failed).toBe(101)
   })
 })

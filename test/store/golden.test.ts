@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { RecordState } from '../../src/core/record-shape.ts'
+import { storedIn, textOf } from '../../src/store/record-text.ts'
+import { KeyRing } from '../../src/store/sealed-box.ts'
+
+const KEY = '{evergreen:golden}'
+const OPEN = new KeyRing(undefined)
+const SEALED = new KeyRing([{ id: 'golden', key: Uint8Array.from({ length: 32 }, (_, n) => n) }])
+const FOLDER = 'test/golden'
+
+/** What one schema wrote. Never change such a file: every later release must read it. */
+interface Golden {
+  readonly name: string
+  readonly state: RecordState
+  readonly open: string
+  readonly sealed: string
+}
+
+const at = Date.UTC(2026, 10, 23)
+const BASE = { version: 7, fence: at, clearedFence: 0, overlaps: false, login: 0 }
+const PAIR = {
+  ...{
+    at,
+    accessToken: 'access',
+    accessLifetimeMs: 60_000,
+    accessMs: 59_000,
+    refreshToken: 'refresh-é',
+    refreshMs: 3_600_000,
+  },
+  ...{ fence: 6, retired: false, presentations: 1, overlapped: true },
+}
+const LOGIN = { login: at, clearedFence: at - 1, subject: 'fingerprint', loginId: '0123' }
+const DOUBT = { doubtAt: at, unclear: { at, says: 'ERR_REFRESH_REJECTED 400', times: 2 } }
+const REST = {
+  at,
+  ms: 20_000,
+  failures: 2,
+  isFirm: true,
+  code: 'ERR_LOGIN_REQUIRED',
+  status: 400,
+  serviceCode: 'invalid_grant',
+  loginReason: 'refused',
+} as const
+const STATES: Record<string, RecordState> = {
+  'a service account': { ...BASE, pair: PAIR },
+  'a login': { ...BASE, ...LOGIN, epoch: 'one', pair: { ...PAIR, ...DOUBT } },
+  'logged out': { ...BASE, ...LOGIN, loginId: undefined, epoch: 'one' },
+  'a claim': { ...BASE, pair: PAIR, claim: { at, ms: 15_000, owner: 'me', fence: at, settled: false } },
+  'a rest': { ...BASE, ...LOGIN, pair: PAIR, rest: REST },
+  'a rest without an end': { ...BASE, rest: { ...REST, ms: null } },
+}
+
+/** Writes the golden records of the schema that this release writes, if there are none yet: run it once when the number is raised. */
+async function writeMissing(): Promise<void> {
+  const { schema } = JSON.parse(await textOf(BASE, KEY, OPEN)) as { schema: number }
+  const file = `${FOLDER}/records-schema-${schema}.json`
+  if (existsSync(file) || process.env.CI) return
+  const golden: Golden[] = []
+  for (const [name, state] of Object.entries(STATES))
+    golden.push({ name, state, open: await textOf(state, KEY, OPEN), sealed: await textOf(state, KEY, SEALED) })
+  writeFileSync(file, `${JSON.stringify(golden, undefined, 2)}\n`)
+}
+
+/** Each path of a state, and what it holds. */
+const pathsOf = (value: object, path = ''): [string, string][] =>
+  Object.entries(value).flatMap(([name, one]: [string, unknown]): [string, string][] => [
+    [`${path}${name}`, one === null ? 'null' : typeof one],
+    ...(typeof one === 'object' && one !== null ? pathsOf(one, `${path}${name}.`) : []),
+  ])
+const goldenOf = (file: string) => JSON.parse(readFileSync(`${FOLDER}/${file}`, 'utf8')) as Golden[]
+
+describe('given the records that the releases have written (F297)', () => {
+  it('when this release reads them, open and sealed, then all of their members come back', async () => {
+    await writeMissing()
+    const files = readdirSync(FOLDER).filter((name) => name.startsWith('records-schema-'))
+    expect(files).toContain('records-schema-2.json')
+    for (const file of files)
+      for (const { state, open, sealed } of goldenOf(file)) {
+        expect(await storedIn(open, KEY, OPEN)).toEqual({ state })
+        expect(await storedIn(sealed, KEY, SEALED)).toEqual({ state })
+      }
+  })
+
+  it('when this release writes, then the shape is the one of its number: whoever changes a member that is there raises the number', async () => {
+    const { schema } = JSON.parse(await textOf(BASE, KEY, OPEN)) as { schema: number }
+    const golden = goldenOf(`records-schema-${schema}.json`)
+    for (const { name, state } of golden)
+      expect(pathsOf(JSON.parse(JSON.stringify(STATES[name])) as object)).toEqual(pathsOf(state))
+    // What a member holds is checked as it was: of another kind it makes the record unreadable.
+    for (const { open, state } of golden)
+      for (const path of Object.keys(Object.fromEntries(pathsOf(state)))) {
+        const changed = JSON.parse(JSON.stringify(state)) as Record<string, unknown>
+        const names = path.split('.')
+        const owner = names.slice(0, -1).reduce((value, one) => value[one] as Record<string, unknown>, changed)
+        owner[names.at(-1)!] = [true]
+        const text = JSON.stringify({ ...(JSON.parse(open) as object), box: JSON.stringify(changed) })
+        expect([path, await storedIn(text, KEY, OPEN)]).toEqual([path, { flaw: 'it was no token record' }])
+      }
+  })
+})

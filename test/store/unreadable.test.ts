@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+
+const GRANT = { accessToken: 'adopted', accessLifetimeMs: 60_000, refreshToken: 'theirs' }
+const login = () => Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+
+function start(source = login()) {
+  const clock = manualClock()
+  const register = new MemoryRegister(clock)
+  const owner = () => manage(source, { store: sharedStore(register), storeKey: 'a' }, clock)
+  const stored = () => [...register.values.values()][0]!.value
+  const write = (value: string) => {
+    for (const [key, { until }] of register.values) register.values.set(key, { value, until })
+  }
+  /** Changes the state that stands in the record. */
+  const change = (changes: (state: { pair: object }) => object) => {
+    const envelope = JSON.parse(stored()) as { box: string }
+    write(JSON.stringify({ ...envelope, box: JSON.stringify(changes(JSON.parse(envelope.box) as { pair: object })) }))
+  }
+  const state = () => JSON.parse((JSON.parse(stored()) as { box: string }).box) as { pair: object }
+  return { clock, owner, stored, write, change, state }
+}
+
+describe('given a record that cannot be read, of a login (F298)', () => {
+  const damaged = async () => {
+    const world = start()
+    await world.owner().tokens.adopt(GRANT)
+    world.write('garbage')
+    return world
+  }
+
+  it('when somebody asks for a token, then the record stays, and nobody is sent to log in', async () => {
+    const { clock, owner, stored } = await damaged()
+    const { tokens, source, told } = owner()
+    const asked = outcome(tokens.getAccessToken({ maxWaitMs: 5_000 }))
+    await clock.advance(5_000)
+    expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
+    expect([stored(), source.calls, told.anomaly.map(({ kind }) => kind)]).toEqual([
+      'garbage',
+      [],
+      expect.arrayContaining(['stored-tokens-unusable']),
+    ])
+  })
+
+  it.each(['adopt', 'logout', 'reset'] as const)('when somebody calls %s, then that takes its place', async (act) => {
+    const { clock, owner, stored } = await damaged()
+    const { tokens } = owner()
+    const done = act === 'adopt' ? tokens.adopt(GRANT) : tokens[act]()
+    await clock.advance(2_000)
+    await done
+    expect(stored()).toContain('"schema":2')
+  })
+
+  it('when the source can obtain, then the next claim takes its place', async () => {
+    const { owner, stored, write } = start(new ScriptedSource({ pairs: true }) as never)
+    await owner().tokens.getAccessToken()
+    write('garbage')
+    expect(await owner().tokens.getAccessToken()).toBe('access-2')
+    expect(stored()).toContain('"schema":2')
+  })
+})
+
+describe('given a record with optional members of a later release (F297)', () => {
+  it('when this release renews it, then they are passed on', async () => {
+    const { owner, change, state } = start()
+    await owner().tokens.adopt(GRANT)
+    change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, context: { of: 'the login' } } }))
+    const { tokens, source } = owner()
+    expect(await tokens.getAccessToken()).toBe('adopted')
+    await tokens.renew()
+    expect(source.kinds).toBe('refresh')
+    expect(state()).toMatchObject({ later: 'kept', pair: { context: { of: 'the login' }, accessToken: 'access-1' } })
+  })
+
+  it('when somebody logs in, then those of the earlier login are gone', async () => {
+    const { owner, change, state } = start()
+    await owner().tokens.adopt(GRANT)
+    change(({ pair, ...rest }) => ({ ...rest, pair: { ...pair, context: 'of the earlier login' } }))
+    await owner().tokens.adopt({ ...GRANT, accessToken: 'later' })
+    expect(state().pair).not.toHaveProperty('context')
+  })
+})
