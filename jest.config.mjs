@@ -18,6 +18,8 @@ const guests = [
   'faults/jsdom',
   'frameworks/queries',
   'inspector/inspect',
+  'mcp/mcp-login',
+  'mcp/processes',
   'oauth2/servers',
   'oauth2/simulated',
   'opentelemetry/instrument',
@@ -30,6 +32,7 @@ export const slowTests = [...processes, ...guests].map((name) => `<rootDir>/test
 /** What only slow tests cover. They hold it to the same threshold. */
 export const coveredSlowly = [
   'src/opentelemetry/**/*.ts',
+  'src/mcp/**/*.ts',
   'src/sqlite/{index,reason,sqlite-register,sqlite-store}.ts',
   'src/inspector/{elements,inspect,panel,row}.ts',
 ]

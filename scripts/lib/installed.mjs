@@ -13,6 +13,7 @@ const CODE = [
   'examples/observability',
   'examples/pages',
   'test/browser',
+  'test/mcp',
   'test/oauth2/support',
   'test/opentelemetry',
 ]

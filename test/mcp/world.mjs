@@ -31,8 +31,10 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
     refusesAll: false,
     lifetimeS: 3600,
     authMethods: ['none'],
-    /** @type {(() => Promise<void>) | undefined} Called when a refresh was executed, before it is answered. */
-    afterRefresh: undefined,
+    /** @type {(() => void) | undefined} Called in the place of a refresh, which gets no answer. */
+    beforeRefresh: undefined,
+    /** @type {(() => void) | undefined} Called when the MCP server takes a token. */
+    onServed: undefined,
   }
 
   /** @param {Grant} grant */
@@ -75,9 +77,7 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
     }
     if (grant.isDead) return [400, { error: 'invalid_grant' }]
     if (form.get('resource') !== grant.resource) return [400, { error: 'invalid_target' }]
-    const answer = issue(grant)
-    await control.afterRefresh?.()
-    return [200, answer]
+    return [200, issue(grant)]
   }
 
   /** @type {(req: import('node:http').IncomingMessage) => Promise<string>} */
@@ -138,6 +138,11 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
       }
       case '/token': {
         calls.push({ what: form.get('grant_type') ?? '', ...told })
+        if (form.has('refresh_token') && control.beforeRefresh) {
+          control.beforeRefresh()
+          req.socket.destroy()
+          return true
+        }
         json(res, ...(await token(form, authorization)))
         return true
       }
@@ -195,6 +200,7 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
         {},
         { 'www-authenticate': `Bearer error="insufficient_scope", scope="read admin", ${metadata}` },
       )
+    control.onServed?.()
     if (url.pathname === '/sse') {
       const transport = new SSEServerTransport('/messages', res)
       sessions.set(transport.sessionId, transport)
