@@ -89,7 +89,7 @@ export default tseslint.config(
   ),
   room(
     'doctor',
-    '^(?!\\./|\\.\\./index\\.ts$|\\.\\./wire/(http-date|proxy)\\.ts$|node:|axios$)',
+    '^(?!\\./|\\.\\./((oauth2|sqlite)/)?index\\.ts$|\\.\\./wire/(http-date|proxy)\\.ts$|node:|axios$)',
     'doctor imports the main entry, as its users do, two readers of wire, axios and Node.',
   ),
   room(

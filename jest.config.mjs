@@ -3,7 +3,7 @@
  * compiles the sources.
  */
 const processes = [
-  ...['documents', 'doctor', 'examples', 'new-members', 'operations', 'redis/processes'],
+  ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations', 'redis/processes'],
   ...['faults/processes', 'faults/pollution', 'service/polluted-prototype', 'exhaustive/removals'],
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */

@@ -69,10 +69,9 @@ const MANAGER_NAMES = /* @__PURE__ */ namesOf<NonNullable<McpLoginOptions['manag
  * @example
  * ```ts
  * import { mcpLogin } from 'axios-evergreen/mcp'
- * import { sqliteStore } from 'axios-evergreen/sqlite'
  *
- * const login = mcpLogin({ serverUrl: url, provider, store: sqliteStore({ file: 'login.db' }) })
- * const transport = new StreamableHTTPClientTransport(url, login.transport)
+ * const login = mcpLogin({ serverUrl: 'https://tools.example.com/mcp', provider })
+ * const options = login.transport // new StreamableHTTPClientTransport(url, options)
  * ```
  * @throws {TypeError | RangeError} naming the option.
  */

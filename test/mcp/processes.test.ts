@@ -24,11 +24,12 @@ describe('given eight processes of one machine, one login, and a server that rot
     expect(await fleet.logIn()).toBe('said you')
     return fleet
   }
-  const expectOneRefresh = async ({ world, callAtOnce }: Fleet) => {
-    expect(await callAtOnce(8)).toEqual(Array(8).fill('said you'))
-    expect(world.counts).toMatchObject({ refreshes: 1, reuses: 0, codes: 1 })
-    expect(await callAtOnce(1)).toEqual(['said you'])
-    expect(world.counts).toMatchObject({ refreshes: 2, reuses: 0, codes: 1 })
+  const expectOneRefresh = async (fleet: Fleet) => {
+    const { counts } = fleet.world
+    expect(await fleet.callAtOnce(8)).toEqual(Array(8).fill('said you'))
+    expect(counts).toMatchObject({ refreshes: 1, reuses: 0, codes: 1 })
+    expect(await fleet.callAtOnce(1)).toEqual(['said you'])
+    expect(counts).toMatchObject({ refreshes: 2, reuses: 0, codes: 1 })
   }
 
   ;(node ? it : it.skip)(
@@ -53,14 +54,14 @@ describe('given eight processes of one machine, one login, and a server that rot
   ;(node ? it : it.skip)(
     'when the process that refreshes is killed before the server acts, or as soon as it uses its new token, then the login lives',
     async () => {
-      const { world, agent, callAtOnce } = await start({ exchangeTimeoutMs: 1_000 })
+      const fleet = await start({ exchangeTimeoutMs: 1_000 })
       for (const stage of ['beforeRefresh', 'onServed'] as const)
         for (let round = 0; round < 3; round += 1) {
-          const victim = await agent()
-          world.expireAccess()
+          const victim = await fleet.agent()
+          fleet.world.expireAccess()
           const reached = new Promise<void>((resolve) => {
-            world.control[stage] = () => {
-              world.control[stage] = undefined
+            fleet.world.control[stage] = () => {
+              fleet.world.control[stage] = undefined
               victim.kill()
               resolve()
             }
@@ -68,9 +69,9 @@ describe('given eight processes of one machine, one login, and a server that rot
           const ended = victim.call()
           await reached
           expect(await ended).not.toContain('LOG IN')
-          expect(await callAtOnce(2)).toEqual(['said you', 'said you'])
+          expect(await fleet.callAtOnce(2)).toEqual(['said you', 'said you'])
         }
-      expect(world.counts).toMatchObject({ reuses: 0, codes: 1 })
+      expect(fleet.world.counts).toMatchObject({ reuses: 0, codes: 1 })
     },
   )
 })
