@@ -59,6 +59,11 @@ export default tseslint.config(
     'axios imports core, client and axios, no other room and nothing of Node: the main entry loads in any runtime.',
   ),
   room('fetch', '^(?!\\./|\\.\\./(core|client)/)', 'fetch imports core and client, and no axios: it loads without it.'),
+  room(
+    'mcp',
+    '^(?!\\./|\\.\\./(core|client|oauth2)/|\\.\\./create-token-manager\\.ts$)',
+    'mcp imports core, client and oauth2, and no SDK: the user brings one.',
+  ),
   room('store', '^(?!\\./|\\.\\./core/)', 'store imports core and no other room.'),
   room('redis', '^(?!\\./|\\.\\./(core|store)/)', 'redis imports core and store, and no client: the user brings one.'),
   room(
@@ -84,7 +89,7 @@ export default tseslint.config(
   ),
   room(
     'doctor',
-    '^(?!\\./|\\.\\./index\\.ts$|\\.\\./wire/(http-date|proxy)\\.ts$|node:|axios$)',
+    '^(?!\\./|\\.\\./((oauth2|sqlite)/)?index\\.ts$|\\.\\./wire/(http-date|proxy)\\.ts$|node:|axios$)',
     'doctor imports the main entry, as its users do, two readers of wire, axios and Node.',
   ),
   room(

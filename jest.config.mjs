@@ -3,14 +3,9 @@
  * compiles the sources.
  */
 const processes = [
-  ...['documents', 'doctor', 'examples', 'new-members', 'operations', 'redis/processes'],
-  ...[
-    'faults/processes',
-    'faults/pollution',
-    'faults/fetch-pollution',
-    'service/polluted-prototype',
-    'exhaustive/removals',
-  ],
+  ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations', 'redis/processes'],
+  ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution'],
+  ...['service/polluted-prototype', 'exhaustive/removals'],
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */
 const guests = [
@@ -24,6 +19,8 @@ const guests = [
   'faults/jsdom',
   'frameworks/queries',
   'inspector/inspect',
+  'mcp/mcp-login',
+  'mcp/processes',
   'oauth2/servers',
   'oauth2/simulated',
   'opentelemetry/instrument',
@@ -36,6 +33,7 @@ export const slowTests = [...processes, ...guests].map((name) => `<rootDir>/test
 /** What only slow tests cover. They hold it to the same threshold. */
 export const coveredSlowly = [
   'src/opentelemetry/**/*.ts',
+  'src/mcp/**/*.ts',
   'src/sqlite/{index,reason,sqlite-register,sqlite-store}.ts',
   'src/inspector/{elements,inspect,panel,row}.ts',
 ]

@@ -64,7 +64,13 @@ export default [
     platform: 'node',
     external,
     plugins: [
-      { name: 'built', resolveId: (id) => (id === '../index.ts' ? { id: './index.js', external: true } : null) },
+      {
+        name: 'built',
+        resolveId(id) {
+          const found = /^\.\.\/(?:(oauth2|sqlite)\/)?index\.ts$/.exec(id)
+          return found && { id: `./${found[1] ?? 'index'}.js`, external: true }
+        },
+      },
     ],
     output: { ...shared, format: 'esm' },
   },

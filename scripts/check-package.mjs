@@ -28,7 +28,7 @@ const BUILT = RegExp(
 )
 /** What each entry imports, in all its files: the dependencies of core, and what is said here. */
 const CORE = ['async-mutex', 'p-retry']
-const BEYOND_CORE = { index: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
+const BEYOND_CORE = { index: ['axios'], mcp: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
 
 // Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
 const env = Object.fromEntries(

@@ -10,7 +10,7 @@ const INSTALLED = fileURLToPath(new URL('lib/installed.mjs', import.meta.url))
 const [name = '', ...args] = process.argv.slice(2)
 // Pages of frameworks are no programs.
 const names = readdirSync(examples).filter((one) =>
-  ['main.ts', `${one}.mjs`].some((file) => existsSync(join(examples, one, file))),
+  ['main.ts', 'main.mjs', `${one}.mjs`].some((file) => existsSync(join(examples, one, file))),
 )
 if (!names.includes(name)) {
   console.error(

@@ -32,6 +32,7 @@ describe('given an example', () => {
       'own-source',
       [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
     ],
+    ['mcp', [/^Unauthorized$/m, /^1 refresh, 0 reuse alarms$/m, /^1 revocation$/m]],
     ['cli', [/^Usage: my-tool login \[--device\] \| whoami \| logout$/m]],
     ['own-store', [/^the register passes \d+ checks$/m, /^3 managers hold 1 token, after 1 token call$/m]],
     [

@@ -9,10 +9,12 @@ import { fileURLToPath } from 'node:url'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 /** What the types of the code need; what the tests need beside that; what the gate needs beside both. */
 const CODE = [
+  'examples/mcp',
   'examples/nest',
   'examples/observability',
   'examples/pages',
   'test/browser',
+  'test/mcp',
   'test/oauth2/support',
   'test/opentelemetry',
 ]

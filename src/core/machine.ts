@@ -197,6 +197,7 @@ export class Machine implements LoginHost {
       thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1)
     const { error, coolDown } = gaveUp
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
+    this.#gaps.failed()
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     this.#armTimer(coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'

@@ -22,6 +22,11 @@ export class RenewalGaps {
     this.#renewedAt = startedAt
   }
 
+  /** A renewal failed. Its rest keeps the next one apart: after an outage, an hour's token would otherwise be refused for six minutes. */
+  failed(): void {
+    this.#forcedAt = -Infinity
+  }
+
   /** Begins a renewal that the API forces by a refusal. @returns undefined if it may begin; else from when it may, and the error. */
   takeForcedTurn(lifetimeMs: number, now: number): { until: number; error: TokenError } | undefined {
     const until = this.#forcedAt + Math.max(LEAST_FORCED_GAP_MS, lifetimeMs / 10)

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Client, Login } from '../index.ts'
 import type { Order } from './examination.ts'
 
@@ -38,21 +38,10 @@ export const OPTIONS = {
 
 /** @returns The options, or what the user asks for in their place: `help` if there is no argument. @throws {Misuse} */
 export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' | 'version' {
-  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true })
-  const given = new Map<string, string | true>()
-  const commands: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'positional') commands.push(token.value)
-    if (token.kind !== 'option') continue
-    checkOption(token.name, token.rawName)
-    // --allow-insecure-http=false must not allow it.
-    const { type } = OPTIONS[token.name as keyof typeof OPTIONS]
-    if (type === 'boolean' && token.value !== undefined) throw new Misuse(`${token.rawName} takes no value`)
-    given.set(token.name, token.value ?? true)
-  }
+  const { given, commands } = givenArguments(args, OPTIONS)
   if (given.has('help') || args.length === 0) return 'help'
   if (given.has('version')) return 'version'
-  if (commands[0] !== 'doctor') throw new Misuse('The only command is doctor')
+  if (commands[0] !== 'doctor') throw new Misuse('The commands are doctor and token')
   if (commands.length > 1)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
   const baseUrl = given.get('base-url')
@@ -73,8 +62,27 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
   }
 }
 
-function checkOption(name: string, rawName: string): void {
-  if (Object.hasOwn(OPTIONS, name)) return
+type Known = NonNullable<ParseArgsConfig['options']>
+
+/** @returns The options, and what stands beside them. @throws {Misuse} */
+export function givenArguments(args: readonly string[], options: Known) {
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
+  const given = new Map<string, string | true>()
+  const commands: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') commands.push(token.value)
+    if (token.kind !== 'option') continue
+    checkOption(token.name, token.rawName, options)
+    // --allow-insecure-http=false must not allow it.
+    const isFlag = options[token.name]?.type === 'boolean'
+    if (isFlag && token.value !== undefined) throw new Misuse(`${token.rawName} takes no value`)
+    given.set(token.name, token.value ?? true)
+  }
+  return { given, commands }
+}
+
+function checkOption(name: string, rawName: string, options: Known): void {
+  if (Object.hasOwn(options, name)) return
   if (/id$|secret|login|pass|user|token|key|credential|auth|^[up]$/i.test(name))
     throw new Misuse(
       'Do not pass credentials as arguments: every user of this machine can read arguments, and shells keep them. Set them in the environment',

@@ -3,9 +3,13 @@ import { createRequire } from 'node:module'
 import { doctorOptions, Misuse, USAGE } from './doctor-options.ts'
 import { examine } from './examination.ts'
 import { EXIT, exitCodeOf, report } from './report.ts'
+import { printToken, TOKEN_USAGE } from './token-command.ts'
 
-/** `npx axios-evergreen doctor`: what is the token service, and does it work? */
+const [command, ...others] = process.argv.slice(2)
+
+/** `npx axios-evergreen doctor`: what is the token service, and does it work? `token`: an access token of a stored login. */
 async function main(): Promise<number> {
+  if (command === 'token') return printToken(others, process.env)
   const options = doctorOptions(process.argv.slice(2), process.env)
   if (options === 'help' || options === 'version') {
     process.stdout.write(options === 'help' ? USAGE : `${version()}\n`)
@@ -30,7 +34,10 @@ function printable(text: string): string {
 
 /** The checks know the names that programs use. */
 function asOptions(message: string): string {
-  return message.replace('baseUrl', '--base-url').replace('set allowInsecureHttp', 'give --allow-insecure-http')
+  return message
+    .replace('baseUrl', '--base-url')
+    .replace('tokenEndpoint', '--token-endpoint')
+    .replace('set allowInsecureHttp', 'give --allow-insecure-http')
 }
 
 try {
@@ -39,7 +46,9 @@ try {
   // The messages of option checks name the option, never a secret.
   const isMisuse = error instanceof Misuse || error instanceof TypeError || error instanceof RangeError
   process.stderr.write(
-    isMisuse ? `${asOptions(error.message)}.\n\n${USAGE}` : `The doctor failed: ${(error as Error).name}\n`,
+    isMisuse
+      ? `${asOptions(error.message)}.\n\n${command === 'token' ? TOKEN_USAGE : USAGE}`
+      : `axios-evergreen failed: ${(error as Error).name}\n`,
   )
   process.exitCode = isMisuse ? EXIT.usage : EXIT.broken
 }

@@ -85,6 +85,7 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
     api: ["declare const api: import('axios').AxiosInstance", "import { api } from './given.mjs'"],
     // These are for docstrings, which are not run. A page that uses these names must declare them.
     source: ["declare const source: import('axios-evergreen').TokenSource", ''],
+    provider: ['declare const provider: object', ''],
     register: ["declare const register: import('axios-evergreen/store').TokenRegister", ''],
     document: ["declare const document: { body: import('axios-evergreen/web/inspector').InspectorParent }", ''],
   }

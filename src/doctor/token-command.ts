@@ -1,0 +1,103 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createTokenManager, isTokenError, type TokenManager } from '../index.ts'
+import { oauth2 } from '../oauth2/index.ts'
+import { sqliteStore } from '../sqlite/index.ts'
+import { givenArguments, Misuse } from './doctor-options.ts'
+import { EXIT, EXIT_OF } from './report.ts'
+
+export const TOKEN_USAGE = `npx axios-evergreen token --file FILE --issuer URL --client-id ID [--account NAME] [--header]
+npx axios-evergreen token --config FILE [--header]
+
+Prints a fresh access token of a stored login, and nothing else. Refreshes it if it must, under the claim that all
+processes share. A client secret comes from the environment: EVERGREEN_CLIENT_SECRET.
+
+  --file FILE             the file of sqliteStore()
+  --issuer URL            as in oauth2(); or --token-endpoint URL
+  --client-id ID          as in oauth2()
+  --account NAME          as in oauth2(); default: the client id
+  --scope WORDS           as in oauth2()
+  --config FILE           a module that exports a token manager, or a login of mcpLogin(), as default or as tokens
+  --header                prints Authorization: Bearer and the token
+  --allow-insecure-http   makes token calls over plain http to other machines
+  -h, --help              prints this
+
+Exit codes: 0 the token is printed, 12 somebody must log in; else as of the doctor.
+`
+
+export const TOKEN_OPTIONS = {
+  file: { type: 'string' },
+  issuer: { type: 'string' },
+  'token-endpoint': { type: 'string' },
+  'client-id': { type: 'string' },
+  account: { type: 'string' },
+  scope: { type: 'string' },
+  config: { type: 'string' },
+  header: { type: 'boolean' },
+  'allow-insecure-http': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+export const LOGIN_NEEDED = 12
+
+/** `npx axios-evergreen token`: for curl, git, and programs in other languages. @returns the exit code @throws {Misuse | TypeError} */
+export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const { given, commands } = givenArguments(args, TOKEN_OPTIONS)
+  if (given.has('help') || args.length === 0) {
+    process.stdout.write(TOKEN_USAGE)
+    return EXIT.well
+  }
+  if (commands.length > 0)
+    throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
+  const tokens = given.has('config') ? await configured(given.get('config')) : opened(given, env)
+  try {
+    const token = await tokens.getAccessToken()
+    process.stdout.write(`${given.has('header') ? 'Authorization: Bearer ' : ''}${token}\n`)
+    return EXIT.well
+  } catch (error) {
+    if (!isTokenError(error)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return error.code === 'ERR_LOGIN_REQUIRED' ? LOGIN_NEEDED : EXIT_OF[error.code]
+  } finally {
+    await tokens.close()
+  }
+}
+
+type Given = ReturnType<typeof givenArguments>['given']
+
+function opened(given: Given, env: NodeJS.ProcessEnv): TokenManager {
+  const text = (name: keyof typeof TOKEN_OPTIONS) => {
+    const value = given.get(name)
+    if (value === true) throw new Misuse(`--${name} must be given a value`)
+    return value
+  }
+  const [file, clientId] = [text('file'), text('client-id')]
+  if (file === undefined || clientId === undefined)
+    throw new Misuse('Give --file, --issuer and --client-id, or --config')
+  const source = oauth2({
+    tokenEndpoint: text('token-endpoint'),
+    issuer: text('issuer'),
+    clientId,
+    ...(env.EVERGREEN_CLIENT_SECRET && { clientSecret: env.EVERGREEN_CLIENT_SECRET }),
+    grant: 'login',
+    account: text('account') ?? clientId,
+    scope: text('scope'),
+    allowInsecureHttp: given.has('allow-insecure-http'),
+  })
+  return createTokenManager({ source, store: sqliteStore({ file }) })
+}
+
+async function configured(file: string | true | undefined): Promise<TokenManager> {
+  if (typeof file !== 'string') throw new Misuse('--config must be given a file')
+  const exported = (await import(pathToFileURL(resolve(file)).href)) as Readonly<Record<string, unknown>>
+  const candidates = [exported.default, exported.tokens].flatMap((one) => [
+    one,
+    (one as { tokens?: unknown } | undefined)?.tokens,
+  ])
+  const found = candidates.find(
+    (one) => typeof (one as Partial<TokenManager> | undefined)?.getAccessToken === 'function',
+  )
+  if (!found)
+    throw new Misuse('--config must export a token manager, or a login of mcpLogin(), as default or as tokens')
+  return found as TokenManager
+}

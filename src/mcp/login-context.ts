@@ -1,0 +1,47 @@
+import { TokenError } from '../core/errors.ts'
+import { member, quietly } from '../core/thrown.ts'
+
+/** What any process needs to refresh and revoke the tokens of one login: the server that issued them, and the client that they were issued to. */
+export interface LoginContext {
+  readonly tokenEndpoint: string
+  readonly revocationEndpoint?: string | undefined
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret?: string | undefined
+  readonly clientAuthentication: 'basic' | 'post' | 'none'
+  /** RFC 8707. Sent with each refresh, as the SDK sent it at the login. */
+  readonly resource?: string | undefined
+}
+
+/** Raise this when an older release could not refresh with the text. */
+const RELEASE = 1
+
+/** @returns The text that travels as `context` of the pair. */
+export function contextText(context: LoginContext): string {
+  return JSON.stringify({ release: RELEASE, ...context })
+}
+
+/**
+ * @returns The members as they stand in the text. Whoever uses them checks them.
+ * @throws {TokenError} if the text is not of this release. The refresh token is untouched then.
+ */
+export function contextIn(text: string | undefined): LoginContext {
+  const given = quietly(() => JSON.parse(text ?? '') as unknown)
+  const release = member(given, 'release')
+  if (release === RELEASE) return given as LoginContext
+  if (typeof release === 'number' && release > RELEASE) throw newerContext()
+  throw unknownContext()
+}
+
+/** Not ERR_LOGIN_REQUIRED: the store would tell it to the processes of the newer release, which can refresh. */
+function newerContext(): TokenError {
+  const message = 'A newer release of axios-evergreen stored this login: update this process. The login is kept'
+  return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept' })
+}
+
+/** Nobody can refresh such a login. */
+export function unknownContext(): TokenError {
+  const message =
+    'The stored login does not say at which server, and for which client, it can be refreshed: log in through a transport of mcpLogin()'
+  return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
+}

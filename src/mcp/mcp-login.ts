@@ -1,0 +1,112 @@
+import { createTokenManager } from '../create-token-manager.ts'
+import type { TokenManagerOptions } from '../core/manager-options.ts'
+import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
+import { checkedSecureUrl } from '../core/secure-origin.ts'
+import { member } from '../core/thrown.ts'
+import type { TokenManager } from '../core/token-manager.ts'
+import type { TokenStore } from '../core/token-store.ts'
+import { grantOf } from '../oauth2/index.ts'
+import { authProviderOf, checkedProvider } from './auth-provider.ts'
+import { contextOfLogin } from './discovery.ts'
+import { contextText } from './login-context.ts'
+import { loginSource } from './login-source.ts'
+import { ServerCalls } from './server-calls.ts'
+
+export interface McpLoginOptions {
+  /** The address of the MCP server, as the transport gets it. */
+  serverUrl: string | URL
+  /** What you would give to the transport as `authProvider`. Its `tokens` and `saveTokens` are not called. */
+  provider: McpAuthProvider
+  /** Where the login lives. Default: the memory of this process. */
+  store?: TokenStore | undefined
+  /** One for each login to this server that is kept at the same time. Default `default`. */
+  account?: string | undefined
+  /** Sends the requests to the server and those of the discovery. Default: the global one. */
+  fetch?: typeof fetch | undefined
+  /** As for `createTokenManager`. */
+  manager?: Pick<TokenManagerOptions, 'renewal' | 'retry' | 'exchangeTimeoutMs' | 'clock' | 'random'> | undefined
+  /** Send tokens over plain http to hosts that are not loopback. Default false. */
+  allowInsecureHttp?: boolean | undefined
+}
+
+/** The `OAuthClientProvider` of the SDK, told by its shape, so that no SDK is needed. */
+export type McpAuthProvider = object
+
+export interface McpLogin {
+  /** For the second argument of a transport. Spread it beside your own options. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each SDK has a type of its own for it
+  readonly transport: { readonly authProvider: any; readonly fetch: typeof fetch }
+  /** Keeps the login: its events, `status()`, `logout()`. */
+  readonly tokens: TokenManager
+  /** Closes the token manager. The login lives on in the store. */
+  close(): Promise<void>
+}
+
+const NAMES = /* @__PURE__ */ namesOf<McpLoginOptions>({
+  serverUrl: true,
+  provider: true,
+  store: true,
+  account: true,
+  fetch: true,
+  manager: true,
+  allowInsecureHttp: true,
+})
+
+const MANAGER_NAMES = /* @__PURE__ */ namesOf<NonNullable<McpLoginOptions['manager']>>({
+  renewal: true,
+  retry: true,
+  exchangeTimeoutMs: true,
+  clock: true,
+  random: true,
+})
+
+/**
+ * The login of one MCP server, for the transports of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client` 2.x, shared by all processes that
+ * open the same store. The SDK logs in (discovery, registration, PKCE, step-up). The manager keeps the login: one refresh for all processes, and no
+ * login is lost to doubt. Requests to exactly this address carry the token. While there is a login but no token, they reject with a `TokenError`. Without a login
+ * they go out bare, and their 401 starts the login of the SDK.
+ *
+ * @example
+ * ```ts
+ * import { mcpLogin } from 'axios-evergreen/mcp'
+ *
+ * const login = mcpLogin({ serverUrl: 'https://tools.example.com/mcp', provider })
+ * const options = login.transport // new StreamableHTTPClientTransport(url, options)
+ * ```
+ * @throws {TypeError | RangeError} naming the option.
+ */
+export function mcpLogin(options: McpLoginOptions): McpLogin {
+  const own = ownOptions('The options of mcpLogin', options, NAMES)
+  const { store, account = 'default', allowInsecureHttp = false, manager = {} } = own
+  const { fetch = (...given: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...given) } = own
+  checkFlag('allowInsecureHttp', allowInsecureHttp)
+  checkText('account', account)
+  checkFunction('fetch', fetch)
+  const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, allowInsecureHttp)
+  if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never sees it')
+  const provider = checkedProvider(own.provider)
+  const source = loginSource({
+    id: `mcp ${JSON.stringify([serverUrl.href, account])}`,
+    account,
+    provider,
+    allowInsecureHttp,
+  })
+  const managed = ownOptions('manager', manager, MANAGER_NAMES)
+  const tokens = createTokenManager({ ...managed, source, ...(store !== undefined && { store }) })
+  const calls = new ServerCalls(fetch, tokens, serverUrl)
+
+  async function saveTokens(answer: unknown, about?: unknown): Promise<void> {
+    const issuer = member(answer, 'issuer')
+    const place = { provider, serverUrl, fetch, metadataUrl: calls.metadataUrl }
+    const context = contextText(await contextOfLogin(place, typeof issuer === 'string' ? issuer : undefined, about))
+    source.check(context)
+    await tokens.adopt({ ...grantOf(answer as Record<string, unknown>), context })
+  }
+
+  const authProvider = authProviderOf(provider, { saveTokens })
+  return Object.freeze({
+    transport: Object.freeze({ authProvider, fetch: calls.fetch }),
+    tokens,
+    close: () => tokens.close(),
+  })
+}

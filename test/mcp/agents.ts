@@ -1,0 +1,91 @@
+// Servers still have the transport HTTP+SSE, which is deprecated.
+/* eslint-disable @typescript-eslint/no-deprecated */
+import {
+  Client as ClientOf2,
+  StreamableHTTPClientTransport as TransportOf2,
+  SSEClientTransport as SseOf2,
+} from '@modelcontextprotocol/client'
+import { Client as ClientOf1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport as SseOf1 } from '@modelcontextprotocol/sdk/client/sse.js'
+import { StreamableHTTPClientTransport as TransportOf1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { McpLogin } from '../../src/mcp/index.ts'
+
+const INFO = { name: 'agent', version: '1.0.0' }
+
+/** One client of a server, as a program uses it. */
+export interface Agent {
+  connect(): Promise<void>
+  finishAuth(code: string): Promise<void>
+  /** Calls a tool. @returns what it says */
+  call(name: string): Promise<string>
+  close(): Promise<void>
+}
+export type AgentOf = (url: URL, login: Pick<McpLogin, 'transport'>) => Agent
+
+interface AnyTransport {
+  finishAuth(code: string): Promise<void>
+}
+interface AnyClient<Transport> {
+  connect(transport: Transport): Promise<void>
+  callTool(asked: { name: string }): Promise<unknown>
+  close(): Promise<void>
+}
+
+function agentOf<Transport extends AnyTransport>(
+  clientOf: () => AnyClient<Transport>,
+  transportOf: (url: URL, options: McpLogin['transport']) => Transport,
+): AgentOf {
+  return (url, { transport: options }) => {
+    let transport = transportOf(url, options)
+    let client = clientOf()
+    return {
+      async connect() {
+        // A transport cannot be started twice.
+        transport = transportOf(url, options)
+        client = clientOf()
+        await client.connect(transport)
+      },
+      finishAuth: (code) => transport.finishAuth(code),
+      async call(name) {
+        const { content } = (await client.callTool({ name })) as { content: { text: string }[] }
+        return content[0]!.text
+      },
+      close: () => client.close(),
+    }
+  }
+}
+
+export const AGENTS: readonly (readonly [name: string, agent: AgentOf, path: string])[] = [
+  [
+    'SDK 1, Streamable HTTP',
+    agentOf(
+      () => new ClientOf1(INFO) as never,
+      (url, options) => new TransportOf1(url, options),
+    ),
+    '/mcp',
+  ],
+  [
+    'client 2, Streamable HTTP',
+    agentOf(
+      () => new ClientOf2(INFO) as never,
+      (url, options) => new TransportOf2(url, options),
+    ),
+    '/mcp',
+  ],
+  [
+    'SDK 1, SSE',
+    agentOf(
+      () => new ClientOf1(INFO) as never,
+      (url, options) => new SseOf1(url, options),
+    ),
+    '/sse',
+  ],
+  [
+    'client 2, SSE',
+    agentOf(
+      () => new ClientOf2(INFO) as never,
+      (url, options) => new SseOf2(url, options),
+    ),
+    '/sse',
+  ],
+]

@@ -1,0 +1,73 @@
+// @ts-check
+// Several processes of one machine that share one login to an MCP server.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startMcpWorld } from './world.mjs'
+
+const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url))
+
+/** @param {{ node: string, dist: string, redis?: string, isAlone?: boolean, exchangeTimeoutMs?: number }} how `isAlone`: the SDK without this package. */
+export async function startFleet({ node, dist, redis, ...how }) {
+  const world = await startMcpWorld()
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-'))
+  /** @type {Set<import('node:child_process').ChildProcess>} */
+  const children = new Set()
+
+  /** Starts a process, up to where it would make its call. @param {object} [more] */
+  async function agent(more) {
+    const store = redis === undefined ? { file: join(folder, 'login.db') } : { redis }
+    const told = { url: world.serverUrl.href, dist, store, keeps: join(folder, 'provider.json'), ...how, ...more }
+    const child = spawn(node, [AGENT], {
+      env: { ...process.env, AGENT: JSON.stringify(told), NODE_NO_WARNINGS: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    children.add(child)
+    let printed = ''
+    /** @type {() => void} */
+    let news = () => undefined
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => ((printed += text), news()))
+    const ended = new Promise((resolve) =>
+      child.on('close', () => {
+        children.delete(child)
+        news()
+        resolve(
+          printed
+            .split('\n')
+            .filter((line) => line && line !== 'ready')
+            .join(' '),
+        )
+      }),
+    )
+    while (!/^ready$/m.test(printed) && child.exitCode === null)
+      await new Promise((resolve) => (news = () => resolve(undefined)))
+    return {
+      /** Makes its call. @returns {Promise<string>} what it printed */
+      call() {
+        child.stdin.write('go\n')
+        return /** @type {Promise<string>} */ (ended)
+      },
+      kill: () => child.kill('SIGKILL'),
+    }
+  }
+
+  return {
+    world,
+    agent,
+    /** A person logs in, in a process of its own. */
+    logIn: async () => (await agent({ logsIn: true })).call(),
+    /** The access token has ended, and this many processes call at once. @param {number} count @returns {Promise<string[]>} what they printed */
+    async callAtOnce(count) {
+      const agents = await Promise.all(Array.from({ length: count }, () => agent()))
+      world.expireAccess()
+      return Promise.all(agents.map((one) => one.call()))
+    },
+    async close() {
+      for (const child of children) child.kill('SIGKILL')
+      await world.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { LOGIN_NEEDED, TOKEN_OPTIONS, TOKEN_USAGE } from '../src/doctor/token-command.ts'
+import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
+import { type BuiltPackage, buildPackage } from './support/built-package.ts'
+import { nodeWithSqlite } from './support/node-sqlite.ts'
+
+const node = nodeWithSqlite()
+let built: BuiltPackage
+let service: SimulatedService
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs `npx axios-evergreen token` as its users do. */
+function token(...args: string[]): Promise<Ended> {
+  const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
+  const { clientSecret } = service.client
+  const env = { ...process.env, EVERGREEN_CLIENT_SECRET: clientSecret, NODE_NO_WARNINGS: '1' }
+  return new Promise((settle) =>
+    execFile(node ?? process.execPath, [program, 'token', ...args], { env }, (error, stdout, stderr) => {
+      expect(stdout + stderr).not.toContain(clientSecret)
+      settle({ code: error ? Number(error.code) : 0, stdout, stderr })
+    }),
+  )
+}
+
+/** A module of the user. */
+function configFile(name: string, text: string): string {
+  const file = resolve(built.dir, name)
+  writeFileSync(file, text)
+  return file
+}
+
+const stored = () => {
+  const { clientId } = service.client
+  return ['--file', resolve(built.dir, 'login.db'), '--token-endpoint', service.tokenEndpoint, '--client-id', clientId]
+}
+
+describe('given the command token', () => {
+  beforeAll(async () => {
+    built = await buildPackage()
+    service = await startTokenService({ accessLifetimeMs: 300_000 })
+  })
+  afterAll(async () => {
+    await service.close()
+    await built.remove()
+  })
+
+  ;(node ? describe : describe.skip)('given a file of SQLite', () => {
+    it('when nobody has logged in, then one sentence says so, and the exit code is its own', async () => {
+      const { code, stdout, stderr } = await token(...stored())
+      expect({ code, stdout }).toEqual({ code: LOGIN_NEEDED, stdout: '' })
+      expect(stderr).toMatch(/^A login is required .*\n$/)
+    })
+
+    it('when the stored access token has ended, then a refreshed one is printed, and nothing else', async () => {
+      const adopts = configFile(
+        'adopts.mjs',
+        `import { createTokenManager } from 'axios-evergreen'
+       import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
+       import { sqliteStore } from 'axios-evergreen/sqlite'
+       const [tokenEndpoint, clientId, clientSecret, file] = ${JSON.stringify([
+         ...[service.tokenEndpoint, service.client.clientId, service.client.clientSecret],
+         resolve(built.dir, 'login.db'),
+       ])}
+       const source = oauth2({ tokenEndpoint, clientId, clientSecret, grant: 'login', account: clientId })
+       const tokens = createTokenManager({ source, store: sqliteStore({ file }) })
+       const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret })
+       const answer = await (await fetch(tokenEndpoint, { method: 'POST', body })).json()
+       await tokens.adopt({ ...grantOf(answer), accessLifetimeMs: 0 })
+       export { tokens }`,
+      )
+      const before = service.count('refresh')
+      const first = await token('--config', adopts)
+      expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^\S+\n$/) })
+      expect(service.count('refresh') - before).toBe(1)
+      expect(await token(...stored())).toEqual(first)
+      expect(await token(...stored(), '--header')).toMatchObject({ stdout: `Authorization: Bearer ${first.stdout}` })
+      expect(service.count('refresh') - before).toBe(1)
+    })
+  })
+
+  describe('given arguments that cannot be used', () => {
+    it.each([
+      [['--file', 'login.db'], /^Give --file, --issuer and --client-id, or --config/],
+      [['--config', 'none-exported.mjs', 'hidden-value'], /^There is an argument without an option/],
+      [['--client-secret', 'hidden-value'], /^Do not pass credentials as arguments/],
+      [['--header=hidden-value'], /^--header takes no value/],
+      [['--file', 'login.db', '--client-id', 'c'], /^--token-endpoint must be a URL/],
+    ])('when they are %j, then the program says which, and shows no value', async (args, message) => {
+      const { code, stdout, stderr } = await token(...args)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toMatch(message)
+      expect(stderr).not.toContain('hidden-value')
+    })
+
+    it('when a module exports no manager, then the program says so', async () => {
+      const { code, stderr } = await token('--config', configFile('none.mjs', 'export default {}'))
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^--config must export a token manager/)])
+    })
+  })
+
+  it('given the usage of the program, then it tells all options', () => {
+    expect(Object.keys(TOKEN_OPTIONS).filter((name) => !TOKEN_USAGE.includes(`--${name}`))).toEqual([])
+  })
+})
