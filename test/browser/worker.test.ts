@@ -105,7 +105,7 @@ describeBrowser('given a login in a page, and a script of an attacker that comes
       if (kind === 'service worker') await context.addInitScript('delete globalThis.SharedWorker')
     })
 
-    it('when the manager refreshes, then the attacker reads access tokens only, and finds nothing stored (F263)', async () => {
+    it('when the manager refreshes, then the attacker reads access tokens only, and finds nothing stored (F325)', async () => {
       const page = await loggedIn('page')
       expect(context.serviceWorkers()).toHaveLength(kind === 'service worker' ? 1 : 0)
       expect(await attacked(page)).toEqual([0, true])

@@ -150,7 +150,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     const [[key, before]] = (await world.stored()) as [[string, string]]
     proxy.replies('lose')
     const reset = outcome(tokens.reset())
-    await world.clock.advance(1_000)
+    await world.clock.advance(2_000)
     expect(await reset).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     proxy.cut()
     proxy.replies('pass')

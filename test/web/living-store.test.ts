@@ -44,7 +44,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(await claimLater(next, clock, 'next', version)).toMatchObject(doubted)
   })
 
-  it('when only its lock is gone, because the user has cleared the data of the site, then it answers, and the next page waits (F262)', async () => {
+  it('when only its lock is gone, because the user has cleared the data of the site, then it answers, and the next page waits (F324)', async () => {
     const clock = manualClock()
     const [one, next] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
@@ -122,7 +122,7 @@ describe('given a tab that lives', () => {
   })
 })
 
-describe('given a wall clock that is set in the middle of a refresh (F261)', () => {
+describe('given a wall clock that is set in the middle of a refresh (F323)', () => {
   const HOUR_MS = 3_600_000
   /** Sets the clock of the browser, as one page sees it. */
   function step(clock: ReturnType<typeof manualClock>, ms: number): void {
