@@ -4,7 +4,7 @@ import { NoAnswer } from './reason.ts'
 
 /** So many steps of a store are in flight at first. */
 const FIRST = 4
-/** Slow answers alone leave so many: perhaps this process was too busy to read them. */
+/** So many remain: one step without an answer must not keep all others waiting. */
 const FEWEST = 2
 /** So many steps of a store are in flight at most, if the register does not tell how many it serves at once. */
 const MOST = 50
@@ -40,6 +40,8 @@ interface Waiting {
 interface InFlight {
   readonly sentAt: number
   readonly forgottenAt: number
+  /** It has passed its limit. */
+  isLate: boolean
 }
 
 /**
@@ -87,15 +89,17 @@ export class Steps {
 
   #send<Value>(step: () => Promise<Value>, { clock, ms, usualMs = ms, onLate }: Limit<Value>, fail: () => void) {
     const sentAt = clock.monotonicNow()
-    const own = { sentAt, forgottenAt: sentAt + Math.max(FORGOTTEN_AFTER_MS, 2 * ms) }
+    const own = { sentAt, forgottenAt: sentAt + Math.max(FORGOTTEN_AFTER_MS, 2 * ms), isLate: false }
     this.#inFlight.add(own)
     const isFull = this.#inFlight.size >= this.#most
     const answersBefore = this.#answers
     const pending = step()
     const cancel = setPatientDeadline(clock, ms, () => {
       fail()
+      own.isLate = true
       pending.then(onLate, () => undefined)
-      this.#change(own, Math.max(1, this.#most >> 1), clock)
+      this.#change(own, Math.max(Math.min(FEWEST, this.#capacity), this.#most >> 1), clock)
+      clock.setTimer(() => this.#sendWaiting(clock), own.forgottenAt - clock.monotonicNow())
       if (this.#answers === answersBefore && !this.#isSilent) this.#beSilent(clock, ms)
     })
     const answered = () => {
@@ -106,11 +110,7 @@ export class Steps {
       this.#answers += 1
       answersOfProcess += 1
       this.#learn(own, isFull, usualMs, clock)
-      while (this.#hasPlace(clock)) {
-        const next = this.#urgent.shift() ?? this.#waiting.shift()
-        if (!next) return
-        next.send()
-      }
+      this.#sendWaiting(clock)
     }
     pending.then(answered, answered)
     return pending
@@ -134,15 +134,27 @@ export class Steps {
     this.#changedAt = clock.monotonicNow()
   }
 
+  #sendWaiting(clock: Clock): void {
+    while (this.#hasPlace(clock)) {
+      const next = this.#urgent.shift() ?? this.#waiting.shift()
+      if (!next) return
+      next.send()
+    }
+  }
+
   #hasPlace(clock: Clock): boolean {
     const now = clock.monotonicNow()
     for (const one of this.#inFlight) if (one.forgottenAt <= now) this.#inFlight.delete(one)
-    return this.#inFlight.size < (this.#isSilent ? Math.min(MOST_IN_SILENCE, this.#capacity) : this.#most)
+    if (this.#isSilent) return this.#inFlight.size < Math.min(MOST_IN_SILENCE, this.#capacity)
+    // While others are answered, one at a time may go beside those that are late.
+    const late = [...this.#inFlight].filter(({ isLate }) => isLate).length
+    return this.#inFlight.size < Math.max(this.#most, late + 1)
   }
 
   /** Who waits for a place need not wait for each step before. But one late step of a busy machine is no outage for all of them. */
   #beSilent(clock: Clock, ms: number): void {
     this.#isSilent = true
+    this.#sendWaiting(clock)
     this.#cancelSilence = setDeadline(clock, ms, () => {
       this.#isLong = true
       for (const { fail } of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) fail()

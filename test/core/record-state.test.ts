@@ -477,3 +477,37 @@ describe('given an owner that has died in its exchange (F245)', () => {
     expect(claimOf(world, { namesOwner: true, dead: 'a' })).toEqual({ kind: 'busy', remainingMs: 61_000 })
   })
 })
+
+describe('given rules that hold also beside a claim', () => {
+  it('when a record with a settled claim is read in another epoch, then its refresh token is not presented (R1)', () => {
+    const world = World.withPair()
+    world.state = { ...world.state!, epoch: 'one' }
+    world.epoch = 'one'
+    world.release(world.granted('a'), 'keep', { kind: 'retry', ms: 5_000 })
+    expect(world.state.claim).toMatchObject({ settled: true })
+    world.epoch = 'two'
+    expect(world.granted('a')).toMatchObject({ presentable: false, isDoubted: true })
+  })
+
+  it('when an outdated claim is released, then the later claim of another owner stands', () => {
+    const world = World.withPair()
+    const outdated = world.granted('a')
+    world.now += TTL_MS
+    world.granted('b')
+    const { state } = world
+    world.release(outdated, 'dead')
+    expect(world.state).toEqual(state)
+    expect(world.claim('c', 1)).toMatchObject({ kind: 'busy' })
+  })
+
+  it('when a login is in doubt, then it may be presented, as the last resort, and otherwise not (R8)', () => {
+    const world = World.withPair()
+    world.granted('a')
+    world.now += TTL_MS
+    const ask = (needsLogin: boolean) =>
+      claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin }, world).answer
+    expect(ask(true)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
+    expect(ask(false)).toMatchObject({ presentable: false, isDoubted: true })
+    expect(ask(false)).not.toHaveProperty('isLastResort')
+  })
+})
