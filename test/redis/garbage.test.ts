@@ -31,7 +31,7 @@ describeRedis('given something else in the place of the record', () => {
     ['an array', () => '[1, 2]'],
     ['an object of somebody else', () => '{"hello":"world"}'],
     ['a text that is no state', (record) => record.replace(/"box":"(\\.|[^"\\])*"/, '"box":"none"')],
-    ['an envelope with a member too many', (record) => record.replace('"schema"', '"more":1,"schema"')],
+    ['an envelope with a member too many', (record) => record.replace('"schema"', '"no name":1,"schema"')],
     ['an envelope without its state', (record) => record.replace(/,"box":"(\\.|[^"\\])*"/, '')],
     ['a state with a number that is text', changedState((state) => ({ ...state, version: 'one' }))],
     ['a state with a pair of another kind', changedState((state) => ({ ...state, pair: 'none' }))],
@@ -39,7 +39,7 @@ describeRedis('given something else in the place of the record', () => {
       'a state with a pair that lacks a member',
       changedState(({ pair, ...state }) => ({ ...state, pair: { ...(pair as object), at: undefined } })),
     ],
-    ['a state with a member too many', changedState((state) => ({ ...state, more: 1 }))],
+    ['a state with a member too many', changedState((state) => ({ ...state, 'no name': 1 }))],
     [
       'a state with an endless number',
       (record) => record.replace(/\\"accessLifetimeMs\\":\d+/, '\\"accessLifetimeMs\\":1e999'),

@@ -88,7 +88,7 @@ describe('given the text of a record, when it is read', () => {
   it.each([[], ['pair'], ['claim'], ['rest'], ['pair', 'unclear']])(
     'when it has an optional member of a later release in [%s %s], then that is read, too (F297)',
     async (...path) => {
-      const state = withMember(STATE, path, 'context')
+      const state = withMember(STATE, path, 'hint')
       expect(await readBack(state)).toEqual({ state })
     },
   )

@@ -67,19 +67,19 @@ describe('given a record with optional members of a later release (F297)', () =>
   it('when this release renews it, then they are passed on', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
-    change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, context: { of: 'the login' } } }))
+    change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, hint: { of: 'the login' } } }))
     const { tokens, source } = owner()
     expect(await tokens.getAccessToken()).toBe('adopted')
     await tokens.renew()
     expect(source.kinds).toBe('refresh')
-    expect(state()).toMatchObject({ later: 'kept', pair: { context: { of: 'the login' }, accessToken: 'access-1' } })
+    expect(state()).toMatchObject({ later: 'kept', pair: { hint: { of: 'the login' }, accessToken: 'access-1' } })
   })
 
   it('when somebody logs in, then those of the earlier login are gone', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
-    change(({ pair, ...rest }) => ({ ...rest, pair: { ...pair, context: 'of the earlier login' } }))
+    change(({ pair, ...rest }) => ({ ...rest, pair: { ...pair, hint: 'of the earlier login' } }))
     await owner().tokens.adopt({ ...GRANT, accessToken: 'later' })
-    expect(state().pair).not.toHaveProperty('context')
+    expect(state().pair).not.toHaveProperty('hint')
   })
 })
