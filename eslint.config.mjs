@@ -61,8 +61,8 @@ export default tseslint.config(
   room('fetch', '^(?!\\./|\\.\\./(core|client)/)', 'fetch imports core and client, and no axios: it loads without it.'),
   room(
     'mcp',
-    '^(?!\\./|\\.\\./(core|client|oauth2)/|\\.\\./create-token-manager\\.ts$)',
-    'mcp imports core, client and oauth2, and no SDK: the user brings one.',
+    '^(?!\\./|\\.\\./(core|client|oauth2)/|\\.\\./wire/to-token-error\\.ts$)',
+    'mcp imports core, client, oauth2 and one reader of wire, and no SDK: the user brings one.',
   ),
   room('store', '^(?!\\./|\\.\\./core/)', 'store imports core and no other room.'),
   room('redis', '^(?!\\./|\\.\\./(core|store)/)', 'redis imports core and store, and no client: the user brings one.'),

@@ -207,7 +207,7 @@ function checkLinks() {
 function checkImports() {
   const ofProgram = readFileSync(join(unpacked, 'dist', 'doctor.js'), 'utf8').matchAll(/^import .*from "([^"]+)"/gm)
   const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))
-  assert.deepEqual(others.sort(), ['./index.js', 'axios'])
+  assert.deepEqual(others.sort(), ['./index.js', './oauth2.js', './sqlite.js', 'axios'])
   for (const extension of ['js', 'cjs']) {
     // CommonJS carries p-retry inside.
     const ofCore = extension === 'cjs' ? CORE.filter((name) => name !== 'p-retry') : CORE

@@ -346,7 +346,7 @@ describe('given a wrong call of the doctor', () => {
     [['doctor', ...BASE], { EVERGREEN_LOGIN: 'me' }, /EVERGREEN_PASSWORD must be set, too/],
     [['doctor', ...BASE], { ...CLIENT, ...LOGIN }, /not both/],
     [['doctor', ...BASE], { ...CLIENT, EVERGREEN_CLIENT_SECRET: `${SECRET}\n` }, /no line break/],
-    [['doctors', ...BASE], CLIENT, /The only command is doctor/],
+    [['doctors', ...BASE], CLIENT, /The commands are doctor and token/],
   ])('when it is called with %j, then it says what to do, and calls nothing', async (args, env, message) => {
     expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(message) })
   })

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { LOGIN_NEEDED, TOKEN_OPTIONS, TOKEN_USAGE } from '../src/doctor/token-command.ts'
+import { EXIT } from '../src/doctor/report.ts'
+import { TOKEN_OPTIONS, TOKEN_USAGE } from '../src/doctor/token-command.ts'
 import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { nodeWithSqlite } from './support/node-sqlite.ts'
@@ -55,7 +56,7 @@ describe('given the command token', () => {
   ;(node ? describe : describe.skip)('given a file of SQLite', () => {
     it('when nobody has logged in, then one sentence says so, and the exit code is its own', async () => {
       const { code, stdout, stderr } = await token(...stored())
-      expect({ code, stdout }).toEqual({ code: LOGIN_NEEDED, stdout: '' })
+      expect({ code, stdout }).toEqual({ code: EXIT.loginRequired, stdout: '' })
       expect(stderr).toMatch(/^A login is required .*\n$/)
     })
 

@@ -2,7 +2,7 @@ import { duration } from './duration.ts'
 import type { Findings, Problem } from './findings.ts'
 
 /** Documented in docs/doctor.md. */
-export const EXIT = { well: 0, broken: 1, usage: 2 } as const
+export const EXIT = { well: 0, broken: 1, usage: 2, loginRequired: 12 } as const
 
 export const EXIT_OF: Record<Problem['code'], number> = {
   ERR_TOKEN_SERVICE_UNAVAILABLE: 3,

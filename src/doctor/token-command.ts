@@ -38,8 +38,6 @@ export const TOKEN_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-export const LOGIN_NEEDED = 12
-
 /** `npx axios-evergreen token`: for curl, git, and programs in other languages. @returns the exit code @throws {Misuse | TypeError} */
 export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const { given, commands } = givenArguments(args, TOKEN_OPTIONS)
@@ -57,7 +55,7 @@ export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv
   } catch (error) {
     if (!isTokenError(error)) throw error
     process.stderr.write(`${error.message}\n`)
-    return error.code === 'ERR_LOGIN_REQUIRED' ? LOGIN_NEEDED : EXIT_OF[error.code]
+    return error.code === 'ERR_LOGIN_REQUIRED' ? EXIT.loginRequired : EXIT_OF[error.code]
   } finally {
     await tokens.close()
   }

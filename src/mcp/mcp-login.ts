@@ -1,11 +1,12 @@
-import { createTokenManager } from '../create-token-manager.ts'
 import type { TokenManagerOptions } from '../core/manager-options.ts'
 import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import { checkRuntime } from '../core/runtime.ts'
+import { Manager, type TokenManager } from '../core/token-manager.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { grantOf } from '../oauth2/index.ts'
+import { toTokenError } from '../wire/to-token-error.ts'
 import { authProviderOf, checkedProvider } from './auth-provider.ts'
 import { contextOfLogin } from './discovery.ts'
 import { contextText } from './login-context.ts'
@@ -92,7 +93,9 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
     allowInsecureHttp,
   })
   const managed = ownOptions('manager', manager, MANAGER_NAMES)
-  const tokens = createTokenManager({ ...managed, source, ...(store !== undefined && { store }) })
+  // Not by createTokenManager: the bundler would put it into a file of its own, which each program would load.
+  checkRuntime()
+  const tokens = new Manager({ ...managed, source, ...(store !== undefined && { store }) }, toTokenError)
   const calls = new ServerCalls(fetch, tokens, serverUrl)
 
   async function saveTokens(answer: unknown, about?: unknown): Promise<void> {

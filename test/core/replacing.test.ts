@@ -43,6 +43,18 @@ describe('given an API that refuses the token', () => {
     expect(source.calls).toHaveLength(3)
   })
 
+  it('when the forced renewal failed, then its rest keeps the next one apart, and not a tenth of the lifetime', async () => {
+    const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 3_600_000 }), {
+      retry: { maxAttempts: 1 },
+    })
+    const refused = await tokens.getAccessToken()
+    source.script.push(failing(503))
+    const retryAt = clock.wallNow() + 5_000
+    expect(await outcome(tokens.replaceAccessToken(refused))).toMatchObject({ retryAt })
+    await clock.advance(5_000)
+    expect(await tokens.replaceAccessToken(refused)).toBe('access-2')
+  })
+
   it('when a token is refused right after a renewal that nobody forced, then it is replaced', async () => {
     const { tokens } = manage()
     await tokens.renew()

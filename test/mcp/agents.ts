@@ -40,7 +40,8 @@ function agentOf<Transport extends AnyTransport>(
     let client = clientOf()
     return {
       async connect() {
-        // A transport cannot be started twice.
+        // A transport cannot be started twice, and the stream of an old one would be asked for again and again.
+        await client.close()
         transport = transportOf(url, options)
         client = clientOf()
         await client.connect(transport)

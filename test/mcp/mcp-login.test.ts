@@ -139,7 +139,7 @@ describe('given five clients of one process that meet the 401 at once (F322)', (
 })
 
 describe('given a server and an authorization server of one origin (F317)', () => {
-  it('when a person logs in, the token is refreshed and revoked, then only requests to the server carry it', async () => {
+  it('when a person logs in, steps up and logs out, and the token is refreshed, then only requests to the server carry it', async () => {
     const world = await startWorld({ oneOrigin: true })
     const seen: [path: string, authorization: string | null][] = []
     const login = loginAt(world, {
@@ -150,6 +150,9 @@ describe('given a server and an authorization server of one origin (F317)', () =
       },
     })
     const agent = await loggedIn(world, login)
+    // With a login, the SDK calls the authorization server once more.
+    await caught(agent.call('admin'))
+    await finish(world, login, agent)
     world.expireAccess()
     await agent.call('whoami')
     await login.tokens.logout()
