@@ -1,4 +1,5 @@
 import { checkNotAborted } from './abort.ts'
+import { withinLimit } from './deadline.ts'
 import type { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import type { Machine } from './machine.ts'
@@ -22,6 +23,10 @@ export class Callers {
 
   /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
   peek(): string | undefined {
+    return this.#mustLook() ? undefined : this.#take()
+  }
+
+  #take(): string | undefined {
     const { current } = this.#memory
     if (!current) return undefined
     const { freshness } = current
@@ -34,7 +39,30 @@ export class Callers {
   /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
   get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.peek() ?? this.#wait(this.#memory.current ? 'expired' : 'cold', options, true)
+    return this.#mustLook() ? this.#afterLook(options) : this.#takeOrWait(options)
+  }
+
+  #takeOrWait(options: WaitOptions | undefined): Promise<string> | string {
+    return this.#take() ?? this.#wait(this.#memory.current ? 'expired' : 'cold', options, true)
+  }
+
+  /** Whether the login may have ended elsewhere by now, and nothing asks the record. */
+  #mustLook(): boolean {
+    const { noticeAt, current } = this.#memory
+    return noticeAt < Infinity && this.#machine.now >= noticeAt && current?.freshness !== 'expired'
+  }
+
+  /** All callers who come during a look share it. */
+  async #afterLook(options: WaitOptions | undefined): Promise<string> {
+    const { clock, renewal, login } = this.#settings
+    const { room, logins, now } = this.#machine
+    const { mark } = login
+    const signal = ownOption(options, 'signal')
+    const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
+    const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => room.atLimit() }
+    await withinLimit(logins.notice(), limit)
+    if (login.mark !== mark) throw loginRequired('logged-out')
+    return this.#takeOrWait({ signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */

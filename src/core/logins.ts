@@ -34,6 +34,9 @@ export interface LoginHost {
 export class Logins {
   readonly #settings: RenewalSettings
   readonly #host: LoginHost
+  #noticing: Promise<void> | undefined
+  /** Whether the store tells this manager of changes. */
+  #isTold = false
 
   constructor(settings: RenewalSettings, host: LoginHost) {
     this.#settings = settings
@@ -164,6 +167,21 @@ export class Logins {
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
   }
 
+  /** Looks whether the login has ended elsewhere. Callers wait for it, so it never rejects. */
+  notice(): Promise<void> {
+    return (this.#noticing ??= this.look().finally(() => {
+      this.#noticing = undefined
+      this.noted()
+    }))
+  }
+
+  /** The manager has just learnt of its login, or has asked a store that is silent. */
+  noted(): void {
+    const { clock, memory, needsLogin, renewal, store } = this.#settings
+    const isShared = needsLogin && store !== undefined && !this.#isTold
+    memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
+  }
+
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
   #find(tokens: StoredTokens | undefined, isLast: IsLast): void {
     if (!tokens || !isLast()) return
@@ -174,7 +192,14 @@ export class Logins {
   /** Looks now, and whenever the record may have changed. @returns stop */
   follow(): () => void {
     void this.look()
-    return this.#settings.record.watch?.(() => void this.look()) ?? (() => undefined)
+    const stop = this.#settings.record.watch?.(() => void this.look())
+    this.#isTold = stop !== undefined
+    this.noted()
+    return () => {
+      stop?.()
+      this.#isTold = false
+      this.noted()
+    }
   }
 
   /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */

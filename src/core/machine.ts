@@ -177,6 +177,7 @@ export class Machine implements LoginHost {
     // The caller who waited for a token counts as its first use.
     current.used = this.room.size > 0
     this.#memory.current = current
+    this.logins.noted()
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.
     if (tokens.accessToken === '') {

@@ -59,6 +59,12 @@ export interface RenewalOptions {
   keepWarm?: 'while-used' | 'always' | 'never' | undefined
   /** Longest time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
   maxWaitMs?: number | undefined
+  /**
+   * With a source that `needsLogin` and a store: how old the knowledge of the login may be when a request goes out, ms. A caller who finds it older
+   * waits for one look into the store, at most for one step of the store; a silent store stops nobody. Until then `peekAccessToken()` is undefined.
+   * A manager to which its store tells changes (`followPage`) makes no looks. Default 30 000. Infinity: never.
+   */
+  noticeWithinMs?: number | undefined
 }
 
 export interface RetryOptions {
@@ -98,6 +104,7 @@ const RENEWAL = {
   jitter: (name, given = 0.2) => checkNumber(name, given, 0, 1),
   keepWarm: (name, given = 'while-used') => checkChoice(name, given, ['while-used', 'always', 'never']),
   maxWaitMs: (name, given = 30_000) => checkedDuration(name, given),
+  noticeWithinMs: (name, given = 30_000) => (given === Infinity ? Infinity : checkNumber(name, given, 0)),
 } satisfies Readers<RenewalOptions>
 
 const RETRY = {

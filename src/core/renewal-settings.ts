@@ -38,6 +38,8 @@ export interface Memory extends RenewalMemory {
   current: HeldToken | undefined
   /** The highest version of the record that this manager has seen. */
   seenVersion: number
+  /** From this instant on, monotonic ms, a token may be sent only after a look into the record: the login may have ended elsewhere. */
+  noticeAt: number
   /**
    * Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. `spent` does
    * not remember it: each exchange with private tokens overwrites that.
@@ -82,7 +84,15 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     login: new LoginWatch(events, settings.needsLogin, settings.store === undefined),
     acts: new Acts(),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
-    memory: { current: undefined, seenVersion: 0, owesObtain: false, spent: undefined, forgotten: [], leftover: [] },
+    memory: {
+      current: undefined,
+      seenVersion: 0,
+      noticeAt: Infinity,
+      owesObtain: false,
+      spent: undefined,
+      forgotten: [],
+      leftover: [],
+    },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
   }
 }

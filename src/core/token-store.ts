@@ -70,8 +70,12 @@ export interface TokenRecord {
   look?(seenVersion: number, login?: number): Promise<Looked | undefined>
   /** The manager no longer uses the record. */
   close?(): void
-  /** Calls `onChange` when the record may have changed: a waiting owner then asks before its next poll. @returns stop */
-  watch?(onChange: () => void): () => void
+  /**
+   * Calls `onChange` when the record may have changed: a waiting owner then asks before its next poll.
+   *
+   * @returns stop; undefined if the store does not tell.
+   */
+  watch?(onChange: () => void): (() => void) | undefined
 }
 
 /** A stored pair. The store's own clock measures remaining lifetimes: two local clocks are never compared. */

@@ -33,7 +33,8 @@ export class WaitingRoom {
   readonly #clock: Clock
   /** The token that still lives, if any. */
   readonly #living: () => string | undefined
-  readonly #atLimit: () => TokenError
+  /** @returns The error of a caller who has waited for too long. */
+  readonly atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
   // Made when needed: a process may have thousands of managers.
   #bySignal: Map<AbortSignal, { waiters: Set<Waiter>; deafen: () => void }> | undefined
@@ -44,7 +45,7 @@ export class WaitingRoom {
   constructor(clock: Clock, living: () => string | undefined, atLimit: () => TokenError) {
     this.#clock = clock
     this.#living = living
-    this.#atLimit = atLimit
+    this.atLimit = atLimit
   }
 
   get size(): number {
@@ -117,7 +118,7 @@ export class WaitingRoom {
   #onTimer(): void {
     this.#timer = undefined
     const now = this.#clock.monotonicNow()
-    this.turnAway(this.#atLimit(), now)
+    this.turnAway(this.atLimit(), now)
     let next = Infinity
     for (const waiter of this.#waiters) {
       if (waiter.keepAt > now || !this.#keep(waiter)) next = Math.min(next, waiter.keepAt, waiter.limit)

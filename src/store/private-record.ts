@@ -177,6 +177,6 @@ export function sharedOrPrivate(
 
     close: () => untold.close(),
     look: (...asked) => shared.look(...asked),
-    watch: (onChange) => settings.register.watch?.(onChange) ?? (() => undefined),
+    watch: (onChange) => settings.register.watch?.(onChange),
   }
 }

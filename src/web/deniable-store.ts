@@ -67,7 +67,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, { clock, rep
     },
     close: () => record.close?.(),
     look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
-    watch: (onChange) => record.watch?.(onChange) ?? (() => undefined),
+    watch: (onChange) => record.watch?.(onChange),
   }
 }
 

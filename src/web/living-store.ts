@@ -117,6 +117,6 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
     clear: (...given) => record.clear(...given),
     close: () => record.close?.(),
     look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
-    watch: (onChange) => record.watch?.(onChange) ?? (() => undefined),
+    watch: (onChange) => record.watch?.(onChange),
   }
 }

@@ -157,9 +157,10 @@ export class Traffic {
   readonly #adapter: AxiosAdapter = async (config) => {
     const header = config.headers.get('Authorization') ?? undefined
     const request = this.#requestOf(config.url!)
-    const { params, data } = config as { params?: URLSearchParams; data?: FormData }
-    // axios itself reads these objects only when an interceptor that takes its time has ended.
-    if (request?.shares && request.at === 0) this.#says(request, [params?.get('n'), data?.get('n')])
+    const { data } = config as { data?: FormData }
+    // As the adapters of axios read the query. axios itself reads these objects only when an interceptor that takes its time has ended.
+    const query = new URLSearchParams(axios.getUri({ ...config, url: '' }))
+    if (request?.shares && request.at === 0) this.#says(request, [query.get('n'), data?.get('n')])
     const status = await this.#answered(request, header as string | undefined)
     const response = { status, statusText: '', headers: {}, data: '', config }
     if (status === 200) return response

@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals'
+import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import type { ManagerInternals } from '../../src/core/manager-internals.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { settle } from '../support/watched-clock.ts'
+
+/** Only a person can obtain its tokens. */
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  constructor() {
+    super({ pairs: true })
+  }
+}
+
+/** Counts its reads. A silent one never answers. */
+class CountedRegister extends MemoryRegister {
+  reads = 0
+  isSilent = false
+
+  override read(key: string) {
+    this.reads += 1
+    return this.isSilent ? new Promise<never>(() => undefined) : super.read(key)
+  }
+}
+
+class TellingRegister extends CountedRegister {
+  watch = () => () => undefined
+}
+
+const HOUR = 3_600_000
+const alice = { accessToken: 'alice', accessLifetimeMs: HOUR, refreshToken: 'a' }
+
+/** Alice has logged in in one process, and another one uses her login. */
+async function twoProcesses(renewal: TokenManagerOptions['renewal'] = {}, Register = CountedRegister) {
+  const clock = manualClock()
+  const register = new Register(clock)
+  const store = sharedStore(register)
+  const open = (source: ScriptedSource = new LoginSource()) => manage(source, { store, renewal }, clock)
+  const [there, here] = [open(), open()]
+  await there.tokens.adopt(alice)
+  expect(await here.tokens.getAccessToken()).toBe('alice')
+  register.reads = 0
+  return { clock, register, here, there, open }
+}
+
+describe('given a login that other processes share, whose tokens live for an hour (F278)', () => {
+  it('when the person logs out elsewhere, then no token is given 30 s later, and none of hers before she hears it', async () => {
+    const { clock, here, there } = await twoProcesses()
+    await there.tokens.logout()
+    await clock.advance(29_999)
+    expect([here.tokens.peekAccessToken(), await here.tokens.getAccessToken()]).toEqual(['alice', 'alice'])
+    await clock.advance(1)
+    expect(here.tokens.peekAccessToken()).toBeUndefined()
+    expect(await outcome(here.tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'logged-out',
+    })
+    expect(here.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere' })
+  })
+
+  it('when somebody else logs in elsewhere, then the token of Alice is given to nobody', async () => {
+    const { clock, here, there } = await twoProcesses()
+    await there.tokens.adopt({ ...alice, accessToken: 'bob', refreshToken: 'b' })
+    await clock.advance(30_000)
+    expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await here.tokens.getAccessToken()).toBe('bob')
+  })
+
+  it('when it is in use, then it costs one read in 30 s, and a hundred callers share it; without use none', async () => {
+    const { clock, register, here } = await twoProcesses({ keepWarm: 'never' })
+    for (let second = 0; second < 300; second += 1) {
+      await clock.advance(1_000)
+      await Promise.all(Array.from({ length: 100 }, () => here.tokens.getAccessToken()))
+    }
+    expect(register.reads).toBe(10)
+    await clock.advance(600_000)
+    expect(register.reads).toBe(10)
+  })
+
+  it('when the store is silent, then it stops nobody for longer than one step, and is asked again after 30 s', async () => {
+    const { clock, register, here } = await twoProcesses()
+    register.isSilent = true
+    await clock.advance(30_000)
+    let token: string | undefined
+    void here.tokens.getAccessToken().then((got) => (token = got))
+    await clock.advance(249)
+    expect(token).toBeUndefined()
+    await clock.advance(1)
+    expect([token, here.tokens.peekAccessToken()]).toEqual(['alice', 'alice'])
+    expect(register.reads).toBe(1)
+  })
+
+  it('when a caller gives up in that time, then its wait alone ends', async () => {
+    const { clock, register, here } = await twoProcesses()
+    register.isSilent = true
+    await clock.advance(30_000)
+    const gone = new AbortController()
+    const [leaves, stays] = [here.tokens.getAccessToken({ signal: gone.signal }), here.tokens.getAccessToken()]
+    gone.abort(new Error('gone'))
+    await expect(leaves).rejects.toThrow('gone')
+    await clock.advance(250)
+    expect(await stays).toBe('alice')
+  })
+
+  it.each<[string, () => ReturnType<typeof twoProcesses>]>([
+    ['noticeWithinMs is Infinity', () => twoProcesses({ noticeWithinMs: Infinity })],
+    ['the store tells of changes, and the manager follows it', () => twoProcesses({}, TellingRegister)],
+  ])('when %s, then no request waits for a look', async (_, start) => {
+    const { clock, register, here } = await start()
+    const key = Symbol.for('axios-evergreen.TokenManager')
+    ;(Reflect.get(here.tokens, key) as ManagerInternals).followLogin!()
+    await settle()
+    register.reads = 0
+    await clock.advance(600_000)
+    expect([here.tokens.peekAccessToken(), register.reads]).toEqual(['alice', 0])
+  })
+
+  it('when noticeWithinMs is shorter, then that counts; 0: each request looks', async () => {
+    const { clock, register, here } = await twoProcesses({ noticeWithinMs: 5_000 })
+    await clock.advance(4_999)
+    expect(here.tokens.peekAccessToken()).toBe('alice')
+    await clock.advance(1)
+    expect(here.tokens.peekAccessToken()).toBeUndefined()
+    const each = await twoProcesses({ noticeWithinMs: 0 })
+    expect([await each.here.tokens.getAccessToken(), each.register.reads]).toEqual(['alice', 1])
+    expect(register.reads).toBe(0)
+  })
+})
+
+describe('given a source that can obtain, or no store', () => {
+  it('when time passes, then no request waits for a look', async () => {
+    const { clock, register, open } = await twoProcesses()
+    const service = open(new ScriptedSource({ lifetimeMs: HOUR }))
+    await outcome(service.tokens.getAccessToken())
+    register.reads = 0
+    await clock.advance(60_000)
+    expect([typeof service.tokens.peekAccessToken(), register.reads]).toEqual(['string', 0])
+    const alone = manage(new LoginSource())
+    await alone.tokens.adopt(alice)
+    await alone.clock.advance(60_000)
+    expect(alone.tokens.peekAccessToken()).toBe('alice')
+  })
+})
+
+describe('given a bad noticeWithinMs', () => {
+  it.each([
+    ['text', '30', /renewal\.noticeWithinMs must be a number/],
+    ['negative', -1, /renewal\.noticeWithinMs must be a finite number from 0/],
+    ['NaN', Number.NaN, /renewal\.noticeWithinMs/],
+  ])('when it is %s, then the error names it', (_, noticeWithinMs, message) => {
+    const create = () =>
+      manage(new LoginSource(), { store: memoryStore(), renewal: { noticeWithinMs: noticeWithinMs as never } })
+    expect(create).toThrow(message)
+  })
+})
