@@ -380,8 +380,10 @@ describe('given two pages of one worker', () => {
       const { manager, openPage, source } = startWorker()
       const alice = await openPage()
       await alice.adopt(grant('alice'))
-      await manager.adopt(grant('bob'))
+      // In one turn: no message of the worker can come between.
+      const adopted = manager.adopt(grant('bob'))
       expect(await alice[act]()).toEqual(act === 'logout' ? { revoked: false, reason: 'nothing' } : undefined)
+      await adopted
       expect([manager.status().login, source.revoked]).toEqual(['present', []])
     }
   })
@@ -489,6 +491,8 @@ describe('given a service worker', () => {
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
     await until(() => told.loginChanged.length === 2)
     expect(told.loginChanged[1]).toEqual({ login: 'required', by: 'elsewhere', account: 'unknown', reason: 'none-yet' })
+    // The page connects again. If the worker stopped before that, the next one would be asked.
+    await until(() => kept.length === 4)
     const again = start()
     await again.adopt(grant('bob'))
     // A click of Alice that the stopped worker never heard.
