@@ -396,6 +396,18 @@ describe('given two pages of one worker', () => {
     await until(() => told.loginChanged.length === 1)
     expect([other.status().login, await other.getAccessToken()]).toEqual(['present', 'ALICE'])
   })
+
+  it('when another person logs in in one, then both hear that it is another one, and that it was here: in the worker', async () => {
+    const { openPage } = startWorker()
+    const pages = [await openPage(), await openPage()] as const
+    const told = pages.map((tokens) => listen(tokens))
+    await pages[0].adopt(grant('alice'))
+    await pages[0].adopt(grant('bob'))
+    for (const { loginChanged } of told) {
+      await until(() => loginChanged.length === 2)
+      expect(loginChanged[1]).toEqual({ login: 'present', by: 'here', account: 'other' })
+    }
+  })
 })
 
 describe('given a page that is gone', () => {
