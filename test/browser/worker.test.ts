@@ -1,10 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { BrowserContext, Page } from 'playwright-core'
-import { describeBrowser } from './support/browser.ts'
-import { pagesOfSuite } from './support/pages.ts'
-import type { People } from './support/people.ts'
-
-const suite = describeBrowser === describe ? pagesOfSuite : undefined
+import { describe, expect, it } from '@jest/globals'
+import type { EngineTab } from './support/engines.mjs'
+import { describePages } from './support/pages.ts'
 
 /** What a script of an attacker does that comes after the login: it reads all that passes through the page, and all that the page has stored. */
 const ATTACK = `(() => {
@@ -54,68 +50,73 @@ const STORED = `(async () => {
   return [all.length, JSON.stringify([all, { ...localStorage }, { ...sessionStorage }])]
 })()`
 
-describeBrowser('given a login in a page, and a script of an attacker that comes after the login', () => {
-  const pages = suite?.()
-  let people: People
-  let context: BrowserContext
-  beforeEach(async () => {
-    people = await pages!.start()
-    context = await pages!.browser().newContext()
-    context.setDefaultTimeout(300_000)
-  })
-  afterEach(async () => {
-    await context.close()
-    await people.close()
-  })
+/** Which worker keeps the manager: what a page does before it loads its script. */
+const KEEPERS = {
+  'a shared worker': '0',
+  'a service worker': 'delete globalThis.SharedWorker',
+  // It stands where the page has the port of a shared worker.
+  'a dedicated worker': `globalThis.SharedWorker = function (...given) { this.port = globalThis.own ??= new Worker(...given) }`,
+}
+type Keeper = keyof typeof KEEPERS
+const keepers = Object.keys(KEEPERS) as Keeper[]
 
-  /** @param script What the page loads: the manager itself, or what asks the worker. */
-  async function loggedIn(script: 'tokens' | 'page'): Promise<Page> {
-    const page = await context.newPage()
-    await page.goto(`${people.origin}/${script}`)
-    await page.evaluate(`import('/${script}.js').then(async (app) => {
-      globalThis.app = app
+describePages('a login in a page, and a script of an attacker that comes after the login', (stage, engine) => {
+  /** @param keeper Who keeps the manager: `the page`, or a worker that the page asks. */
+  async function loaded(keeper: Keeper | 'the page'): Promise<EngineTab> {
+    const tab = await stage().open('/none')
+    await load(tab, keeper)
+    return tab
+  }
+  async function load(tab: EngineTab, keeper: Keeper | 'the page'): Promise<void> {
+    const [before, script] = keeper === 'the page' ? ['0', 'tokens'] : [KEEPERS[keeper], 'page']
+    await tab.evaluate(`void (${before})`)
+    await tab.evaluate(`import('/${script}.js').then((app) => void (globalThis.app = app))`)
+  }
+  async function loggedIn(keeper: Keeper | 'the page'): Promise<EngineTab> {
+    const tab = await loaded(keeper)
+    await tab.evaluate(`(() => {
       const form = new FormData()
       form.append('name', 'ada')
       form.append('password', 'secret')
-      await app.logIn(form)
-    })`)
-    return page
+      return app.logIn(form)
+    })()`)
+    return tab
   }
-  const refreshTokensIn = (text: string) => [...people.refreshTokens].filter((token) => text.includes(token)).length
+  const refreshTokensIn = (text: string) =>
+    [...stage().people.refreshTokens].filter((token) => text.includes(token)).length
+  const NAME = `app.api.get('/me').then(({ data }) => data.name)`
   /** Lets the manager refresh. @returns How many refresh tokens the attacker has read, and whether it has read an access token. */
-  async function attacked(page: Page): Promise<[number, boolean]> {
-    await page.evaluate(ATTACK)
-    people.revokeAccess()
-    expect(await page.evaluate(`app.api.get('/me').then(({ data }) => data.name)`)).toBe('ada')
-    expect(people.refreshes).toBe(1)
-    const token = await page.evaluate<string>('app.tokens.getAccessToken()')
-    const seen = (await page.evaluate<string[]>('seen')).join('\n')
+  async function attacked(tab: EngineTab): Promise<[number, boolean]> {
+    await tab.evaluate(ATTACK)
+    stage().people.revokeAccess()
+    expect(await tab.evaluate(NAME)).toBe('ada')
+    expect(stage().people.refreshes).toBe(1)
+    const token = await tab.evaluate<string>('app.tokens.getAccessToken()')
+    const seen = (await tab.evaluate<string[]>('seen')).join('\n')
     return [refreshTokensIn(seen), seen.includes(token)]
   }
 
   it('when the page keeps the manager, then the attacker reads the next pair', async () => {
-    const page = await loggedIn('tokens')
-    expect(await attacked(page)).toEqual([2, true])
-    const [entries] = await page.evaluate<[number]>(STORED)
+    const tab = await loggedIn('the page')
+    expect(await attacked(tab)).toEqual([2, true])
+    const [entries] = await tab.evaluate<[number]>(STORED)
     expect(entries).toBe(2)
   })
 
-  describe.each(['shared worker', 'service worker'])('and a %s that keeps the manager', (kind) => {
-    beforeEach(async () => {
-      if (kind === 'service worker') await context.addInitScript('delete globalThis.SharedWorker')
-    })
-
+  describe.each(keepers)('and %s that keeps the manager', (keeper) => {
     it('when the manager refreshes, then the attacker reads access tokens only, and finds nothing stored (F325)', async () => {
-      const page = await loggedIn('page')
-      expect(context.serviceWorkers()).toHaveLength(kind === 'service worker' ? 1 : 0)
-      expect(await attacked(page)).toEqual([0, true])
-      expect(people.refreshTokens.size).toBe(2)
-      expect(await page.evaluate(STORED)).toEqual([0, '[[],{},{}]'])
+      const tab = await loggedIn(keeper)
+      const registered = await tab.evaluate('navigator.serviceWorker.getRegistrations().then(({ length }) => length)')
+      expect(registered).toBe(keeper === 'a service worker' ? 1 : 0)
+      expect(await attacked(tab)).toEqual([0, true])
+      expect(stage().people.refreshTokens.size).toBe(2)
+      expect(await tab.evaluate(STORED)).toEqual([0, '[[],{},{}]'])
     })
 
     it('when the attacker asks the worker itself, then it gets access tokens only', async () => {
-      const page = await loggedIn('page')
-      const answers = await page.evaluate<unknown[]>(`(async () => {
+      const tab = await loggedIn(keeper)
+      // A page has no second way to its dedicated worker, so the attacker is given the page's own.
+      const answers = await tab.evaluate<unknown[]>(`(async () => {
         const worker = globalThis.SharedWorker
           ? new SharedWorker('/worker.js', { type: 'module' }).port
           : (await navigator.serviceWorker.ready).active
@@ -135,33 +136,31 @@ describeBrowser('given a login in a page, and a script of an attacker that comes
       expect(refreshTokensIn(JSON.stringify(answers))).toBe(0)
     })
 
-    it('when a tab is reloaded while another one is open, then the login lives on', async () => {
-      const page = await loggedIn('page')
-      const other = await context.newPage()
-      await other.goto(`${people.origin}/page`)
-      await page.reload()
-      const name = await page.evaluate(
-        `import('/page.js').then(({ api }) => api.get('/me')).then(({ data }) => data.name)`,
-      )
-      expect([name, people.refreshes]).toEqual(['ada', 0])
+    const after = keeper === 'a dedicated worker' ? 'ends with its page' : 'lives on'
+    it(`when a tab is reloaded while another one is open, then the login ${after}`, async () => {
+      const tab = await loggedIn(keeper)
+      await loaded(keeper)
+      await tab.reload()
+      await load(tab, keeper)
+      expect(await tab.evaluate('app.tokens.status().login')).toBe(after === 'lives on' ? 'present' : 'required')
+      if (after === 'lives on') expect(await tab.evaluate(NAME)).toBe('ada')
+      expect(stage().people.refreshes).toBe(0)
     })
   })
 
   it('when the only tab is loaded again, then a service worker still has the login', async () => {
-    await context.addInitScript('delete globalThis.SharedWorker')
-    const page = await loggedIn('page')
-    await page.reload()
-    expect(await page.evaluate(`import('/page.js').then(({ tokens }) => tokens.status().login)`)).toBe('present')
+    const tab = await loggedIn('a service worker')
+    await tab.reload()
+    await load(tab, 'a service worker')
+    expect(await tab.evaluate('app.tokens.status().login')).toBe('present')
   })
 
-  it('when the browser has stopped the service worker, then the login is lost, and the page learns of it', async () => {
-    await context.addInitScript('delete globalThis.SharedWorker')
-    const page = await loggedIn('page')
-    const session = await context.newCDPSession(page)
-    await session.send('ServiceWorker.enable')
-    await session.send('ServiceWorker.stopAllWorkers')
-    const code = await page.evaluate(`app.api.get('/me').catch(({ code }) => code)`)
-    expect(code).toBe('ERR_LOGIN_REQUIRED')
-    await page.waitForFunction(`app.tokens.status().login === 'required'`)
-  })
+  // Other engines have no command for it.
+  if (engine === 'chromium')
+    it('when the browser has stopped the service worker, then the login is lost, and the page learns of it', async () => {
+      const tab = await loggedIn('a service worker')
+      await tab.stopServiceWorkers!()
+      expect(await tab.evaluate(`app.api.get('/me').catch(({ code }) => code)`)).toBe('ERR_LOGIN_REQUIRED')
+      expect(await tab.evaluate('app.tokens.status().login')).toBe('required')
+    })
 })

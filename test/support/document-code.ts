@@ -88,6 +88,10 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
     provider: ['declare const provider: object', ''],
     register: ["declare const register: import('axios-evergreen/store').TokenRegister", ''],
     document: ["declare const document: { body: import('axios-evergreen/web/inspector').InspectorParent }", ''],
+    SharedWorker: [
+      'declare const SharedWorker: new (...given: unknown[]) => { port: { postMessage(data: unknown): void } }',
+      '',
+    ],
   }
   return Object.entries(given)
     .filter(([name]) => new RegExp(`\\b${name}\\b`).test(code))

@@ -239,27 +239,27 @@ describe('given a worker that has the manager, and its page', () => {
 })
 
 describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ open }) => {
-  /** An API that answers the first request only when the test opens the gate, and refuses the tokens of Alice. */
+  /** An API that refuses the tokens of Alice. While it is held, it does not answer. */
   async function startBank() {
-    const first = gate()
-    const server = await startApi(async ({ headers }, index) => {
-      if (index === 0) await first.opened
+    const bank = { held: Promise.resolve() }
+    const server = await startApi(async ({ headers }) => {
+      await bank.held
       return headers.authorization === 'Bearer BOB' ? { body: 'executed as bob' } : refusal
     })
-    return { server, answer: () => first.open() }
+    return { server, bank }
   }
-  async function startAlice(options = {}) {
-    const worker = startWorker(options)
+  async function startAlice() {
+    const worker = startWorker()
     const port = worker.connect()
     const tokens = await worker.openPage(port)
     await tokens.adopt(grant('alice'))
-    const { server, answer } = await startBank()
+    const { server, bank } = await startBank()
     const send = open(tokens, { origins: [server.baseUrl] })
-    return { ...worker, port, tokens, server, answer, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
+    return { ...worker, port, tokens, server, bank, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
   }
   const changes: [string, (manager: TokenManager) => Promise<unknown>][] = [
     ['Alice logs out and Bob logs in', (manager) => manager.logout().then(() => manager.adopt(grant('bob')))],
-    ['Bob logs in', (manager) => manager.adopt(grant('bob', { subject: undefined }))],
+    ['Bob logs in', (manager) => manager.adopt(grant('bob'))],
     ['Alice logs out', (manager) => manager.logout()],
   ]
 
@@ -294,36 +294,38 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
   })
 
   it.each(changes)('when a request is in flight and %s, then its 401 surfaces (F209)', async (_, change) => {
-    const { manager, server, answer, transfer, source } = await startAlice()
+    const { manager, server, bank, transfer, source } = await startAlice()
+    const held = gate()
+    bank.held = held.opened
     const sent = transfer()
     await until(() => server.received.length === 1)
     await change(manager)
-    answer()
+    held.open()
     expect(await sent).toMatchObject({ status: 401 })
     expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE'], 0])
   })
 
   it('when the API refuses the token, then the request is replayed once with the next one of the same login', async () => {
-    const { server, answer, transfer, source } = await startAlice()
-    answer()
+    const { server, transfer, source } = await startAlice()
     expect(await transfer()).toMatchObject({ status: 401 })
     expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE', 'Bearer ALICE-1'], 1])
   })
 
   it('when the same person logs in again meanwhile, then the request is replayed', async () => {
-    const { tokens, server, answer, transfer } = await startAlice()
+    const { tokens, server, bank, transfer } = await startAlice()
+    const held = gate()
+    bank.held = held.opened
     const sent = transfer()
     await until(() => server.received.length === 1)
     await tokens.adopt(grant('alice', { accessToken: 'BOB' }))
-    answer()
+    held.open()
     expect(await sent).toMatchObject({ status: 200 })
   })
 
   it('when Bob logs in at the very click, then a request of before is not sent as Bob, and one of after is', async () => {
-    const { tokens, server, answer, transfer } = await startAlice()
-    answer()
+    const { tokens, server, transfer } = await startAlice()
     const before = failureOf(transfer())
-    const adopted = tokens.adopt(grant('bob', { subject: undefined }))
+    const adopted = tokens.adopt(grant('bob'))
     const after = transfer()
     expect(await after).toMatchObject({ status: 200, text: 'executed as bob' })
     await adopted
@@ -333,7 +335,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
 
   it('when Bob logs in and out in one turn, then a request of between is not sent', async () => {
     const { manager, tokens, server, transfer } = await startAlice()
-    const adopted = tokens.adopt(grant('bob', { subject: undefined }))
+    const adopted = tokens.adopt(grant('bob'))
     const failed = failureOf(transfer())
     await Promise.all([adopted, tokens.logout()])
     expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
@@ -343,13 +345,9 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
   it('when another page logs Carol in while Bob logs in here, then what is asked as Bob is not sent as Carol', async () => {
     const { manager, tokens, server, transfer } = await startAlice()
     const adopt = manager.adopt.bind(manager)
-    const carol = gate()
     // Carol's login comes directly after that of Bob, before this page has heard of it.
     manager.adopt = async (given) => {
-      const done = adopt(given)
-      if (given.subject !== 'bob') return done
-      void adopt(grant('carol')).then(() => carol.open())
-      return carol.opened
+      await Promise.all([adopt(given), Promise.resolve().then(() => adopt(grant('carol')))])
     }
     const adopted = tokens.adopt(grant('bob'))
     const failed = failureOf(transfer())
@@ -366,8 +364,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
       obtain: () => held.opened.then(() => ({ accessToken: 'BOB', accessLifetimeMs: 60_000 })),
     }
     const { manager, openPage } = startWorker({ source })
-    const { server, answer } = await startBank()
-    answer()
+    const { server } = await startBank()
     const sent = open(await openPage(), { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
     await arrived()
     const reset = manager.reset()
@@ -383,8 +380,10 @@ describe('given two pages of one worker', () => {
       const { manager, openPage, source } = startWorker()
       const alice = await openPage()
       await alice.adopt(grant('alice'))
-      await manager.adopt(grant('bob'))
+      // In one turn: no message of the worker can come between.
+      const adopted = manager.adopt(grant('bob'))
       expect(await alice[act]()).toEqual(act === 'logout' ? { revoked: false, reason: 'nothing' } : undefined)
+      await adopted
       expect([manager.status().login, source.revoked]).toEqual(['present', []])
     }
   })
@@ -396,6 +395,18 @@ describe('given two pages of one worker', () => {
     await one.adopt(grant('alice'))
     await until(() => told.loginChanged.length === 1)
     expect([other.status().login, await other.getAccessToken()]).toEqual(['present', 'ALICE'])
+  })
+
+  it('when another person logs in in one, then both hear that it is another one, and that it was here: in the worker', async () => {
+    const { openPage } = startWorker()
+    const pages = [await openPage(), await openPage()] as const
+    const told = pages.map((tokens) => listen(tokens))
+    await pages[0].adopt(grant('alice'))
+    await pages[0].adopt(grant('bob'))
+    for (const { loginChanged } of told) {
+      await until(() => loginChanged.length === 2)
+      expect(loginChanged[1]).toEqual({ login: 'present', by: 'here', account: 'other' })
+    }
   })
 })
 
@@ -492,6 +503,8 @@ describe('given a service worker', () => {
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
     await until(() => told.loginChanged.length === 2)
     expect(told.loginChanged[1]).toEqual({ login: 'required', by: 'elsewhere', account: 'unknown', reason: 'none-yet' })
+    // The page connects again. If the worker stopped before that, the next one would be asked.
+    await until(() => kept.length === 4)
     const again = start()
     await again.adopt(grant('bob'))
     // A click of Alice that the stopped worker never heard.

@@ -7,6 +7,8 @@ export interface EngineTab {
   /** As the browser does it to a hidden tab. Chromium only. */
   freeze?(): Promise<unknown>
   thaw?(): Promise<unknown>
+  /** As the browser does it when nobody asks them for long. Chromium only. */
+  stopServiceWorkers?(): Promise<unknown>
 }
 /** Engines lack the commands that their protocols lack. */
 export interface Engine {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 import { FLAGS } from './browser.ts'
+import { type Engine, engines, type EngineTab } from './engines.mjs'
 import { type People, startPeople } from './people.ts'
 
 export type Keeper = 'the page' | 'a worker'
@@ -29,6 +30,48 @@ export function pagesOfSuite(): {
     await rm(folder, { recursive: true })
   })
   return { browser: () => browser, start: (keeper = 'the page') => startPeople(join(folder, keeper)) }
+}
+
+/** What each test of pages in an engine has for itself: a site of its own, and tabs. */
+export interface PageStage {
+  readonly people: People
+  readonly open: (path: string) => Promise<EngineTab>
+}
+
+/** Runs a suite with the example pages in each engine that the machine has: `given firefox, ${given}`. */
+export function describePages(given: string, suite: (stage: () => PageStage, name: string) => void): void {
+  const found = Object.entries(engines())
+  // Without any of them the suite is skipped, and the setup prints a line.
+  const describeEach = found.length > 0 ? describe.each(found) : describe.skip.each([['no engine', undefined] as const])
+  describe('', () => {
+    let folder: string
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'pages-'))
+      await build(folder, [])
+    })
+    afterAll(() => rm(folder, { recursive: true }))
+
+    describeEach(`given %s, ${given}`, (name, launch) => {
+      let engine: Engine
+      let people: People
+      let opened: EngineTab[] = []
+      beforeAll(async () => void (engine = await launch!()))
+      afterAll(() => engine.close())
+      // Each site is an origin of its own: it has no worker yet, and nothing is stored there.
+      beforeEach(async () => void (people = await startPeople(folder)))
+      afterEach(async () => {
+        for (const tab of opened) await tab.close()
+        opened = []
+        await people.close()
+      })
+      const open = async (path: string) => {
+        const tab = await engine.open(`${people.origin}${path}`)
+        opened.push(tab)
+        return tab
+      }
+      suite(() => ({ people, open }), name)
+    })
+  })
 }
 
 const PAGES = join(process.cwd(), 'examples', 'pages')

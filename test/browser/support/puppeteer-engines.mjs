@@ -29,6 +29,10 @@ export async function startChromium(executablePath) {
         crash: async () => void own.send('Page.crash').catch(() => undefined),
         freeze: () => own.send('Page.setWebLifecycleState', { state: 'frozen' }),
         thaw: () => own.send('Page.setWebLifecycleState', { state: 'active' }),
+        async stopServiceWorkers() {
+          await own.send('ServiceWorker.enable')
+          await own.send('ServiceWorker.stopAllWorkers')
+        },
       }
     },
     offline: async (isOffline) => void (await Promise.all([...tabs].map((page) => page.setOfflineMode(isOffline)))),
