@@ -157,9 +157,10 @@ export class Traffic {
   readonly #adapter: AxiosAdapter = async (config) => {
     const header = config.headers.get('Authorization') ?? undefined
     const request = this.#requestOf(config.url!)
-    const { params, data } = config as { params?: URLSearchParams; data?: FormData }
-    // axios itself reads these objects only when an interceptor that takes its time has ended.
-    if (request?.shares && request.at === 0) this.#says(request, [params?.get('n'), data?.get('n')])
+    const { data } = config as { data?: FormData }
+    // axios itself reads these objects only when an interceptor that takes its time has ended. Its adapters ask for the query in this way.
+    const { searchParams } = new URL(this.#instances[0]!.getUri(config))
+    if (request?.shares && request.at === 0) this.#says(request, [searchParams.get('n'), data?.get('n')])
     const status = await this.#answered(request, header as string | undefined)
     const response = { status, statusText: '', headers: {}, data: '', config }
     if (status === 200) return response
