@@ -40,6 +40,8 @@ export function sharedOrPrivate(
   let isForeign = false
   let isReadable = settings.keyRing.ids.includes('')
   let unshared: Unshared | undefined
+  /** A logout that the store may not have, and when it was, on the token clock. */
+  let untoldLogout: { readonly login: number; readonly at: number } | undefined
   /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake that one. */
   let last: Promise<unknown> = Promise.resolve()
 
@@ -80,12 +82,20 @@ export function sharedOrPrivate(
     return stored
   }
 
+  async function told<Answer>(ended: typeof untoldLogout, step: () => Promise<Answer>): Promise<Answer> {
+    const answer = await step()
+    if (untoldLogout === ended) untoldLogout = undefined
+    return answer
+  }
+
   /**
    * Repeats the step whose answer is missing. If the store had executed it, or something later, nothing changes.
    *
    * @returns The highest version that this owner has seen then.
    */
   async function share(seenVersion: number): Promise<number> {
+    const ended = untoldLogout
+    if (ended) await told(ended, () => shared.clear(seenVersion, ended.login, tokenClock.now() - ended.at))
     const before = unshared
     if (!before) return seenVersion
     const { claim, loginAt } = before
@@ -157,6 +167,7 @@ export function sharedOrPrivate(
 
     async adopt(seenVersion, tokens) {
       const login = (unshared = asOfNow(tokens))
+      untoldLogout = undefined
       void own.clear(own.version)
       try {
         return await confirmed(login, () => inTurn(() => shared.adopt(seenVersion, agedSince(login))))
@@ -169,14 +180,16 @@ export function sharedOrPrivate(
       }
     },
 
-    clear(...cleared) {
+    clear(seenVersion, login) {
       unshared = undefined
+      const ended = (untoldLogout = login === undefined ? undefined : { login, at: tokenClock.now() })
       void own.clear(own.version)
-      return inTurn(() => shared.clear(...cleared)).catch(rejected)
+      return told(ended, () => inTurn(() => shared.clear(seenVersion, login))).catch(rejected)
     },
 
     close: () => untold.close(),
-    look: (...asked) => shared.look(...asked),
+    // A login or a logout that the store does not know yet must not look like the end, or the return, of a login.
+    look: async (seenVersion, login) => shared.look(await inTurn(() => share(seenVersion)), login),
     watch: (onChange) => settings.register.watch?.(onChange),
   }
 }

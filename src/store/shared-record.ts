@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, keptMs, look, overlap, release } from '../core/record-state.ts'
-import { adoptAgain, isOvertaken } from '../core/repeated-adoption.ts'
+import { adoptAgain, clearAgain, isOvertaken } from '../core/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
@@ -145,8 +145,11 @@ export class SharedRecord implements TokenRecord {
     return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }
   }
 
-  clear(seenVersion: number, login?: number) {
-    const step: Step<StoredTokens | undefined> = (state, reading) => clear(state, { seenVersion, login }, reading)
+  /** @param sinceMs As in `adopt`. */
+  clear(seenVersion: number, login?: number, sinceMs?: number) {
+    const asked = { seenVersion, login }
+    const step: Step<StoredTokens | undefined> = (state, reading) =>
+      sinceMs === undefined ? clear(state, asked, reading) : clearAgain(state, asked, reading, sinceMs)
     return this.#change(step, { patience: PATIENCE, replacesAny: true })
   }
 

@@ -156,3 +156,19 @@ describe('given a bad noticeWithinMs', () => {
     expect(create).toThrow(message)
   })
 })
+
+describe('given a login that was adopted while the store was away, and serves here alone', () => {
+  it('when the store is back, and empty, then a look stores the login, and does not end it', async () => {
+    const clock = manualClock()
+    const register = new CountedRegister(clock)
+    const { tokens, told } = manage(new LoginSource(), { store: sharedStore(register) }, clock)
+    register.isSilent = true
+    const adopted = tokens.adopt(alice)
+    await clock.advance(2_000)
+    await adopted
+    register.isSilent = false
+    await clock.advance(60_000)
+    expect([await tokens.getAccessToken(), told.loginChanged.length]).toEqual(['alice', 1])
+    expect(register.values.size).toBe(1)
+  })
+})

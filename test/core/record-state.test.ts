@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Change, RecordState } from '../../src/core/record-shape.ts'
 import { accept, adopt, claim, clear, keptMs, overlap, release } from '../../src/core/record-state.ts'
-import { isOvertaken } from '../../src/core/repeated-adoption.ts'
+import { isOvertaken } from '../../src/core/repeated-acts.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -158,9 +158,9 @@ export class Traffic {
     const header = config.headers.get('Authorization') ?? undefined
     const request = this.#requestOf(config.url!)
     const { data } = config as { data?: FormData }
-    // As the adapters of axios read the query. axios itself reads these objects only when an interceptor that takes its time has ended.
-    const query = new URLSearchParams(axios.getUri({ ...config, url: '' }))
-    if (request?.shares && request.at === 0) this.#says(request, [query.get('n'), data?.get('n')])
+    // axios itself reads these objects only when an interceptor that takes its time has ended. Its adapters ask for the query in this way.
+    const { searchParams } = new URL(this.#instances[0]!.getUri(config))
+    if (request?.shares && request.at === 0) this.#says(request, [searchParams.get('n'), data?.get('n')])
     const status = await this.#answered(request, header as string | undefined)
     const response = { status, statusText: '', headers: {}, data: '', config }
     if (status === 200) return response

@@ -1,5 +1,5 @@
 import type { Change, Reading, RecordState } from './record-shape.ts'
-import { adopt } from './record-state.ts'
+import { adopt, clear } from './record-state.ts'
 import { tokensIn } from './record-views.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 
@@ -34,4 +34,26 @@ export function adoptAgain(
   if (pair.accessToken === tokens.accessToken) return { answer: tokensIn(stored, pair, reading.now) }
   // If the pair is still that of the login, only this owner has renewed it.
   return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading) : { answer: undefined }
+}
+
+/** Steps that come in the same millisecond raise the fences above the clock. */
+const FENCE_LEAD_MS = 1_000
+
+/**
+ * Ends a login again, because the first time had no answer. A login that came later stays, also one of the same person, and one that the record
+ * does not know yet.
+ *
+ * @param asked The login that ends.
+ * @param sinceMs How long ago the logout was.
+ */
+export function clearAgain(
+  stored: RecordState | undefined,
+  asked: { readonly seenVersion: number; readonly login: number | undefined },
+  reading: Reading,
+  sinceMs: number,
+): Change<StoredTokens | undefined> {
+  const now = reading.now - sinceMs
+  return isOvertaken(stored, undefined, now + FENCE_LEAD_MS)
+    ? { answer: undefined }
+    : clear(stored, asked, { ...reading, now })
 }
