@@ -10,14 +10,7 @@ import type { TokenManager } from '../core/token-manager.ts'
 import { type AdoptedGrant, readAdopted } from '../core/token-source.ts'
 import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import type { Link } from './worker-link.ts'
-import {
-  isSame,
-  type Login,
-  loginEnded,
-  restored,
-  type State,
-  type TransferredError,
-} from './worker-messages.ts'
+import { isSame, type Login, loginEnded, restored, type State, type TransferredError } from './worker-messages.ts'
 
 /** A browser stops a service worker that hears nothing for half a minute. */
 const LOOK_EVERY_MS = 20_000
