@@ -388,6 +388,20 @@ describe('given two pages of one worker', () => {
     }
   })
 
+  it('when Bob has logged in elsewhere, and the page of Alice renews before it hears of that, then the service is not asked for Bob (F271)', async () => {
+    const { manager, openPage, source } = startWorker()
+    const alice = await openPage()
+    await alice.adopt(grant('alice'))
+    for (const ask of [() => alice.renew(), () => alice.replaceAccessToken('BOB')]) {
+      // In one turn, as above.
+      const adopted = manager.adopt(grant('bob'))
+      expect(await failureOf(ask())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      await adopted
+      await alice.adopt(grant('alice'))
+    }
+    expect(source.refreshes).toBe(0)
+  })
+
   it('when one logs in, then the other hears it, and asks for its token', async () => {
     const { openPage } = startWorker()
     const [one, other] = [await openPage(), await openPage()]

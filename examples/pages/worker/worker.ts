@@ -1,4 +1,4 @@
-// A shared worker, or a service worker. It keeps the manager, and with it the refresh token.
+// A shared, service or dedicated worker. It keeps the manager, and with it the refresh token.
 import { createTokenManager } from 'axios-evergreen'
 import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
 import { serveTokens } from 'axios-evergreen/web'
@@ -22,7 +22,8 @@ async function logIn({ data, ports: [page] }: MessageEvent<{ logIn?: string } | 
   }
 }
 // A service worker lives until it has answered. A shared worker has a port for each page.
-addEventListener('message', (event: MessageEvent & { waitUntil?(work: unknown): void }) =>
-  event.waitUntil?.(logIn(event)),
-)
+addEventListener('message', (event: MessageEvent & { waitUntil?(work: unknown): void }) => {
+  const work = logIn(event)
+  event.waitUntil?.(work)
+})
 addEventListener('connect', (event) => (event as MessageEvent).ports[0]!.addEventListener('message', logIn))
