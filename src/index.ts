@@ -14,6 +14,7 @@ export type { RenewalOptions, RetryOptions, TokenManagerOptions } from './core/m
 export { type EventLog, logEvents } from './core/log-events.ts'
 export { memoryStore } from './core/memory-store.ts'
 export type { TokenStatus } from './core/phase.ts'
+export type { LogoutResult } from './core/revocation.ts'
 export type { TokenManager } from './core/token-manager.ts'
 export type { WaitOptions } from './core/waiting-room.ts'
 export type { AdoptedGrant, ExchangeContext, TokenGrant, TokenSource } from './core/token-source.ts'
