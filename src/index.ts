@@ -6,6 +6,7 @@
 export { attachBearer } from './axios/attach-bearer.ts'
 export type { AttachOptions } from './axios/attach-options.ts'
 export type { Attachment } from './axios/attachments.ts'
+export { isLoginRequired } from './client/is-login-required.ts'
 export type { Clock } from './core/clock.ts'
 export { isTokenError, TokenError } from './core/errors.ts'
 export type { ExchangeOutcome, LoginReason, TokenErrorCode, TokenErrorDetails } from './core/errors.ts'
