@@ -36,6 +36,7 @@ const NEW_MEMBERS: readonly NewMember[] = [
   newMember('core/manager-options.ts', 'export interface RetryOptions {', ' new_retry?: number;', [
     'src/core/manager-options.ts',
     'src/core/renewal.ts',
+    'src/core/revocation.ts',
   ]),
   newMember('axios/attach-options.ts', 'export interface AttachOptions {', ' new_attached?: number;', [
     'src/axios/attach-bearer.ts',

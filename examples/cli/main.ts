@@ -1,7 +1,7 @@
 // A command-line tool, all of whose processes share one login: npm run example cli
 // MY_TOOL_ISSUER=https://your.server MY_TOOL_CLIENT=your-client MY_TOOL_API=https://your.api npm run example cli login
 import axios from 'axios'
-import { attachBearer, isTokenError, type TokenManager } from 'axios-evergreen'
+import { attachBearer, isLoginRequired, type TokenManager } from 'axios-evergreen'
 import { grantOf } from 'axios-evergreen/oauth2'
 import { allowInsecureRequests, discovery, None } from 'openid-client'
 import { logInByBrowser } from './by-browser.ts'
@@ -46,8 +46,9 @@ async function run(name: keyof typeof commands): Promise<void> {
     console.log(await commands[name](login, option))
   } catch (error) {
     process.exitCode = 1
-    const isMissing = isTokenError(error) && error.code === 'ERR_LOGIN_REQUIRED'
-    console.error(isMissing ? `You are not logged in. Run: ${settings.name} login` : (error as Error).message)
+    console.error(
+      isLoginRequired(error, login) ? `You are not logged in. Run: ${settings.name} login` : (error as Error).message,
+    )
   } finally {
     // A renewal behind the request ends, and is stored.
     await login.close()

@@ -5,7 +5,12 @@ import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 
 export const tokens = createTokenManager({
-  source: oauth2({ tokenEndpoint: new URL('/oauth/token', location.href), clientId: 'page', grant: 'login' }),
+  source: oauth2({
+    tokenEndpoint: new URL('/oauth/token', location.href),
+    revocationEndpoint: new URL('/oauth/revoke', location.href),
+    clientId: 'page',
+    grant: 'login',
+  }),
   store: webStore({ encryptionKeys: [await browserKey()] }),
 })
 export const api = axios.create({ baseURL: '/api' })

@@ -1,5 +1,5 @@
 import axios from 'axios'
-import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
+import { attachBearer, createTokenManager, isLoginRequired } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { inspect } from 'axios-evergreen/web/inspector'
@@ -26,7 +26,7 @@ async function ask() {
     document.getElementById('user').textContent = data.user
     show(true)
   } catch (error) {
-    if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) show(false)
+    if (isLoginRequired(error, tokens)) show(false)
     else document.getElementById('user').textContent = error.message
   }
 }

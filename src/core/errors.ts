@@ -58,6 +58,8 @@ export interface TokenErrorDetails {
    * `ERR_LOGIN_REQUIRED`, and nothing is suspicious. The manager itself sets the other reasons.
    */
   loginReason?: LoginReason | undefined
+  /** From `revoke` of a source: it knows no address at which these tokens can be revoked. `logout()` of the manager then says so. */
+  revocation?: 'no-endpoint' | undefined
 }
 
 const BRAND = Symbol.for('axios-evergreen.TokenError')
@@ -111,6 +113,8 @@ export class TokenError extends Error {
   declare readonly refreshToken?: 'refused' | 'unusable' | 'kept'
   /** Why a login is required. Only with `ERR_LOGIN_REQUIRED`; `status` and `serviceCode` then tell what the service answered. */
   declare readonly loginReason?: LoginReason
+  /** The source knows no address at which the tokens can be revoked; custom sources set it. */
+  declare readonly revocation?: 'no-endpoint'
 
   constructor(code: TokenErrorCode, message: string, details: TokenErrorDetails = {}) {
     const { cause, ...members } = detailsOf(details)
@@ -170,6 +174,7 @@ const DETAILS = /* @__PURE__ */ namesOf<TokenErrorDetails>({
   retryAt: true,
   refreshToken: true,
   loginReason: true,
+  revocation: true,
   cause: true,
 })
 

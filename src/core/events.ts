@@ -57,6 +57,7 @@ export type AnomalyKind =
   | 'new-tokens-refused' // the API refuses tokens that were just issued
   | 'lifetime-odd' // a token lives less than 5 s: a source may have given seconds for milliseconds
   | 'transport-own' // a request has a transport of its own that may follow redirects: it went out without a token
+  | 'not-revoked' // a logout could not revoke the tokens of its login: they live on at the service
   | 'storage-denied' // the browser denies storage: this tab keeps its tokens to itself
   | 'store-epoch-unknown' // the store cannot tell whether it has lost writes: nobody notices a restored record
 
@@ -123,6 +124,7 @@ const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
   'new-tokens-refused': true,
   'lifetime-odd': false,
   'transport-own': true,
+  'not-revoked': true,
   'storage-denied': false,
   'store-epoch-unknown': false,
 }

@@ -5,6 +5,18 @@ import type { StoredTokens } from './token-store.ts'
 type LoginChange = TokenEvents['loginChanged']
 type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
+/** Who has a login, as far as that is known: by the name that was given here, or by its fingerprint. */
+export interface Person {
+  readonly name: string | undefined
+  readonly subject: string | undefined
+}
+
+/** Whether two people are known, and they are not the same. */
+export function areTwo(one: Person, other: Person): boolean {
+  if (one.name !== undefined && other.name !== undefined) return one.name !== other.name
+  return accountOf(one.subject, other.subject) === 'other'
+}
+
 /** A request that began so many logins ago has ended. */
 const MOST_PAST = 8
 
@@ -55,6 +67,10 @@ export class LoginWatch {
   /** The number of the login that the manager has, if the record has told it. */
   get number(): number | undefined {
     return this.#isUntold ? undefined : this.last
+  }
+
+  get person(): Person {
+    return { name: this.#name, subject: this.#subject }
   }
 
   /** Whether the person of this name has the login of the manager, as far as that is known at once. */

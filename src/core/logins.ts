@@ -2,15 +2,34 @@ import type { IsLast } from './acts.ts'
 import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
 import { randomHex } from './hex.ts'
-import { clearRecord, endInRecord, revoked } from './logout.ts'
+import { areTwo, type Person } from './login-watch.ts'
+import { clearRecord, endInRecord } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
+import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
 import { type AdoptedGrant, offers, readAdopted, type TokenGrant } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
 const MOST_FORGOTTEN = 8
+
+/** A login that begins. */
+interface Begun {
+  readonly loginId: string
+  readonly beganAt: number
+  readonly isLast: IsLast
+}
+
+/** What an act ends here. */
+interface Ended {
+  /** The tokens that the manager held. */
+  readonly held: StoredTokens | undefined
+  /** What the exchange in flight still brings. A refresh token that it has replaced is of no use any more. */
+  readonly leftover: readonly NewTokens[]
+  /** Who had the login. */
+  readonly person: Person
+}
 
 /** What logins need of their machine. */
 export interface LoginHost {
@@ -49,13 +68,14 @@ export class Logins {
     const { acts, events, login, memory, tokenClock } = this.#settings
     const host = this.#host
     host.checkOpen()
+    const before = this.#ending()
     if (memory.current && !login.isNamed(grant.subject)) this.#end('logged-out')
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
     const loginId = randomHex()
     const beganAt = tokenClock.now()
-    const stored = acts.begin((isLast) => this.#store(grant, loginId, beganAt, isLast))
+    const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
     login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.named(undefined)
     host.use({ ...newTokens(grant, events), version: memory.seenVersion })
@@ -63,9 +83,11 @@ export class Logins {
   }
 
   /** Stores the tokens of a login. */
-  async #store(grant: Readonly<TokenGrant>, loginId: string, beganAt: number, isLast: IsLast): Promise<void> {
+  async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
     const { events, login, memory, record, source, tokenClock } = this.#settings
     const subject = await subjectOf(source, grant)
+    const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
+    if (replaced) void this.#revokeLater(replaced, before)
     if (subject !== undefined && isLast()) login.named(subject)
     const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt, subject), loginId }
     const stored = await record.adopt(memory.seenVersion, tokens)
@@ -73,23 +95,47 @@ export class Logins {
     login.know(stored, isLast())
   }
 
-  /** Ends the login here, at once. @returns the tokens that the manager held */
-  #forget(): NewTokens | undefined {
+  /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
+  async #replacedBy(person: Person, { held, person: before }: Ended): Promise<NewTokens | undefined> {
+    const { login, memory, needsLogin, record } = this.#settings
+    if (held ? !areTwo(before, person) : !needsLogin || login.last !== undefined) return undefined
+    if (person.subject === undefined) return held
+    const found = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
+    if (found?.kind !== 'newer') return held
+    return areTwo({ name: undefined, subject: found.tokens.subject }, person) ? found.tokens : undefined
+  }
+
+  /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
+  async #revokeLater(replaced: NewTokens, { leftover }: Ended): Promise<void> {
+    await this.#host.afterExchange(() => Promise.resolve())
+    await revoke(this.#settings, leftover.length > 0 ? leftover : [replaced])
+  }
+
+  /** An act begins: what the exchange in flight brings belongs to the login before it. */
+  #ending(): Ended {
     const { memory, login } = this.#settings
-    const held = memory.current?.stored
+    const { current, leftover } = memory
+    memory.leftover = []
+    return { held: current?.stored, leftover, person: login.person }
+  }
+
+  /** Ends the login here, at once. */
+  #forget(): Ended {
+    const { memory, login } = this.#settings
+    const ended = this.#ending()
+    const { held } = ended
     // The store may be unreachable. Even so, this manager must not present the refresh token of the store again, also after tokens of its own.
     if (held?.refreshToken !== undefined)
       memory.forgotten = [held.refreshToken, ...memory.forgotten].slice(0, MOST_FORGOTTEN)
-    memory.leftover = []
     this.#end('logged-out')
     login.required('logged-out', 'here')
     this.#host.forget()
-    return held
+    return ended
   }
 
   async reset(): Promise<void> {
     const { acts, source } = this.#settings
-    const held = this.#forget()
+    const { held } = this.#forget()
     const cleared = acts.begin(async (isLast) => this.#find(await clearRecord(this.#settings, held), isLast))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
     this.#host.renewIfAwaited()
@@ -101,9 +147,9 @@ export class Logins {
   }
 
   /** In the record and at the service the login ends as soon as no exchange is in flight. */
-  async logout(): Promise<{ revoked: boolean }> {
-    const { acts, memory, source } = this.#settings
-    const held = this.#forget()
+  async logout(): Promise<LogoutResult> {
+    const { acts, source } = this.#settings
+    const { held, leftover } = this.#forget()
     const ended = acts.begin(async (isLast) => {
       const end = await this.#host.afterExchange(() => endInRecord(this.#settings, held))
       this.#find(end.other, isLast)
@@ -111,12 +157,11 @@ export class Logins {
     })
     this.#host.renewIfAwaited()
     const { tokens, thrown } = await ended
-    const leftover = memory.leftover.splice(0)
-    // A refresh token that an exchange has replaced is of no use any more.
-    const isRevoked = await revoked(this.#settings, leftover.length > 0 ? leftover : [tokens])
+    const last = leftover.length > 0 ? leftover : [tokens].filter((one) => one !== undefined)
+    const result = await revokeAll(this.#settings, last)
     if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error
-    return { revoked: isRevoked }
+    return result
   }
 
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */

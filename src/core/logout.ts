@@ -1,6 +1,4 @@
-import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { type ExchangeContext, offers } from './token-source.ts'
 import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
 
 /** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
@@ -53,25 +51,4 @@ async function claimToEnd(settings: RenewalSettings): Promise<ClaimAnswer> {
     const waitMs = Math.min(claim.remainingMs, POLL_MS)
     await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs, true))
   }
-}
-
-/**
- * Lets the source tell the service that these tokens are not wanted any more (RFC 7009).
- *
- * @returns Whether the service confirmed it for all of them.
- */
-export async function revoked(settings: RenewalSettings, ended: readonly (NewTokens | undefined)[]): Promise<boolean> {
-  const { source } = settings
-  const sets = ended.filter((tokens) => tokens !== undefined)
-  if (!offers(source, 'revoke') || sets.length === 0) return false
-  const revokeSet = ({ accessToken, refreshToken, context }: NewTokens) => {
-    const ofTokens = { ...(context !== undefined && { context }) }
-    const set = { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) }
-    const call = (about: ExchangeContext) => source.revoke({ ...set, ...ofTokens }, about)
-    return withinExchange(settings, true, call, ofTokens).then(
-      () => true,
-      () => false,
-    )
-  }
-  return (await Promise.all(sets.map(revokeSet))).every(Boolean)
 }

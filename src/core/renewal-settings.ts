@@ -45,8 +45,10 @@ export interface Memory extends RenewalMemory {
    * not remember it: each exchange with private tokens overwrites that.
    */
   forgotten: readonly string[]
-  /** Tokens that an outdated renewal brought. Nobody uses them, and a logout revokes them, too. */
+  /** What renewals of this login bring after an act has outdated them: nobody uses these tokens. Each act that ends a login begins another list. */
   leftover: NewTokens[]
+  /** Tokens of logins that have ended, whose revocation failed. The next logout tries again. */
+  unrevoked: NewTokens[]
 }
 
 /** What one renewal starts from, and how its machine can be reached while it runs. */
@@ -92,6 +94,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
       spent: undefined,
       forgotten: [],
       leftover: [],
+      unrevoked: [],
     },
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
   }

@@ -53,11 +53,14 @@ export class Renewal {
   readonly #pauses: Pauses
   /** The instant at which the first caller gives up, monotonic ms. */
   #limit = Infinity
+  /** Of the login under which this renewal begins. */
+  readonly #leftover: NewTokens[]
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
     this.#start = start
     this.#pauses = new Pauses(settings.clock)
+    this.#leftover = settings.memory.leftover
     this.#turn = new Turn(settings, start, this.#pauses)
   }
 
@@ -153,9 +156,9 @@ export class Renewal {
 
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
-    const { record, suspicions, events, memory, graceMs, needsLogin } = this.#settings
+    const { record, suspicions, events, graceMs, needsLogin } = this.#settings
     if (this.#pauses.isHalted('outdated')) {
-      memory.leftover.push(granted)
+      this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
     // A login keeps a refresh token that the answer does not replace, as RFC 6749, section 6, says.

@@ -7,6 +7,7 @@ import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenStatus } from './phase.ts'
 import { member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
+import type { LogoutResult } from './revocation.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
@@ -37,7 +38,8 @@ export interface TokenManager {
   /**
    * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. A refresh token alone will do: the next caller
    * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Requests of an earlier login get no token of this one,
-   * unless both name the same `subject`. Takes effect at the call: `adopt`, `logout` and `reset` happen in the order of their calls.
+   * unless both name the same `subject`. If both name a `subject`, and another one, the source revokes the tokens of the earlier login in the
+   * background. Takes effect at the call: `adopt`, `logout` and `reset` happen in the order of their calls.
    *
    * @throws {TypeError} naming the member.
    * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
@@ -47,12 +49,13 @@ export interface TokenManager {
   /**
    * The logout. Ends the login of this manager at once for all callers here. Waits for an exchange in flight, forgets the tokens (in the store too),
    * then lets the source revoke them (RFC 7009). A service that cannot be reached makes no difference to that. If the store has another login by now,
-   * that one stays. Without `revoke` in the source: as `reset()`.
+   * that one stays. Without `revoke` in the source: as `reset()`. The revocation is tried up to three times within `exchangeTimeoutMs`. What is then
+   * `unavailable` is kept in memory (the last 8 logins), and the next `logout()` tries again. The anomaly `not-revoked` says why a revocation failed.
    *
-   * @returns Whether the service confirmed the revocation.
+   * @returns Whether the service confirmed the revocation, and if not, why.
    * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
    */
-  logout(): Promise<{ revoked: boolean }>
+  logout(): Promise<LogoutResult>
   /**
    * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
    * one, or reject with `ERR_LOGIN_REQUIRED` if the source `needsLogin`. The login of somebody else in the store stays. Call it after a change of
@@ -129,7 +132,7 @@ export class Manager implements TokenManager {
     }
   }
 
-  async logout(): Promise<{ revoked: boolean }> {
+  async logout(): Promise<LogoutResult> {
     try {
       return await this.#machine.logins.logout()
     } catch (error) {

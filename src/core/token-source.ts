@@ -42,7 +42,10 @@ export interface TokenSource {
    * hold tokens that they cannot use. Resolves with the same text in each process that can use the tokens.
    */
   readonly boundTo?: Promise<string> | undefined
-  /** Tells the service that these tokens are not wanted any more (RFC 7009). `logout()` of the manager calls it. */
+  /**
+   * Tells the service that these tokens are not wanted any more (RFC 7009). `logout()` of the manager calls it, up to three times while the service
+   * fails. If it knows no address for these tokens, it rejects with a `TokenError` whose details have `revocation: 'no-endpoint'`.
+   */
   revoke?(
     tokens: { accessToken?: string; refreshToken?: string; context?: string },
     context: ExchangeContext,

@@ -158,7 +158,7 @@ function loginRequired(): TokenError {
 
 function noRevocation(): TokenError {
   const message = 'The metadata of issuer name no revocation_endpoint: give revocationEndpoint'
-  return new TokenError('ERR_TOKEN_REQUEST', message, { outcome: 'not-sent' })
+  return new TokenError('ERR_TOKEN_REQUEST', message, { outcome: 'not-sent', revocation: 'no-endpoint' })
 }
 
 function noConfirmation({ address, status }: Answered): TokenError {

@@ -487,15 +487,17 @@ describe('given a logout (F208)', () => {
 
   it('when nobody has logged in, then nothing is revoked', async () => {
     const source = new LoginSource({ revokes: true })
-    expect(await manage(source).tokens.logout()).toEqual({ revoked: false })
+    expect(await manage(source).tokens.logout()).toEqual({ revoked: false, reason: 'nothing' })
     expect(source.revoked).toEqual([])
   })
 
   it('when the service cannot revoke, then the tokens are forgotten all the same', async () => {
     const source = new LoginSource()
     source.revoke = () => Promise.reject(new Error('down'))
-    const { tokens } = await loggedIn({}, source)
-    expect(await tokens.logout()).toEqual({ revoked: false })
+    const { clock, tokens } = await loggedIn({}, source)
+    const out = tokens.logout()
+    await clock.advance(10_000)
+    expect(await out).toEqual({ revoked: false, reason: 'unavailable' })
     expect(tokens.peekAccessToken()).toBeUndefined()
   })
 
@@ -505,7 +507,7 @@ describe('given a logout (F208)', () => {
     const { clock, tokens } = await loggedIn({}, source)
     const out = tokens.logout()
     await clock.advance(10_000)
-    expect(await out).toEqual({ revoked: false })
+    expect(await out).toEqual({ revoked: false, reason: 'unavailable' })
   })
 
   it('when an exchange is in flight, then what it brings is revoked, and its callers learn that a login is required', async () => {
@@ -568,7 +570,7 @@ describe('given a logout (F208)', () => {
   it('when the source cannot revoke, then it does what reset() does', async () => {
     const { tokens } = manage()
     await tokens.getAccessToken()
-    expect(await tokens.logout()).toEqual({ revoked: false })
+    expect(await tokens.logout()).toEqual({ revoked: false, reason: 'no-endpoint' })
     expect(await tokens.getAccessToken()).toBe('access-2')
   })
 })

@@ -143,6 +143,7 @@ describe('given the table of failure paths (P15)', () => {
       'anomaly origin-not-allowed': true,
       'anomaly header-in-defaults': true,
       'anomaly lifetime-odd': true,
+      'anomaly not-revoked': true,
       'anomaly adapter-replaced': true,
       'anomaly transport-own': true,
       'anomaly new-tokens-refused': true,

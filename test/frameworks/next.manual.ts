@@ -68,6 +68,7 @@ describe('given two servers of Next.js that share a store', () => {
       REDIS_URL: redis.url,
       TOKEN_KEY: randomBytes(32).toString('base64'),
       TOKEN_ENDPOINT: `${people.origin}/oauth/token`,
+      REVOCATION_ENDPOINT: `${people.origin}/oauth/revoke`,
       LOGIN_ENDPOINT: `${people.origin}/login`,
       API_URL: `${people.origin}/api`,
     }

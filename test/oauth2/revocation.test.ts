@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
+import type { ServerResponse } from 'node:http'
+import { createTokenManager } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { failureOf, serve } from '../service/world.ts'
+import { listen } from '../support/managed.ts'
 import { client, ENDPOINT } from './world.ts'
 
 const context = () => ({ signal: new AbortController().signal, clock: manualClock() })
@@ -79,5 +82,69 @@ describe('given a source without a revocationEndpoint', () => {
     answers.push({ token_endpoint: `${server.origin}/token`, revocation_endpoint: `${server.origin}/revoke` })
     await source.revoke!(TOKENS, context())
     expect(server.seen.at(-1)).toMatchObject({ method: 'POST', url: '/revoke' })
+  })
+})
+
+describe('given a manager that logs out (F279, F280, F283)', () => {
+  const start = async (answers: ((reply: ServerResponse) => unknown)[], options: object = {}) => {
+    const server = await serve((_, reply) => (answers.shift() ?? (() => reply.end()))(reply))
+    const revocationEndpoint = `${server.origin}/revoke`
+    const source = oauth2({
+      tokenEndpoint: ENDPOINT,
+      revocationEndpoint,
+      ...client,
+      ...options,
+      grant: 'login',
+    })
+    const tokens = createTokenManager({ source, retry: { baseDelayMs: 0 } })
+    const told = listen(tokens)
+    await tokens.adopt({ refreshToken: 'refresh-of-nobody' })
+    return { server, tokens, told }
+  }
+  const answer =
+    (status: number, headers = {}) =>
+    (reply: ServerResponse) =>
+      reply.writeHead(status, headers).end()
+  const reset = (reply: ServerResponse) => reply.socket?.resetAndDestroy()
+
+  it.each<[string, ((reply: ServerResponse) => unknown)[], object, number]>([
+    ['503, then a reset, then 200', [answer(503), reset], { revoked: true }, 3],
+    ['429 with a short Retry-After, then 200', [answer(429, { 'Retry-After': '0' })], { revoked: true }, 2],
+    [
+      '429 with a long Retry-After',
+      [answer(429, { 'Retry-After': '30' })],
+      { revoked: false, reason: 'unavailable' },
+      1,
+    ],
+    ['503 for ever', [answer(503), answer(503), answer(503)], { revoked: false, reason: 'unavailable' }, 3],
+    ['401', [answer(401)], { revoked: false, reason: 'refused' }, 1],
+    ['a redirect', [answer(302, { Location: '/' })], { revoked: false, reason: 'refused' }, 1],
+  ])('when the server answers %s, then the logout says what came of it', async (_, answers, result, calls) => {
+    const { server, tokens, told } = await start(answers)
+    expect([await tokens.logout(), server.seen.length]).toEqual([result, calls])
+    expect(told.anomaly.map(({ kind }) => kind)).toEqual('reason' in result ? ['not-revoked'] : [])
+    expect(JSON.stringify(told)).not.toContain('of-nobody')
+  })
+
+  it('when nothing listens at the address, then the reason is that, and the next logout tries again', async () => {
+    const server = await serve((_, reply) => reply.end())
+    const { tokens } = await start([], { revocationEndpoint: 'http://127.0.0.1:1/revoke' })
+    expect(await tokens.logout()).toEqual({ revoked: false, reason: 'unavailable' })
+    expect(await tokens.logout()).toEqual({ revoked: false, reason: 'unavailable' })
+    expect(server.seen).toEqual([])
+  })
+
+  it('when the metadata of the issuer name no address, or none is given, then the reason says so', async () => {
+    const server = await serve((_, reply) =>
+      reply.end(JSON.stringify({ issuer: server.origin, token_endpoint: `${server.origin}/token` })),
+    )
+    for (const options of [
+      { tokenEndpoint: undefined, revocationEndpoint: undefined, issuer: server.origin },
+      { revocationEndpoint: undefined },
+    ]) {
+      const { tokens, told } = await start([], options)
+      expect(await tokens.logout()).toEqual({ revoked: false, reason: 'no-endpoint' })
+      expect(told.anomaly[0]?.message).toContain('revocationEndpoint')
+    }
   })
 })

@@ -1,4 +1,4 @@
-import { isTokenError } from 'axios-evergreen'
+import { isLoginRequired } from 'axios-evergreen'
 import { ownAccount } from '../lib/account'
 
 /** A server component may send requests, and so renew: the tokens are in the store. It cannot set a cookie. */
@@ -6,7 +6,7 @@ export default async function Page() {
   const account = await ownAccount()
   const asked = account?.api.get<{ name: string }>('/me')
   const answer = await asked?.catch((error: unknown) => {
-    if (!isTokenError(error, 'ERR_LOGIN_REQUIRED')) throw error
+    if (!isLoginRequired(error, account?.tokens)) throw error
   })
   if (!answer)
     return (

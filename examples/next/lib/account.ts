@@ -20,7 +20,8 @@ function openStore(): TokenStore {
 
 /** The account of one session, for this request only. */
 export function accountOf(session: string) {
-  const source = oauth2({ tokenEndpoint: process.env.TOKEN_ENDPOINT!, clientId: 'page', grant: 'login' })
+  const { TOKEN_ENDPOINT = '', REVOCATION_ENDPOINT: revocationEndpoint } = process.env
+  const source = oauth2({ tokenEndpoint: TOKEN_ENDPOINT, revocationEndpoint, clientId: 'page', grant: 'login' })
   const tokens = createTokenManager({ source, store: (store ??= openStore()), storeKey: session })
   // After the answer: waits for an exchange in flight, and ends the timers.
   after(() => tokens.close())

@@ -5,7 +5,12 @@ import { serveTokens } from 'axios-evergreen/web'
 
 // In memory: a script of the page can read every database of the origin, and use every key that it finds there.
 const tokens = createTokenManager({
-  source: oauth2({ tokenEndpoint: new URL('/oauth/token', location.href), clientId: 'page', grant: 'login' }),
+  source: oauth2({
+    tokenEndpoint: new URL('/oauth/token', location.href),
+    revocationEndpoint: new URL('/oauth/revoke', location.href),
+    clientId: 'page',
+    grant: 'login',
+  }),
 })
 serveTokens(tokens)
 

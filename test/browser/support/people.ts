@@ -52,6 +52,11 @@ export async function startPeople(pages: string): Promise<People> {
     send(response, answer.status, document)
   }
 
+  async function revoke(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    const { status } = await fetch(service.revocationEndpoint, { method: 'POST', body: form })
+    send(response, status, {})
+  }
+
   async function tellName({ headers: { authorization = '' } }: IncomingMessage, response: ServerResponse) {
     const { ok, status } = await fetch(`${service.baseUrl}/me`, { headers: { authorization } })
     const name = owners.get(authorization.replace('Bearer ', '')) ?? 'nobody'
@@ -65,6 +70,7 @@ export async function startPeople(pages: string): Promise<People> {
       const form = new URLSearchParams(await textOf(request))
       if (pathname === '/login') return logIn(form, response)
       if (pathname === '/oauth/token') return refresh(form, response)
+      if (pathname === '/oauth/revoke') return revoke(form, response)
       if (pathname === '/api/me') return tellName(request, response)
       const script = join(pages, pathname)
       const [type, body] =

@@ -108,6 +108,16 @@ const WAITING: FailurePath[] = [
     },
   },
   {
+    when: 'a logout revokes nothing',
+    ends: ['no-endpoint'],
+    tells: ['anomaly not-revoked'],
+    async act({ tokens }) {
+      await tokens.getAccessToken()
+      const result = await tokens.logout()
+      return { code: result.revoked ? '' : result.reason }
+    },
+  },
+  {
     when: 'the manager has been closed',
     ends: 'ERR_CLOSED',
     async act(stage) {

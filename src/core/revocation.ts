@@ -1,0 +1,89 @@
+import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
+import { withinExchange } from './exchange.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
+import { askedMsOf, pauseMs } from './rests.ts'
+import { type ExchangeContext, offers } from './token-source.ts'
+import type { NewTokens } from './token-store.ts'
+
+/**
+ * Whether the service confirmed the revocation of all tokens, and if not, why. `nothing`: there were no tokens. `no-endpoint`: the source knows no
+ * address to revoke at. `refused`: the service refused. `unavailable`: the service could not be reached, or failed; the next `logout()` tries again.
+ */
+export type LogoutResult =
+  { revoked: true } | { revoked: false; reason: 'nothing' | 'no-endpoint' | 'refused' | 'unavailable' }
+
+/** Why tokens are good still, and what the source says about it. */
+interface Failure {
+  readonly reason: (typeof REASONS)[number]
+  readonly why: string
+}
+
+/** Calls of one revocation, the first included. */
+const MOST_TRIES = 3
+/** Nobody logs out more often than this while the service is away. */
+const MOST_UNREVOKED = 8
+/** The first one that applies counts: of `unavailable` the next logout can still make a success. */
+const REASONS = ['unavailable', 'refused', 'no-endpoint'] as const
+
+/** Revokes these tokens, and those that an earlier logout could not revoke. Never rejects. */
+export function revokeAll(settings: RenewalSettings, ended: readonly NewTokens[]): Promise<LogoutResult> {
+  return revoke(settings, [...settings.memory.unrevoked.splice(0), ...ended])
+}
+
+/** Lets the source tell the service that these tokens are not wanted any more (RFC 7009). Never rejects. */
+export async function revoke(settings: RenewalSettings, sets: readonly NewTokens[]): Promise<LogoutResult> {
+  const { events, memory } = settings
+  if (sets.length === 0) return { revoked: false, reason: 'nothing' }
+  const failures = await Promise.all(sets.map((tokens) => failureOf(settings, tokens)))
+  const left = sets.filter((_, n) => failures[n]?.reason === 'unavailable')
+  memory.unrevoked = [...memory.unrevoked, ...left].slice(-MOST_UNREVOKED)
+  const reason = REASONS.find((one) => failures.some((failure) => failure?.reason === one))
+  const told = failures.find((failure) => failure?.reason === reason)
+  if (reason === undefined || !told) return { revoked: true }
+  events.anomaly('not-revoked', `The tokens of a login that has ended live on at the service (${reason}): ${told.why}`)
+  return { revoked: false, reason }
+}
+
+/** Makes the calls for one set of tokens. @returns undefined if the service confirmed the revocation */
+function failureOf(settings: RenewalSettings, tokens: NewTokens): Promise<Failure | undefined> {
+  const { source, readThrown } = settings
+  if (!offers(source, 'revoke')) return Promise.resolve({ reason: 'no-endpoint', why: NO_REVOKE })
+  const { accessToken, refreshToken, context } = tokens
+  const ofTokens = { ...(context !== undefined && { context }) }
+  const set = { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) }
+  const call = (about: ExchangeContext) => tried(settings, () => source.revoke({ ...set, ...ofTokens }, about))
+  return withinExchange(settings, true, call, ofTokens).then(
+    () => undefined,
+    (thrown: unknown) => failureIn(readThrown(thrown, 'obtain')),
+  )
+}
+
+/** Calls again after a failure that may pass, as long as the time of one exchange allows. A pause keeps the process alive. */
+async function tried(settings: RenewalSettings, call: () => Promise<void>): Promise<void> {
+  const { clock, exchangeTimeoutMs, random, readThrown, retry } = settings
+  const endAt = clock.monotonicNow() + exchangeTimeoutMs
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await call()
+      return
+    } catch (thrown) {
+      const error = readThrown(thrown, 'obtain')
+      const askedMs = Math.min(askedMsOf(error), retry.maxRetryAfterMs)
+      const ms = pauseMs(attempt, error, askedMs, retry, random())
+      const mayPass = reasonIn(error) === 'unavailable' && error.retryable
+      if (!mayPass || attempt >= MOST_TRIES || clock.monotonicNow() + ms >= endAt) throw error
+      await new Promise<void>((resolve) => clock.setTimer(resolve, ms, true))
+    }
+  }
+}
+
+function failureIn(error: TokenError): Failure {
+  return { reason: reasonIn(error), why: error.message }
+}
+
+function reasonIn(error: TokenError): Failure['reason'] {
+  if (detailsOf(error).revocation === 'no-endpoint') return 'no-endpoint'
+  return outcomeOf(error) === 'rejected' ? 'refused' : 'unavailable'
+}
+
+const NO_REVOKE = 'the source has no revoke; oauth2 has one if it is given revocationEndpoint, or issuer'
