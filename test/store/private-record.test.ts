@@ -130,6 +130,17 @@ describe('given a private renewal while the store is away', () => {
     })
   })
 
+  it('when somebody logs in before it ends, then others get the tokens of that login later, not those of the renewal', async () => {
+    const { register, here, there, claim } = start()
+    register.isAway = true
+    const alone = await claim()
+    await here.adopt(0, LOGIN)
+    await here.accept(alone, LATER)
+    register.isAway = false
+    await claim()
+    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
+  })
+
   it('when others have renewed twice before it ends, then it is noted again that it was made', async () => {
     const { clock, register, here, there, claim } = start()
     register.isAway = true
