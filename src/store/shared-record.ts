@@ -98,7 +98,7 @@ export class SharedRecord implements TokenRecord {
   }
 
   async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
-    const sentAt = this.#tokenClock.now()
+    const sinceMs = this.stopwatch()
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#isOfLogin = terms?.needsLogin === true
@@ -109,32 +109,32 @@ export class SharedRecord implements TokenRecord {
     }
     const answer = await this.#change(step, { patience, onLate: giveBack, replacesAny: terms?.endsLogin === true })
     if (!('tokens' in answer)) return answer
-    return { ...answer, tokens: aged(answer.tokens, this.#tokenClock.now() - sentAt) }
+    return { ...answer, tokens: aged(answer.tokens, sinceMs()) }
   }
 
   async accept(granted: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
-    const givenAt = this.#tokenClock.now()
-    const agedSince = <Tokens extends NewTokens>(given: Tokens) => aged(given, this.#tokenClock.now() - givenAt)
-    const step: Step<StoredTokens | undefined> = (state, reading) => accept(state, granted, agedSince(tokens), reading)
+    const sinceMs = this.stopwatch()
+    const step: Step<StoredTokens | undefined> = (state, reading) =>
+      accept(state, granted, aged(tokens, sinceMs()), reading)
     const stored = await this.#change(step, { from: this.#known })
     // After a `clear` the record may have no tokens. Then only this owner has these.
-    return agedSince(stored ?? { ...tokens, version: granted.version })
+    return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
 
   async release(...[granted, fate, next]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
-    const sentAt = this.#tokenClock.now()
+    const sinceMs = this.stopwatch()
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
     const { newer, ...answer } = await this.#change(step, { from: this.#known })
-    return newer ? { ...answer, newer: aged(newer, this.#tokenClock.now() - sentAt) } : answer
+    return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
   }
 
   /** @param sinceMs How long ago the login was, if this repeats a step whose answer is missing. A logout or a login that came later stays. */
   async adopt(seenVersion: number, tokens: NewTokens, sinceMs?: number): Promise<StoredTokens> {
-    const sentAt = this.#tokenClock.now()
+    const sentMs = this.stopwatch()
     const { loginId } = tokens
     const earlier = this.#adopted?.loginId === loginId ? this.#adopted?.clearedFence : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
-      const brought = aged(tokens, this.#tokenClock.now() - sentAt)
+      const brought = aged(tokens, sentMs())
       const change =
         sinceMs === undefined
           ? adopt(state, seenVersion, brought, reading)
@@ -160,6 +160,12 @@ export class SharedRecord implements TokenRecord {
   /** Notes in the record that this owner makes an exchange without it. */
   overlap() {
     return this.#change(overlap, { isOfClaim: false })
+  }
+
+  /** @returns Tells how many ms have passed since this call, by which tokens are older then. */
+  stopwatch(): () => number {
+    const startedAt = this.#tokenClock.now()
+    return () => this.#tokenClock.now() - startedAt
   }
 
   /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */

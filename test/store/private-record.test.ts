@@ -43,7 +43,7 @@ describe('given a login while the store is away', () => {
     await here.adopt(0, LOGIN)
     await clock.advance(awayMs)
     register.isAway = false
-    await claim()
+    return claim()
   }
 
   it('when the store is back, then others get its tokens older by the time that has passed', async () => {
@@ -52,6 +52,10 @@ describe('given a login while the store is away', () => {
     expect(await world.there.look?.(0)).toMatchObject({
       tokens: { accessToken: 'access-1', accessRemainingMs: 580_000 },
     })
+  })
+
+  it('when the store is back, then the claim that shares it is granted: this owner has these tokens already', async () => {
+    expect(await logIn(start(), 20_000)).toMatchObject({ kind: 'granted', tokens: { accessToken: 'access-1' } })
   })
 
   it('when another owner had logged out before that, then the login is stored all the same', async () => {
@@ -128,6 +132,17 @@ describe('given a private renewal while the store is away', () => {
     expect(await there.look?.(0)).toMatchObject({
       tokens: { accessToken: 'access-2', refreshToken: 'refresh-2', accessRemainingMs: 595_000 },
     })
+  })
+
+  it('when somebody logs in before it ends, then others get the tokens of that login later, not those of the renewal', async () => {
+    const { register, here, there, claim } = start()
+    register.isAway = true
+    const alone = await claim()
+    await here.adopt(0, LOGIN)
+    await here.accept(alone, LATER)
+    register.isAway = false
+    await claim()
+    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
   })
 
   it('when others have renewed twice before it ends, then it is noted again that it was made', async () => {

@@ -1,0 +1,111 @@
+import type { Clock } from '../core/clock.ts'
+import type {
+  ClaimAnswer,
+  GrantedClaim,
+  NewTokens,
+  StoredTokens,
+  StoreReports,
+  TokenRecord,
+} from '../core/token-store.ts'
+import { PrivateRecord } from './private-record.ts'
+import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { Untold } from './untold.ts'
+
+/** A step whose answer is missing. */
+interface Owed {
+  readonly what: 'renewal' | 'login' | 'logout'
+  readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
+}
+
+/**
+ * The shared record, which is told before the next claim or look what it may not have: perhaps no exchange can bring its tokens again. If the store had
+ * executed the step whose answer is missing, or something later, nothing changes.
+ */
+export class RepeatingRecord extends SharedRecord {
+  readonly untold: Untold
+  /** Has the tokens of a login as long as the store may not have them. */
+  readonly alone: PrivateRecord
+  #owed: Owed | undefined
+  /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake that one. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
+    super(settings, key, clock, reports)
+    this.untold = new Untold(() => this.overlap(), clock)
+    this.alone = new PrivateRecord(clock, this.untold)
+  }
+
+  override async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
+    const version = await this.#repeated(seenVersion)
+    const { owed } = this.untold
+    const answer = await super.claim(owner, version, ttlMs, { ...terms, overlaps: owed > 0 })
+    if (answer.kind === 'granted') this.untold.know(owed)
+    return answer
+  }
+
+  override accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+    const sinceMs = this.stopwatch()
+    const step = () => super.accept(claim, aged(tokens, sinceMs()))
+    const owed: Owed = { what: 'renewal', repeat: step }
+    // If the login of these tokens has ended, nobody wants them.
+    if (this.#owed?.what !== 'logout') this.#owed = owed
+    return this.#answered(owed, step())
+  }
+
+  override adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+    const sinceMs = this.stopwatch()
+    const repeat = async (version: number) => {
+      // This owner may have renewed them alone.
+      const kept = await this.alone.look(0)
+      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, sinceMs()) : undefined
+    }
+    void this.alone.adopt(this.alone.version, tokens)
+    return this.#act({ what: 'login', repeat }, () => super.adopt(seenVersion, aged(tokens, sinceMs())))
+  }
+
+  /** A `clear` of whatever login is not repeated: it could end a later one. */
+  override clear(seenVersion: number, login?: number): Promise<StoredTokens | undefined> {
+    const sinceMs = this.stopwatch()
+    const repeat = (version: number) => super.clear(version, login, sinceMs())
+    void this.alone.clear(this.alone.version)
+    const owed: Owed | undefined = login === undefined ? undefined : { what: 'logout', repeat }
+    return this.#act(owed, () => super.clear(seenVersion, login))
+  }
+
+  /** A login or a logout that the store does not know yet must not look like the end, or the return, of a login. */
+  override async look(seenVersion: number, login?: number) {
+    return super.look(await this.#repeated(seenVersion), login)
+  }
+
+  /** From now on only this act is owed. */
+  #act<Answer>(owed: Owed | undefined, step: () => Promise<Answer>): Promise<Answer> {
+    this.#owed = owed
+    return this.#answered(owed, this.#inTurn(step))
+  }
+
+  /** Repeats what is owed, after all acts. @returns the highest version that this owner has seen then */
+  #repeated(seenVersion: number): Promise<number> {
+    return this.#inTurn(async () => {
+      const owed = this.#owed
+      const stored = owed && (await this.#answered(owed, owed.repeat(seenVersion)))
+      return owed?.what === 'login' && stored ? stored.version : seenVersion
+    })
+  }
+
+  /** Until the store has answered, the step is owed. */
+  async #answered<Answer>(owed: Owed | undefined, answer: Promise<Answer>): Promise<Answer> {
+    const answered = await answer
+    if (this.#owed !== owed) return answered
+    this.#owed = undefined
+    // From now on other owners may present the refresh token of this login.
+    if (owed?.what === 'login') void this.alone.clear(this.alone.version)
+    return answered
+  }
+
+  /** Runs a step after the last one of its kind has ended. Claims wait for this step from now on. */
+  #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
+    const ended = this.#last.then(step)
+    this.#last = ended.catch(() => undefined)
+    return ended
+  }
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../core/clock.ts'
+import { TokenError } from '../core/errors.ts'
+import type { NewTokens, StoredTokens, StoreReports, TokenRecord } from '../core/token-store.ts'
+import { ForeignRecord } from './record-text.ts'
+import { RepeatingRecord } from './repeating-record.ts'
+import { aged, type SharedSettings } from './shared-record.ts'
+
+export interface StoreSettings extends SharedSettings {
+  readonly onUnavailable: 'private' | 'fail'
+  readonly reasonOf: (thrown: unknown) => string
+}
+
+/** The shared record, and while it cannot be used a private one. */
+export function sharedOrPrivate(
+  settings: StoreSettings,
+  key: string,
+  clock: Clock,
+  reports: StoreReports,
+): TokenRecord {
+  const shared = new RepeatingRecord(settings, key, clock, reports)
+  const { alone, untold } = shared
+  const fails = settings.onUnavailable === 'fail'
+  let isReadable = settings.keyRing.ids.includes('')
+  const unavailable = (thrown: unknown) => unavailableIn(settings, reports, thrown)
+  const rejected = (thrown: unknown): never => {
+    throw unavailable(thrown)
+  }
+
+  /** The tokens serve here even if the store has not stored them: an outage fails no request while there is a token. */
+  function served(stored: Promise<StoredTokens>, tokens: NewTokens, version: number): Promise<StoredTokens> {
+    const sinceMs = shared.stopwatch()
+    return stored.catch(() => ({ ...aged(tokens, sinceMs()), version }))
+  }
+
+  return {
+    async claim(...asked) {
+      // Reported once, and not in open(): before the first claim nobody can listen.
+      if (isReadable)
+        reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
+      isReadable = false
+      try {
+        return await shared.claim(...asked)
+      } catch (thrown) {
+        const error = unavailable(thrown)
+        alone.isTold = !(thrown instanceof ForeignRecord)
+        // A rolling deploy leaves foreign records. It stops nobody who can obtain. A person's login is in the record alone.
+        const canObtain = !alone.isTold && asked[3]?.needsLogin !== true
+        if (fails && !canObtain) throw error
+        return alone.claim(...asked)
+      }
+    },
+    accept(claim, tokens) {
+      if (claim.isPrivate) return alone.accept(claim, tokens)
+      return served(shared.accept(claim, tokens).catch(rejected), tokens, claim.version)
+    },
+    release: (claim, ...told) =>
+      claim.isPrivate ? alone.release(claim, ...told) : shared.release(claim, ...told).catch(rejected),
+    adopt(seenVersion, tokens) {
+      const stored = shared.adopt(seenVersion, tokens).catch(rejected)
+      return fails ? stored : served(stored, tokens, seenVersion)
+    },
+    clear: (...cleared) => shared.clear(...cleared).catch(rejected),
+    close: () => untold.close(),
+    look: (...asked) => shared.look(...asked),
+    watch: (onChange) => settings.register.watch?.(onChange),
+  }
+}
+
+/** Reports that the shared record cannot be used. @returns the error that says so */
+function unavailableIn({ reasonOf }: StoreSettings, reports: StoreReports, thrown: unknown): TokenError {
+  const isForeign = thrown instanceof ForeignRecord
+  const message = isForeign
+    ? `The shared token record cannot be used: ${thrown.message}`
+    : `The shared token store is unavailable (${reasonOf(thrown)})`
+  if (isForeign) reports.anomaly('stored-tokens-unusable', message)
+  else reports.storeUnavailable(message)
+  return new TokenError('ERR_STORE_UNAVAILABLE', message)
+}
