@@ -24,13 +24,15 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     capacity,
     read: async (key) => readingIn(await register.read(key)),
     replace: async (...given) => isReplaced(await register.replace(...given)),
-    // Owners poll as well. So a register that cannot watch costs no renewal.
-    watch(onChange) {
-      const stop = quietly(() => register.watch?.(onChange))
-      // An async watch may reject, and nobody awaits it.
-      Promise.resolve(stop).catch(() => undefined)
-      return () => void quietly(() => stop?.())
-    },
+    ...(typeof Reflect.get(register, 'watch') === 'function' && {
+      // Owners poll as well. So a register that cannot watch costs no renewal.
+      watch(onChange: () => void) {
+        const stop = quietly(() => register.watch?.(onChange))
+        // An async watch may reject, and nobody awaits it.
+        Promise.resolve(stop).catch(() => undefined)
+        return () => void quietly(() => stop?.())
+      },
+    }),
   }
 }
 

@@ -118,6 +118,15 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect([here.tokens.peekAccessToken(), register.reads]).toEqual(['alice', 0])
   })
 
+  it('when the manager follows a store that does not tell, then it looks all the same', async () => {
+    const { clock, here, there } = await twoProcesses()
+    const key = Symbol.for('axios-evergreen.TokenManager')
+    ;(Reflect.get(here.tokens, key) as ManagerInternals).followLogin!()
+    await there.tokens.logout()
+    await clock.advance(30_000)
+    expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+  })
+
   it('when noticeWithinMs is shorter, then that counts; 0: each request looks', async () => {
     const { clock, register, here } = await twoProcesses({ noticeWithinMs: 5_000 })
     await clock.advance(4_999)
