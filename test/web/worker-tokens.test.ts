@@ -384,7 +384,9 @@ describe('given two pages of one worker', () => {
       const adopted = manager.adopt(grant('bob'))
       expect(await alice[act]()).toEqual(act === 'logout' ? { revoked: false, reason: 'nothing' } : undefined)
       await adopted
-      expect([manager.status().login, source.revoked]).toEqual(['present', []])
+      // His login replaces that of Alice, whose tokens are revoked.
+      await until(() => source.revoked.length > 0)
+      expect([manager.status().login, source.revoked]).toEqual(['present', ['refresh-of-alice']])
     }
   })
 
