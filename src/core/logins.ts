@@ -86,9 +86,9 @@ export class Logins {
   async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
     const { events, login, memory, record, source, tokenClock } = this.#settings
     const subject = await subjectOf(source, grant)
+    if (subject !== undefined && isLast()) login.named(subject)
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
     if (replaced) void this.#revokeLater(replaced, before)
-    if (subject !== undefined && isLast()) login.named(subject)
     const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt, subject), loginId }
     const stored = await record.adopt(memory.seenVersion, tokens)
     memory.seenVersion = Math.max(stored.version, memory.seenVersion)

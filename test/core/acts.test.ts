@@ -196,6 +196,16 @@ describe('given acts that follow each other in one turn (F269)', () => {
     })
   })
 
+  it('when a known person logs in, then listeners hear of it before the store answers', async () => {
+    const { here, register, clock } = twoTabs()
+    register.takesMs = 20
+    const adopted = here.tokens.adopt(login('alice', true))
+    await settle()
+    expect(changes(here)).toEqual(['present here unknown'])
+    await clock.advance(100)
+    await adopted
+  })
+
   it('when Alice, then Bob, then nobody and then Carol: each act takes effect at its call', async () => {
     const { tokens } = open(true)
     const seen: (string | undefined)[] = []
