@@ -23,7 +23,11 @@ export class Callers {
 
   /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
   peek(): string | undefined {
-    return this.#mustLook() ? undefined : this.#take()
+    const mustLook = this.#mustLook()
+    const token = this.#take()
+    if (!mustLook) return token
+    void this.#machine.logins.notice()
+    return undefined
   }
 
   #take(): string | undefined {

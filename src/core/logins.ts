@@ -212,7 +212,7 @@ export class Logins {
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
   }
 
-  /** Looks whether the login has ended elsewhere. Callers wait for it, so it never rejects. */
+  /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
   notice(): Promise<void> {
     return (this.#noticing ??= this.look().finally(() => {
       this.#noticing = undefined
