@@ -10,7 +10,7 @@ export const REMOVALS = {
     ['core/record-state.ts', 'state: claim?.fence === fence ? released(', 'state: claim !== undefined ? released('],
   ],
   // Any other version is adopted, an older one too.
-  version: [['core/record-state.ts', 'state.version > seenVersion &&', 'state.version !== seenVersion &&']],
+  version: [['core/record-state.ts', '(state.version > seenVersion ||', '(state.version !== seenVersion ||']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
   R2: [['core/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
@@ -58,16 +58,12 @@ export const REMOVALS = {
   adopt: [
     [
       'core/record-state.ts',
-      'const version = Math.max(cleared.version, Math.floor(reading.now / 1_000))',
-      'const version = cleared.version - 2',
+      'const version = Math.max(empty.version, Math.floor(reading.now / 1_000))',
+      'const version = empty.version - 2',
     ],
   ],
-  // An adopted pair takes the next version, even where a loss has made versions begin again.
-  'adopt after a loss': [
-    ['core/record-state.ts', 'Math.max(cleared.version, Math.floor(reading.now / 1_000))', 'cleared.version'],
-  ],
   // What was granted before a logout brings the session back.
-  logout: [['core/record-state.ts', ' || fence <= state.clearedFence)', ')']],
+  logout: [['core/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, login))', ')']],
   // A grace counts as if it had no end.
   grace: [['core/record-views.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
@@ -78,7 +74,7 @@ export const REMOVALS = {
   // A replace is executed in whatever epoch the register is in.
   R9: [['store/shared-record.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // The login of somebody else counts as the one that the owner knows.
-  R10: [['core/login-watch.ts', 'this.#number !== undefined && login > this.#number', 'false']],
+  R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
   'an act and a look': [['core/logins.ts', 'if (!tokens || !isLast()) return', 'if (!tokens) return']],
   'an act and a look that finds none': [['core/logins.ts', 'else if (isLast())', 'else']],
