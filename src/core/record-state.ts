@@ -14,8 +14,6 @@ import {
   type Word,
 } from './token-store.ts'
 
-/** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
-const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
 /** Who asks for a claim, and what this owner has seen. */
@@ -285,19 +283,6 @@ function marked(state: RecordState, overlaps: boolean): RecordState | undefined 
   const { pair } = state
   if (overlaps === state.overlaps && pair?.overlapped !== false) return undefined
   return { ...state, pair: pair && { ...pair, overlapped: true }, overlaps }
-}
-
-/** @returns For how long the record is still of use, ms from `now`. */
-export function keptMs({ pair, claim, rest }: RecordState, now: number): number {
-  if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
-  const ends = [
-    pair
-      ? pair.at + Math.max(pair.accessMs, pair.refreshToken === undefined ? 0 : (pair.refreshMs ?? UNKNOWN_REFRESH_MS))
-      : 0,
-    claim ? claim.at + claim.ms : 0,
-    rest ? rest.at + (rest.ms ?? 0) : 0,
-  ]
-  return Math.max(0, Math.max(...ends) - now)
 }
 
 /** In a new epoch the register may have lost writes: the refresh token may be spent. The access token still serves. */

@@ -4,6 +4,9 @@ import type { ClaimTerms, CoolDown, GrantedClaim, Missing, StoredTokens } from '
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
 const CLOCK_SLACK_MS = 1_000
 
+/** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
+const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
+
 /** Whether the refresh token may be presented now. */
 export function presentableIn(
   pair: Pair | undefined,
@@ -54,4 +57,17 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
 
 export function coolDownIn({ at, ms, ...reason }: Rest, leftMs: number): CoolDown {
   return { kind: 'cool-down', ms: leftMs, ...reason }
+}
+
+/** @returns For how long the record is still of use, ms from `now`. */
+export function keptMs({ pair, claim, rest }: RecordState, now: number): number {
+  if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
+  const ends = [
+    pair
+      ? pair.at + Math.max(pair.accessMs, pair.refreshToken === undefined ? 0 : (pair.refreshMs ?? UNKNOWN_REFRESH_MS))
+      : 0,
+    claim ? claim.at + claim.ms : 0,
+    rest ? rest.at + (rest.ms ?? 0) : 0,
+  ]
+  return Math.max(0, Math.max(...ends) - now)
 }

@@ -4,5 +4,5 @@
  * @module axios-evergreen/sqlite
  */
 export { sqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
-export type { SqliteDatabase } from './sqlite-register.ts'
+export type { SqliteDatabase } from './sqlite-database.ts'
 export type { EncryptionKey } from '../store/sealed-box.ts'

@@ -5,7 +5,8 @@ import { quietly } from '../core/thrown.ts'
 import { ForeignAnswer } from '../store/reason.ts'
 import { builtin } from './builtin.ts'
 import { isBusy } from './lock-queue.ts'
-import type { Open, SqliteDatabase } from './sqlite-register.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import type { Open } from './sqlite-register.ts'
 
 /** In the header of each file that this store has made: `EVGR`. */
 const APPLICATION_ID = 0x45564752

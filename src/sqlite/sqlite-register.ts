@@ -7,13 +7,8 @@ import { holdsTokens } from '../store/record-text.ts'
 import type { TokenRegister } from '../store/token-register.ts'
 import { epochIn, isOther, markOf } from './file-mark.ts'
 import { LockQueue } from './lock-queue.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
 import { atOnce, type Begin, withoutWaiting } from './transaction.ts'
-
-/** A database of node:sqlite, better-sqlite3 or bun:sqlite. */
-export interface SqliteDatabase {
-  exec(sql: string): unknown
-  prepare(sql: string): { get(...values: any[]): unknown; run(...values: any[]): unknown } // eslint-disable-line @typescript-eslint/no-explicit-any -- each library has its own types
-}
 
 /** @param gone The database that was open until now. Its file was deleted, or another one stands in its place. */
 export type Open = (gone?: SqliteDatabase) => SqliteDatabase

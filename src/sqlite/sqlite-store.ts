@@ -4,7 +4,8 @@ import { ForeignAnswer } from '../store/reason.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { opening } from './open-file.ts'
 import { reasonOf } from './reason.ts'
-import { type Open, type SqliteDatabase, sqliteRegister } from './sqlite-register.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { type Open, sqliteRegister } from './sqlite-register.ts'
 
 export type SqliteStoreOptions = SharedStoreOptions & {
   /** Name of the table, which the store makes. Default `evergreen_tokens`. */

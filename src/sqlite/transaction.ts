@@ -1,5 +1,5 @@
 import { quietly } from '../core/thrown.ts'
-import type { SqliteDatabase } from './sqlite-register.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
 
 export type Begin = 'BEGIN' | 'BEGIN IMMEDIATE'
 

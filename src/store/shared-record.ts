@@ -1,7 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
-import { accept, adopt, claim, clear, keptMs, look, overlap, release } from '../core/record-state.ts'
+import { accept, adopt, claim, clear, look, overlap, release } from '../core/record-state.ts'
+import { keptMs } from '../core/record-views.ts'
 import { adoptAgain, clearAgain, isOvertaken } from '../core/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {

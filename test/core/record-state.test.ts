@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Change, RecordState } from '../../src/core/record-shape.ts'
-import { accept, adopt, claim, clear, keptMs, overlap, release } from '../../src/core/record-state.ts'
+import { accept, adopt, claim, clear, overlap, release } from '../../src/core/record-state.ts'
+import { keptMs } from '../../src/core/record-views.ts'
 import { isOvertaken } from '../../src/core/repeated-acts.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
