@@ -71,7 +71,11 @@ describe('given a source, and a polluted Object.prototype (F217)', () => {
     await tokens.renew()
     await tokens.reset()
     await tokens.getAccessToken()
-    expect([await tokens.logout(), stolen, tokens.status().counts.failures]).toEqual([{ revoked: false, reason: 'no-endpoint' }, [], 0])
+    expect([await tokens.logout(), stolen, tokens.status().counts.failures]).toEqual([
+      { revoked: false, reason: 'no-endpoint' },
+      [],
+      0,
+    ])
     await tokens.close()
   })
 

@@ -36,7 +36,7 @@ const NAMES = [
     'clone',
     'has',
     'pipe',
-    'cancel',
+    'retryAt',
     'destroy',
     'redirected',
   ],
