@@ -36,17 +36,15 @@ export function notesIn(file) {
 export function redisStep([, , , key, ...argv]) {
   if (argv.length < 2)
     return { key, does: 'read', told: ([value, , , epoch]) => ({ value: value ?? undefined, epoch }) }
-  const [value, , epoch, expected] = argv
-  // The step that settles a claim has none.
-  return {
-    key,
-    does: 'replace',
-    value,
-    expected,
-    epoch: epoch || undefined,
-    told: (put) => ({ replaced: Number(put) === 1 }),
-  }
+  const [value, , named, expected] = argv
+  // The step that settles a claim names no epoch: its text was computed in that of the claim.
+  const epoch = named || claimedIn.get(key)
+  claimedIn.set(key, epoch)
+  return { key, does: 'replace', value, expected, epoch, told: (put) => ({ replaced: Number(put) === 1 }) }
 }
+
+/** By key: the epoch that the last replace of this process named. */
+const claimedIn = new Map()
 
 /** The step that a statement of the PostgreSQL store is. */
 export function postgresStep(statement, [key, value, , ...rest]) {
