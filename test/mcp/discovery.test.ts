@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { overheard } from '../../src/mcp/announced.ts'
+import { checkedProvider } from '../../src/mcp/auth-provider.ts'
+import { contextOfLogin } from '../../src/mcp/discovery.ts'
+import { contextIn, contextText } from '../../src/mcp/login-context.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+/** A server that has these documents. A text is sent as it is, a number is a status, an address a redirect. */
+async function serverWith(documentsAt: (origin: string) => Readonly<Record<string, unknown>>) {
+  const asked: string[] = []
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    const found = documentsAt(origin)[url]
+    if (found === undefined) response.writeHead(404).end('none')
+    else if (typeof found === 'number') response.writeHead(found).end()
+    else if (found instanceof URL) response.writeHead(302, { location: found.href }).end()
+    else response.writeHead(200).end(typeof found === 'string' ? found : JSON.stringify(found))
+  }).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { origin, asked }
+}
+
+const provider = (members: object = {}, client: object | undefined = { client_id: 'one' }) =>
+  checkedProvider({
+    clientInformation: () => client,
+    ...{ clientMetadata: {}, saveCodeVerifier() {}, codeVerifier() {}, redirectToAuthorization() {} },
+    ...members,
+  })
+
+const RESOURCE = '/.well-known/oauth-protected-resource'
+const SERVER = '/.well-known/oauth-authorization-server'
+const OPENID = '/.well-known/openid-configuration'
+
+async function found(origin: string, given: ReturnType<typeof provider> = provider(), issuer?: string) {
+  const place = { provider: given, serverUrl: new URL('/mcp', origin), metadataUrl: undefined, fetch }
+  return contextOfLogin(place, issuer, undefined)
+}
+
+describe('given a login whose provider keeps no discovery', () => {
+  it('when the server names nobody, then it is its own authorization server, at the addresses that the SDK takes', async () => {
+    const { origin, asked } = await serverWith(() => ({}))
+    expect(await found(origin)).toEqual({
+      tokenEndpoint: `${origin}/token`,
+      revocationEndpoint: undefined,
+      issuer: origin,
+      clientId: 'one',
+      clientAuthentication: 'none',
+      resource: undefined,
+    })
+    expect(asked.slice(0, 2)).toEqual([`${RESOURCE}/mcp`, RESOURCE])
+  })
+
+  it('when the metadata stand at the second address, or say nothing of use at the first, then the second one counts', async () => {
+    const { origin } = await serverWith((issuer) => ({
+      [`${RESOURCE}/mcp`]: 'no JSON',
+      [RESOURCE]: { resource: `${issuer}/mcp`, authorization_servers: [issuer] },
+      [SERVER]: 'null',
+      [OPENID]: { issuer: `${issuer}/`, token_endpoint: `${issuer}/t`, revocation_endpoint: `${issuer}/r` },
+    }))
+    expect(await found(origin)).toMatchObject({
+      tokenEndpoint: `${origin}/t`,
+      revocationEndpoint: `${origin}/r`,
+      resource: `${origin}/mcp`,
+    })
+  })
+
+  it('when the metadata name another issuer, then they are not used', async () => {
+    const { origin } = await serverWith(() => ({ [SERVER]: { issuer: 'https://evil.example', token_endpoint: 'x' } }))
+    await expect(found(origin)).rejects.toMatchObject({ code: 'ERR_TOKEN_REQUEST' })
+  })
+
+  it('when a document is redirected to another origin, then it says nothing', async () => {
+    const other = await serverWith((issuer) => ({ '/': { issuer, token_endpoint: `${issuer}/stolen` } }))
+    const { origin } = await serverWith(() => ({ [SERVER]: new URL(other.origin) }))
+    expect(await found(origin)).toMatchObject({ tokenEndpoint: `${origin}/token` })
+  })
+
+  it.each([
+    ['the server fails', async () => (await serverWith(() => ({ [`${RESOURCE}/mcp`]: 503 }))).origin],
+    ['nobody listens', () => Promise.resolve('http://127.0.0.1:9')],
+  ])('when %s, then the error names the address, and nothing was sent', async (_, originOf) => {
+    const origin = await originOf()
+    await expect(found(origin)).rejects.toMatchObject({
+      code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
+      message: `The metadata at ${origin}${RESOURCE}/mcp cannot be had: log in again`,
+    })
+  })
+})
+
+describe('given a provider that keeps what the SDK discovered', () => {
+  const kept = (authorizationServerMetadata: object) => ({
+    discoveryState: () => ({ authorizationServerUrl: 'https://as.example', authorizationServerMetadata }),
+  })
+
+  it('when the tokens are of that issuer, then nothing is asked; the chosen resource counts', async () => {
+    const members = { ...kept({ issuer: 'https://as.example/' }), validateResourceURL: () => new URL('https://api/x') }
+    expect(await found('http://127.0.0.1:9', provider(members), 'https://as.example')).toMatchObject({
+      tokenEndpoint: 'https://as.example/token',
+      issuer: 'https://as.example/',
+      resource: 'https://api/x',
+    })
+  })
+
+  it.each<[object, string[], string]>([
+    [{ client_secret: 's' }, [], 'basic'],
+    [{ client_secret: 's', token_endpoint_auth_method: 'client_secret_post' }, [], 'post'],
+    [{ client_secret: 's' }, ['client_secret_post', 'private_key_jwt'], 'post'],
+    [{ client_secret: 's' }, ['private_key_jwt'], 'post'],
+    [{}, ['private_key_jwt'], 'none'],
+  ])('when the client is %j and the server supports %j, then it is authenticated by %s', async (more, listed, by) => {
+    const metadata = { issuer: 'https://as.example', token_endpoint_auth_methods_supported: listed }
+    const client = { client_id: 'one', ...more }
+    const context = await found('http://127.0.0.1:9', provider(kept(metadata), client))
+    expect([context.clientAuthentication, context.clientSecret]).toEqual([by, by === 'none' ? undefined : 's'])
+  })
+
+  it('when there is no client, then the error names the member of the provider', async () => {
+    await expect(found('http://127.0.0.1:9', provider(kept({}), {}))).rejects.toThrow(/provider\.clientInformation/)
+  })
+})
+
+describe('given the text of a context', () => {
+  it('when it is absent, broken or of a newer release, then the error says what to do; its own is read', () => {
+    const context = { tokenEndpoint: 't', issuer: 'i', clientId: 'c', clientAuthentication: 'none' as const }
+    expect(contextIn(contextText(context))).toMatchObject(context)
+    for (const text of [undefined, '{', '{}']) expect(() => contextIn(text)).toThrow(/log in through a transport/)
+    expect(() => contextIn('{"release":2}')).toThrow(/update this process/)
+  })
+})
+
+describe('given a stream of events', () => {
+  const heardOf = async (chunks: string[], type = 'text/event-stream') => {
+    const heard: string[] = []
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk))
+        controller.close()
+      },
+    })
+    const answer = overheard(new Response(body, { headers: { 'content-type': type } }), (address) =>
+      heard.push(address),
+    )
+    return [heard, (await answer.text()) === chunks.join('')]
+  }
+
+  it.each<[string, string[], string | undefined, string[]]>([
+    ['it announces an address', ['event: endpoint\ndata: /messages\n\n'], undefined, ['/messages']],
+    ['the announcement comes in pieces', ['event: endp', 'oint\ndata: /m', '\n\n'], undefined, ['/m']],
+    ['another event comes first', ['data: one\n\n', 'event: endpoint\ndata: /late\n\n'], undefined, []],
+    ['nothing comes for too long', ['x'.repeat(9_000), 'event: endpoint\ndata: /late\n\n'], undefined, []],
+    ['it is no stream of events', ['event: endpoint\ndata: /m\n\n'], 'text/plain', []],
+  ])('when %s, then all of it is passed on, and an announcement is heard', async (_, chunks, type, heard) => {
+    expect(await heardOf(chunks, type)).toEqual([heard, true])
+  })
+})
