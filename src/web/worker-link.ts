@@ -4,6 +4,7 @@ import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/hex.ts'
 import { type Answer, type Port, QUESTION, type Question, type Told } from './worker-messages.ts'
 
+/** What takes messages: a dedicated worker, a service worker, or the port of a shared worker. */
 export interface Postable {
   postMessage(message: unknown, transfer: never): void
 }
