@@ -245,13 +245,19 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     expect(askedFor(world)).toEqual(['alice-refresh', 'bob-refresh'])
   })
 
-  it('when an exchange is in flight, then what it brings is revoked', async () => {
+  /** Alice's renewal waits for its answer until `late.open()`. */
+  const inExchange = async () => {
     const world = start()
     await world.tokens.adopt(login('alice', 'alice'))
     const late = held(() => world.source.grant())
     world.source.script.push(late.answer)
     world.tokens.renew().catch(() => undefined)
     await settle()
+    return { world, late }
+  }
+
+  it('when an exchange is in flight, then what it brings is revoked', async () => {
+    const { world, late } = await inExchange()
     await adopting(world, login('bob', 'bob'))
     expect(askedFor(world)).toEqual([])
     late.open()
@@ -260,12 +266,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
   })
 
   it('when the same person has logged in again meanwhile, then the tokens of that login are revoked', async () => {
-    const world = start()
-    await world.tokens.adopt(login('alice', 'alice'))
-    const late = held(() => world.source.grant())
-    world.source.script.push(late.answer)
-    world.tokens.renew().catch(() => undefined)
-    await settle()
+    const { world, late } = await inExchange()
     await adopting(world, login('alice-2', 'alice'))
     late.open()
     await settle()

@@ -121,6 +121,19 @@ describeSqlite('given tokens that nobody needs any more, and another connection 
     return file
   }
 
+  /** A file with tokens, `none` to take their place, and a process that reads at that moment. */
+  const whileOneReads = async () => {
+    const file = openLogged()
+    const clock = manualClock()
+    const register = registerOn(file, clock)
+    const [tokens, none] = ['{"shown":{"accessEnd":"soon"},"box":"SECRET"}', '{"shown":{},"box":""}']
+    await register.replace(KEY, undefined, tokens, HOUR)
+    const reader = open(file)
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM evergreen_tokens').get()
+    return { file, clock, register, tokens, none, reader }
+  }
+
   it('when a manager logs out, then neither the file nor the log beside it holds them (F301)', async () => {
     const file = openLogged()
     const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
@@ -132,14 +145,7 @@ describeSqlite('given tokens that nobody needs any more, and another connection 
   })
 
   it('when another process reads at that moment, then they are gone as soon as it has read (F301)', async () => {
-    const file = openLogged()
-    const clock = manualClock()
-    const register = registerOn(file, clock)
-    const [tokens, none] = ['{"shown":{"accessEnd":"soon"},"box":"SECRET"}', '{"shown":{},"box":""}']
-    await register.replace(KEY, undefined, tokens, HOUR)
-    const reader = open(file)
-    reader.exec('BEGIN')
-    reader.prepare('SELECT count(*) FROM evergreen_tokens').get()
+    const { file, clock, register, tokens, none, reader } = await whileOneReads()
     expect(await register.replace(KEY, tokens, none, HOUR)).toBe(true)
     expect(bytesOf(file)).toMatch(/SECRET/)
     reader.exec('COMMIT')
@@ -149,14 +155,7 @@ describeSqlite('given tokens that nobody needs any more, and another connection 
   })
 
   it('when that reader takes too long, then they are gone with a later write (F301)', async () => {
-    const file = openLogged()
-    const clock = manualClock()
-    const register = registerOn(file, clock)
-    const [tokens, none] = ['{"shown":{"accessEnd":"soon"},"box":"SECRET"}', '{"shown":{},"box":""}']
-    await register.replace(KEY, undefined, tokens, HOUR)
-    const reader = open(file)
-    reader.exec('BEGIN')
-    reader.prepare('SELECT count(*) FROM evergreen_tokens').get()
+    const { file, clock, register, tokens, none, reader } = await whileOneReads()
     await register.replace(KEY, tokens, none, HOUR)
     await clock.advance(100)
     expect(clock.pendingTimers).toBe(0)
