@@ -6,9 +6,7 @@ export const REMOVALS = {
   // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
   doubt: [['core/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
   // Whoever comes settles whatever claim stands there.
-  fence: [
-    ['core/record-state.ts', 'state: claim?.fence === fence ? released(', 'state: claim !== undefined ? released('],
-  ],
+  fence: [['core/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
   // Any other version is adopted, an older one too.
   version: [['core/record-state.ts', '(state.version > seenVersion ||', '(state.version !== seenVersion ||']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],

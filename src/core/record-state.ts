@@ -4,11 +4,13 @@ import {
   type ClaimAnswer,
   type ClaimTerms,
   type CoolDown,
+  type Decide,
   type GrantedClaim,
   type Looked,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
+  type Report,
   RESERVE_MS,
   type StoredTokens,
   type Word,
@@ -159,48 +161,41 @@ function settled(
 export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
-  fate: RefreshTokenFate,
+  told: RefreshTokenFate | Decide,
   next: Word | undefined,
   { now, epoch }: Reading,
 ): Change<ReleaseAnswer> {
   const state = inEpoch(stored ?? EMPTY, epoch)
   const { pair, claim } = state
+  const newer = pair && state.version > version ? tokensIn(state, pair, now) : undefined
   const answer: ReleaseAnswer = {
     contested: state.fence !== fence || pair?.overlapped === true,
-    ...(pair && state.version > version && { newer: tokensIn(state, pair, now) }),
+    ...(newer && { newer }),
   }
-  return { state: claim?.fence === fence ? released(state, claim, fate, next, now) : undefined, answer }
+  const report = typeof told === 'string' ? { fate: told, word: next } : told(answer)
+  if (claim?.fence !== fence) return { answer }
+  const after = pair && !newer ? pairAfter(pair, claim, report, now) : pair
+  return { state: released({ ...state, pair: after }, claim, report.word, now), answer }
 }
 
-function released(
-  { pair, ...state }: RecordState,
-  claim: Claim,
-  fate: RefreshTokenFate,
-  next: Word | undefined,
-  now: number,
-): RecordState {
+/** The pair of a claim whose exchange failed. */
+function pairAfter(pair: Pair, claim: Claim, { fate, word }: Report, now: number): Pair {
   const isCounted = fate === 'counted' && !claim.settled
-  const says = next?.kind === 'cool-down' ? next.says : undefined
-  const after = pair && {
+  const says = word?.kind === 'cool-down' ? word.says : undefined
+  return {
     ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
     retired: pair.retired || fate === 'dead',
     ...(says !== undefined && { unclear: unclearAfter(pair.unclear, says, now) }),
   }
-  const isDropped = next?.kind === 'cool-down' && (next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN')
-  return {
-    ...state,
-    pair: isDropped ? undefined : after,
-    claim: keptClaim(claim, next, now),
-    rest: next?.kind === 'cool-down' ? restOf(next, now) : state.rest,
-  }
 }
 
-/** The claim stays if its owner makes the next call, or tells more. */
-function keptClaim(claim: Claim, next: Word | undefined, now: number): Claim | undefined {
-  if (next === undefined || next.kind === 'cool-down') return undefined
-  const waitMs = next.kind === 'retry' ? next.ms : 0
-  return { ...claim, at: now, ms: waitMs + RESERVE_MS, settled: true }
+/** The claim stays if its owner makes the next call. */
+function released(state: RecordState, claim: Claim, word: Word | undefined, now: number): RecordState {
+  if (word === undefined) return { ...state, claim: undefined }
+  if (word.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: word.ms + RESERVE_MS, settled: true } }
+  const isDropped = word.drops === true || word.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
+  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: restOf(word, now) }
 }
 
 function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {
