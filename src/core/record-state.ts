@@ -25,7 +25,7 @@ interface Asked extends ClaimTerms {
   readonly ttlMs: number
 }
 
-type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login'>
+type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
 
 /**
  * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
@@ -80,6 +80,7 @@ function granted(state: RecordState, asked: Asked, now: number): Change<GrantedC
     fence,
     version,
     login: state.login,
+    ...(state.epoch !== undefined && { epoch: state.epoch }),
     presentations: pair?.presentations ?? 0,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
@@ -118,11 +119,13 @@ export function accept(
 
 function settled(
   state: RecordState,
-  { fence, version, login = 0 }: Fenced,
+  { fence, version, login = 0, epoch = state.epoch }: Fenced,
   tokens: NewTokens,
   now: number,
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
+  // The step that stores them may have been executed in the epoch of its claim, before writes were lost. Others have then used the refresh token.
+  const isDoubted = state.epoch !== undefined && epoch !== state.epoch
   const { accessToken, accessLifetimeMs, refreshToken, context } = tokens
   const pair: Pair = {
     // Members of a later release are passed on.
@@ -136,7 +139,7 @@ function settled(
     refreshMs: tokens.refreshRemainingMs,
     fence,
     retired: false,
-    doubtAt: undefined,
+    doubtAt: isDoubted ? 0 : undefined,
     presentations: 0,
     overlapped: state.overlaps || isContested,
     unclear: undefined,

@@ -151,6 +151,8 @@ export interface GrantedClaim {
   readonly version: number
   /** The number of the login in the record at that time; 0: none. Absent in a private record. */
   readonly login?: number
+  /** The epoch of the register at that time. */
+  readonly epoch?: string
   readonly tokens?: StoredTokens
   /** The stored refresh token may be presented: it is neither retired, nor in doubt for longer than the service's grace. */
   readonly presentable: boolean
