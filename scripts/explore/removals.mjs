@@ -6,12 +6,13 @@ export const REMOVALS = {
   // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
   doubt: [['core/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
   // Whoever comes settles whatever claim stands there.
-  fence: [
-    ['core/record-state.ts', 'state: claim?.fence === fence ? released(', 'state: claim !== undefined ? released('],
-  ],
+  fence: [['core/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
   // Any other version is adopted, an older one too.
   version: [['core/record-state.ts', '(state.version > seenVersion ||', '(state.version !== seenVersion ||']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
+  'R1, a pair that is stored again': [
+    ['core/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
+  ],
   R2: [['core/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
   R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],

@@ -25,6 +25,7 @@ import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { GaveUp, gaveUpUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './runtime.ts'
+import { quietly } from './thrown.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -192,11 +193,9 @@ export class Machine implements LoginHost {
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
-    const { readThrown, clock, events } = this.#settings
+    const { clock, events } = this.#settings
     const before = restIn(this.#phase)
-    const gaveUp =
-      thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1)
-    const { error, coolDown } = gaveUp
+    const { error, coolDown } = thrown instanceof GaveUp ? thrown : this.#unforeseen(thrown)
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
     this.#gaps.failed()
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
@@ -209,6 +208,12 @@ export class Machine implements LoginHost {
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
     const isNews = coolDown.ms < Infinity || before?.error.code !== error.code
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
+  }
+
+  #unforeseen(thrown: unknown): GaveUp {
+    const { readThrown, random } = this.#settings
+    // The user's `random` may be what has thrown.
+    return gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1, quietly(random) ?? 0)
   }
 
   #armTimer(delayMs: number): void {

@@ -5,6 +5,7 @@ import { TokenClock } from './token-clock.ts'
 import type {
   ClaimAnswer,
   ClaimTerms,
+  Decide,
   GrantedClaim,
   Looked,
   NewTokens,
@@ -61,8 +62,8 @@ export class MemoryRecord implements TokenRecord {
     return stored ?? { ...tokens, version: claim.version }
   }
 
-  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer> {
-    return this.#after(release(this.#state, claim, fate, next, this.#reading))
+  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Word): Promise<ReleaseAnswer> {
+    return this.#after(release(this.#state, claim, told, next, this.#reading))
   }
 
   adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {

@@ -4,11 +4,13 @@ import {
   type ClaimAnswer,
   type ClaimTerms,
   type CoolDown,
+  type Decide,
   type GrantedClaim,
   type Looked,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
+  type Report,
   RESERVE_MS,
   type StoredTokens,
   type Word,
@@ -23,7 +25,7 @@ interface Asked extends ClaimTerms {
   readonly ttlMs: number
 }
 
-type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login'>
+type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
 
 /**
  * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
@@ -78,6 +80,7 @@ function granted(state: RecordState, asked: Asked, now: number): Change<GrantedC
     fence,
     version,
     login: state.login,
+    ...(state.epoch !== undefined && { epoch: state.epoch }),
     presentations: pair?.presentations ?? 0,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
@@ -116,11 +119,13 @@ export function accept(
 
 function settled(
   state: RecordState,
-  { fence, version, login = 0 }: Fenced,
+  { fence, version, login = 0, epoch = state.epoch }: Fenced,
   tokens: NewTokens,
   now: number,
 ): Change<StoredTokens> {
   const isContested = state.fence !== fence
+  // The step that stores them may have been executed in the epoch of its claim, before writes were lost. Others have then used the refresh token.
+  const isDoubted = state.epoch !== undefined && epoch !== state.epoch
   const { accessToken, accessLifetimeMs, refreshToken, context } = tokens
   const pair: Pair = {
     // Members of a later release are passed on.
@@ -134,7 +139,7 @@ function settled(
     refreshMs: tokens.refreshRemainingMs,
     fence,
     retired: false,
-    doubtAt: undefined,
+    doubtAt: isDoubted ? 0 : undefined,
     presentations: 0,
     overlapped: state.overlaps || isContested,
     unclear: undefined,
@@ -159,48 +164,41 @@ function settled(
 export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
-  fate: RefreshTokenFate,
+  told: RefreshTokenFate | Decide,
   next: Word | undefined,
   { now, epoch }: Reading,
 ): Change<ReleaseAnswer> {
   const state = inEpoch(stored ?? EMPTY, epoch)
   const { pair, claim } = state
+  const newer = pair && state.version > version ? tokensIn(state, pair, now) : undefined
   const answer: ReleaseAnswer = {
     contested: state.fence !== fence || pair?.overlapped === true,
-    ...(pair && state.version > version && { newer: tokensIn(state, pair, now) }),
+    ...(newer && { newer }),
   }
-  return { state: claim?.fence === fence ? released(state, claim, fate, next, now) : undefined, answer }
+  const report = typeof told === 'string' ? { fate: told, word: next } : told(answer)
+  if (claim?.fence !== fence) return { answer }
+  const after = pair && !newer ? pairAfter(pair, claim, report, now) : pair
+  return { state: released({ ...state, pair: after }, claim, report.word, now), answer }
 }
 
-function released(
-  { pair, ...state }: RecordState,
-  claim: Claim,
-  fate: RefreshTokenFate,
-  next: Word | undefined,
-  now: number,
-): RecordState {
+/** The pair of a claim whose exchange failed. */
+function pairAfter(pair: Pair, claim: Claim, { fate, word }: Report, now: number): Pair {
   const isCounted = fate === 'counted' && !claim.settled
-  const says = next?.kind === 'cool-down' ? next.says : undefined
-  const after = pair && {
+  const says = word?.kind === 'cool-down' ? word.says : undefined
+  return {
     ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
     retired: pair.retired || fate === 'dead',
     ...(says !== undefined && { unclear: unclearAfter(pair.unclear, says, now) }),
   }
-  const isDropped = next?.kind === 'cool-down' && (next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN')
-  return {
-    ...state,
-    pair: isDropped ? undefined : after,
-    claim: keptClaim(claim, next, now),
-    rest: next?.kind === 'cool-down' ? restOf(next, now) : state.rest,
-  }
 }
 
-/** The claim stays if its owner makes the next call, or tells more. */
-function keptClaim(claim: Claim, next: Word | undefined, now: number): Claim | undefined {
-  if (next === undefined || next.kind === 'cool-down') return undefined
-  const waitMs = next.kind === 'retry' ? next.ms : 0
-  return { ...claim, at: now, ms: waitMs + RESERVE_MS, settled: true }
+/** The claim stays if its owner makes the next call. */
+function released(state: RecordState, claim: Claim, word: Word | undefined, now: number): RecordState {
+  if (word === undefined) return { ...state, claim: undefined }
+  if (word.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: word.ms + RESERVE_MS, settled: true } }
+  const isDropped = word.drops === true || word.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
+  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: restOf(word, now) }
 }
 
 function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {

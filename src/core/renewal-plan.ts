@@ -2,22 +2,23 @@ import { type Consequence, consequenceForLogin, consequenceOf, isRefreshGone, sa
 import { detailsOf, type LoginReason, outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, type RestFacts } from './rests.ts'
-import type { Suspicion } from './suspicion.ts'
+import { type Refusal, refusalOf, type Suspicion, suspicionOf } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
-import type { CoolDown, GrantedClaim, RefreshTokenFate, Retry, Word } from './token-store.ts'
+import type { CoolDown, GrantedClaim, RefreshTokenFate, ReleaseAnswer, Report, Retry } from './token-store.ts'
 
-export interface RenewalPolicy {
+export interface Policy {
   readonly retry: RetryPolicy
   /** How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
   readonly graceMs: number
   /** The longest that a caller can wait, ms. */
   readonly maxWaitMs: number
+  readonly onSuspicious: 'obtain' | 'stop'
   /** Only a person can obtain. */
   readonly needsLogin?: boolean
 }
 
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
-export interface FailureFacts extends RestFacts {
+export interface Situation extends RestFacts {
   readonly exchange: Exchange
   /** The number of the failed call in its renewal, from 1. */
   readonly attempt: number
@@ -27,23 +28,34 @@ export interface FailureFacts extends RestFacts {
   readonly signatureFailures: number
   /** Uniform in [0, 1). */
   readonly chance: number
+  readonly claim: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped' | 'unclear'>
+  /** What the record says when it is told of the failure. Undefined: the store cannot be reached. */
+  readonly found?: Found | undefined
   /** The API has refused the old access token. */
   readonly isRefused?: boolean
   /** Presentations of this renewal that the service may have acted on, this one included. */
   readonly presented?: number
-  readonly claim?: Pick<GrantedClaim, 'isDoubted' | 'unclear'>
+  /** The refresh token met a 5xx before. */
+  readonly met5xx?: boolean
   /** Why the renewal is halted. */
   readonly halted?: 'outdated' | 'closed' | undefined
 }
 
+/** `newer`: another owner has stored tokens meanwhile, and whether they will do. */
+export interface Found extends Pick<ReleaseAnswer, 'contested'> {
+  readonly newer?: 'fit' | 'unfit' | undefined
+}
+
+/** A suspicion, and the remaining life of its refresh token, ms; undefined if its expiry is not known. */
+type SuspicionOf = Suspicion & Pick<Refusal, 'remainingMs'>
+
 /** What to do after an exchange that failed, or in the place of one. */
-export interface Plan {
+export interface Plan extends Report {
   readonly error: TokenError
-  readonly fate: RefreshTokenFate
-  /** What the manager tells the store at once. */
-  readonly word: Word | undefined
-  /** The service found the refresh token invalid: `planAfterRefusal` says what follows. */
-  readonly judged: boolean
+  /** The refusal of the refresh token is to be reported. */
+  readonly suspicion?: SuspicionOf | undefined
+  /** The tokens of another owner will do: nothing follows. */
+  readonly adopts: boolean
   /** The next call is an obtain, in this renewal or in the next one. */
   readonly obtains: boolean
   /** The refresh token is never presented again, even if the store is not told. */
@@ -59,131 +71,57 @@ export interface Plan {
 /** The rest after the service answered and refused only the refresh token: the next obtain need not wait long. */
 const SHORT_REST_MS = 1_000
 
-/** What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). */
-export function planAfter(error: TokenError, facts: FailureFacts, policy: RenewalPolicy): Plan {
-  const consequence = consequenceIn(error, facts, policy)
-  const { fate, next, judged = false, reason } = consequence
+/**
+ * What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). The step that tells the
+ * record computes it, so the plan is whole, and no other owner comes between.
+ */
+export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
+  const { exchange, found, halted } = situation
+  const consequence = consequenceIn(error, situation, policy)
+  const { fate, judged = false } = consequence
+  const suspicion = judged ? suspicionIn(situation, policy) : undefined
   const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
-  const told = next === 'login' && reason !== undefined ? loginRequired(reason, error) : withReason(error, policy)
+  const told = errorAfter(error, consequence, suspicion, situation, policy)
+  const obtains = consequence.next === 'obtain'
   const plan = {
     error: told,
     fate,
-    judged,
-    obtains: next === 'obtain',
-    isSpent: fate === 'dead' || (next === 'obtain' && fate !== 'keep'),
-    isAccountRefused: facts.exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
+    suspicion,
+    adopts: found?.newer === 'fit' && !halted,
+    obtains: obtains && !found?.newer,
+    isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
+    isAccountRefused: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
     isAsked: retryAfterMs > 0,
-    next: nextAfter(told, consequence, facts, policy, retryAfterMs),
+    next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
-  return { ...plan, word: wordOf(plan, facts, policy) }
+  return { ...plan, word: wordOf(plan, situation, policy) }
 }
 
-/** A source of one's own may ask for a login without saying why. */
-function withReason(error: TokenError, { needsLogin }: RenewalPolicy): TokenError {
+/** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
+function suspicionIn(situation: Situation, { needsLogin }: Policy): SuspicionOf | undefined {
+  const { claim, calledForMs, found, met5xx, halted } = situation
+  if (found?.newer || halted === 'outdated') return undefined
+  const refusal = refusalOf(claim, calledForMs, found, { needsLogin, met5xx })
+  const suspicion = suspicionOf(refusal)
+  return suspicion && { ...suspicion, remainingMs: refusal.remainingMs }
+}
+
+/** What callers and listeners are told. */
+function errorAfter(
+  error: TokenError,
+  { judged, reason }: Consequence,
+  suspicion: Suspicion | undefined,
+  { found }: Situation,
+  { onSuspicious, needsLogin }: Policy,
+): TokenError {
+  if (suspicion && onSuspicious === 'stop') return stopAfter(error)
+  if (reason !== undefined) return loginRequired(reason, error)
+  if (judged && needsLogin && !found?.newer) return loginRequired(reasonOf(suspicion), error)
   const { loginReason, refreshToken } = detailsOf(error)
   // `kept`: the error is about the login of another manager, which a function of the source has asked.
   const isOurs = needsLogin && error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
+  // A source of one's own may ask for a login without saying why.
   return isOurs && loginReason === undefined ? toldAgain(error, { loginReason: 'refused' }) : error
-}
-
-function consequenceIn(error: TokenError, facts: FailureFacts, { graceMs, needsLogin }: RenewalPolicy): Consequence {
-  const { exchange, signatureFailures, presented = 1, claim } = facts
-  const circumstances = { signatureFailures, graceMs, serves: serves(facts) }
-  return needsLogin && exchange === 'refresh'
-    ? consequenceForLogin(error, { ...circumstances, presented, unclear: claim?.unclear, says: saidBy(error) })
-    : consequenceOf(exchange, error, circumstances)
-}
-
-/** Whether requests can still use the old access token. */
-function serves({ servedMs, isRefused = false }: Pick<FailureFacts, 'servedMs' | 'isRefused'>): boolean {
-  return servedMs > 0 && !isRefused
-}
-
-function nextAfter(
-  error: TokenError,
-  { fate, next, says }: Consequence,
-  facts: FailureFacts,
-  policy: RenewalPolicy,
-  retryAfterMs: number,
-): Plan['next'] {
-  const { attempt, maxAttempts, failures, servedMs } = facts
-  const obtains = next === 'obtain'
-  // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
-  const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
-  // A probe for a refresh endpoint that is gone makes a second call: the service has not seen the credentials yet.
-  const calls = obtains && isRefreshGone(error) ? policy.retry.maxAttempts : maxAttempts
-  const mayCall = (next === 'retry' || obtains) && attempt < calls && !isTooLong
-  if (mayCall && obtains) return { kind: 'retry', ms: 0 }
-  if (mayCall) return { kind: 'retry', ms: pauseAfter(error, fate, facts, policy, retryAfterMs) }
-  if (isWaitedOut(fate, facts, policy)) return { ...coolDownOf(error, servedMs, failures), whileServed: true }
-  const isShort = obtains && outcomeOf(error) === 'rejected' && error.code !== 'ERR_TOKEN_REQUEST'
-  const restMs = isShort
-    ? SHORT_REST_MS
-    : coolDownMs(error, { ...facts, needsLogin: policy.needsLogin === true }, retryAfterMs)
-  // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
-  const isBounded = facts.exchange === 'refresh' && isRefreshGone(error) && !policy.needsLogin && serves(facts)
-  const rest = coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)
-  return says === undefined ? rest : { ...rest, says }
-}
-
-/** The service may still be busy with a presentation whose answer was lost: 1 to 2 s before the first repetition. */
-function pauseAfter(
-  error: TokenError,
-  fate: RefreshTokenFate,
-  { attempt, chance, claim }: FailureFacts,
-  { retry, needsLogin, graceMs }: RenewalPolicy,
-  retryAfterMs: number,
-): number {
-  const isFirstDoubt = needsLogin && fate === 'doubtful' && graceMs === 0 && !claim?.isDoubted
-  return isFirstDoubt ? 1_000 + chance * 1_000 : pauseMs(attempt, error, retryAfterMs, retry, chance)
-}
-
-/** A refresh token of a login is in doubt, and the access token still serves: the manager waits until it no longer does. */
-function isWaitedOut(fate: RefreshTokenFate, facts: FailureFacts, { needsLogin, graceMs }: RenewalPolicy): boolean {
-  return needsLogin === true && fate === 'doubtful' && graceMs === 0 && serves(facts)
-}
-
-/**
- * After a refused refresh token the manager keeps its claim until it knows what the refusal means. If the manager is closed, a pause that the service
- * asks for, or a rest, must still reach the other owners, who make the next call.
- */
-function wordOf(
-  { fate, judged, isAsked, next }: Pick<Plan, 'fate' | 'judged' | 'isAsked' | 'next'>,
-  facts: FailureFacts,
-  policy: RenewalPolicy,
-): Plan['word'] {
-  const { halted } = facts
-  if (judged) return { kind: 'keep-claim' }
-  // The access token of another owner may end at another time.
-  if (next.kind === 'cool-down' && isWaitedOut(fate, facts, policy)) return undefined
-  return !halted || (halted === 'closed' && (isAsked || next.kind === 'cool-down')) ? next : undefined
-}
-
-/** What is known of a refused refresh token once the store has answered. */
-export interface Judgement {
-  /** Undefined: a newer pair, a reset or its expiry explains the refusal. */
-  readonly suspicion: Suspicion | undefined
-  /** Another owner has a newer pair. */
-  readonly isNewer: boolean
-  /** The renewal may make no further call. */
-  readonly isLast: boolean
-  /** Renewals in a row that gave up, this one included. */
-  readonly failures: number
-  /** The API has refused the old access token. */
-  readonly isRefused: boolean
-}
-
-/** What follows a refused refresh token, once the store has answered. */
-export function planAfterRefusal(
-  plan: Plan,
-  { suspicion, isNewer, isLast, failures, isRefused }: Judgement,
-  { onSuspicious, needsLogin }: { readonly onSuspicious: 'obtain' | 'stop'; readonly needsLogin: boolean },
-): Plan {
-  if (suspicion && onSuspicious === 'stop') return planToStop(plan, failures)
-  if (!needsLogin) return plan
-  if (isNewer) return isLast ? plan : { ...plan, next: { kind: 'retry', ms: 0 } }
-  const error = loginRequired(reasonOf(suspicion), plan.error)
-  return { ...plan, error, next: { ...coolDownOf(error, Infinity, failures), ...(isRefused && { drops: true }) } }
 }
 
 function reasonOf(suspicion: Suspicion | undefined): LoginReason {
@@ -192,17 +130,98 @@ function reasonOf(suspicion: Suspicion | undefined): LoginReason {
   return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
 }
 
-/** The plan for a suspicious refresh token under `onSuspicious: 'stop'`. */
-function planToStop(plan: Plan, failures: number): Plan {
-  const { status, serviceCode } = plan.error
+/** A suspicious refresh token under `onSuspicious: 'stop'`. */
+function stopAfter({ status, serviceCode }: TokenError): TokenError {
   const message = 'A refresh token was refused before its time: the manager stops until reset() or adopt()'
-  const error = new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
-  return { ...plan, error, next: coolDownOf(error, Infinity, failures) }
+  return new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
+}
+
+function consequenceIn(error: TokenError, situation: Situation, { graceMs, needsLogin }: Policy): Consequence {
+  const { exchange, signatureFailures, presented = 1, claim } = situation
+  const circumstances = { signatureFailures, graceMs, serves: serves(situation) }
+  return needsLogin && exchange === 'refresh'
+    ? consequenceForLogin(error, { ...circumstances, presented, unclear: claim.unclear, says: saidBy(error) })
+    : consequenceOf(exchange, error, circumstances)
+}
+
+/** Whether requests can still use the old access token. */
+function serves({ servedMs, isRefused = false }: Pick<Situation, 'servedMs' | 'isRefused'>): boolean {
+  return servedMs > 0 && !isRefused
+}
+
+function nextAfter(
+  error: TokenError,
+  consequence: Consequence,
+  situation: Situation,
+  policy: Policy,
+  retryAfterMs: number,
+): Plan['next'] {
+  const { fate, next, judged = false } = consequence
+  const { attempt, maxAttempts, found, failures, isRefused } = situation
+  if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
+  const isReplaced = judged && found?.newer !== undefined
+  const isAtOnce = next === 'obtain' || isReplaced
+  // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
+  const isTooLong = next === 'retry' && retryAfterMs > policy.maxWaitMs
+  // A probe makes a second call if the first one has not shown whether the account works: the refresh endpoint is gone, or the refresh token was old.
+  const isBlind = isAtOnce && (isReplaced || isRefreshGone(error))
+  const mayCall = (isAtOnce || next === 'retry') && attempt < (isBlind ? policy.retry.maxAttempts : maxAttempts)
+  if (mayCall && isAtOnce) return { kind: 'retry', ms: 0 }
+  if (mayCall && !isTooLong) return { kind: 'retry', ms: pauseAfter(error, fate, situation, policy, retryAfterMs) }
+  const rest = restAfter(error, consequence, situation, policy, retryAfterMs)
+  return judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED' ? { ...rest, drops: true } : rest
+}
+
+function restAfter(
+  error: TokenError,
+  { fate, next, says }: Consequence,
+  situation: Situation,
+  policy: Policy,
+  retryAfterMs: number,
+): CoolDown {
+  const { exchange, failures, servedMs } = situation
+  const needsLogin = policy.needsLogin === true
+  if (isWaitedOut(fate, situation, policy)) return { ...coolDownOf(error, servedMs, failures), whileServed: true }
+  const isShort = next === 'obtain' && outcomeOf(error) === 'rejected' && error.code !== 'ERR_TOKEN_REQUEST'
+  const restMs = isShort ? SHORT_REST_MS : coolDownMs(error, { ...situation, needsLogin }, retryAfterMs)
+  // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
+  const isBounded = exchange === 'refresh' && isRefreshGone(error) && !needsLogin && serves(situation)
+  const rest = coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)
+  return says === undefined ? rest : { ...rest, says }
+}
+
+/** The service may still be busy with a presentation whose answer was lost: 1 to 2 s before the first repetition. */
+function pauseAfter(
+  error: TokenError,
+  fate: RefreshTokenFate,
+  { attempt, chance, claim }: Situation,
+  { retry, needsLogin, graceMs }: Policy,
+  retryAfterMs: number,
+): number {
+  const isFirstDoubt = needsLogin && fate === 'doubtful' && graceMs === 0 && !claim.isDoubted
+  return isFirstDoubt ? 1_000 + chance * 1_000 : pauseMs(attempt, error, retryAfterMs, retry, chance)
+}
+
+/** A refresh token of a login is in doubt, and the access token still serves: the manager waits until it no longer does. */
+function isWaitedOut(fate: RefreshTokenFate, situation: Situation, { needsLogin, graceMs }: Policy): boolean {
+  return needsLogin === true && fate === 'doubtful' && graceMs === 0 && serves(situation)
+}
+
+/** If the manager is closed, a pause that the service asks for, or a rest, must still reach the other owners, who make the next call. */
+function wordOf(
+  { fate, adopts, isAsked, next }: Pick<Plan, 'fate' | 'adopts' | 'isAsked' | 'next'>,
+  situation: Situation,
+  policy: Policy,
+): Plan['word'] {
+  const { halted } = situation
+  // The access token of another owner may end at another time.
+  if (adopts || (next.kind === 'cool-down' && isWaitedOut(fate, situation, policy))) return undefined
+  return !halted || (halted === 'closed' && (isAsked || next.kind === 'cool-down')) ? next : undefined
 }
 
 const NOTHING_FAILED = {
   fate: 'keep',
-  judged: false,
+  adopts: false,
   obtains: false,
   isSpent: false,
   isAccountRefused: false,
@@ -210,11 +229,12 @@ const NOTHING_FAILED = {
 } as const
 
 /** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */
-export function planAfterLateArrival(error: TokenError, facts: FailureFacts): Plan {
+export function planAfterLateArrival(error: TokenError, situation: Situation): Plan {
+  const { attempt, maxAttempts, failures } = situation
   const next: Plan['next'] =
-    facts.attempt < facts.maxAttempts
+    attempt < maxAttempts
       ? { kind: 'retry', ms: SHORT_REST_MS }
-      : coolDownOf(error, coolDownMs(error, facts, 0), facts.failures)
+      : coolDownOf(error, coolDownMs(error, situation, 0), failures)
   return { ...NOTHING_FAILED, error, word: undefined, next }
 }
 
@@ -252,7 +272,7 @@ export function tokenToPresent(
 }
 
 /** What the choice of a login's exchange depends on, beside the claim. */
-export interface LoginFacts extends Pick<FailureFacts, 'servedMs' | 'isRefused' | 'failures'> {
+export interface LoginFacts extends Pick<Situation, 'servedMs' | 'isRefused' | 'failures'> {
   readonly spent: string | undefined
   /** The caller wants a renewal in any case. */
   readonly isForced: boolean

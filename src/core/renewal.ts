@@ -4,26 +4,25 @@ import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
 import { type Halt, Halted, Pauses, TryAgain } from './pauses.ts'
 import {
   errorUnder,
-  type FailureFacts,
+  type Found,
   type LoginFacts,
   loginTokenOrPlan,
   type Plan,
   planAfter,
   planAfterLateArrival,
-  planAfterRefusal,
+  type Situation,
   tokenToPresent,
 } from './renewal-plan.ts'
 import { askedMsOf, GaveUp } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
-import { refusalOf, suspicionOf } from './suspicion.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
+  type Decide,
   type GrantedClaim,
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
   type StoredTokens,
-  type Word,
 } from './token-store.ts'
 import { Turn } from './turn.ts'
 
@@ -121,7 +120,7 @@ export class Renewal {
   }
 
   async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
-    await this.#release(claim, plan.fate, plan.word)
+    await this.#release(claim, () => plan)
     return this.#perform(plan, attempt)
   }
 
@@ -175,7 +174,7 @@ export class Renewal {
     const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
     const error = new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived')
-    return this.#perform(planAfterLateArrival(error, this.#facts(call)), attempt)
+    return this.#perform(planAfterLateArrival(error, this.#situation(call)), attempt)
   }
 
   #adopted(tokens: StoredTokens, attempts: number): Renewed {
@@ -186,43 +185,39 @@ export class Renewal {
 
   /** Settles a failed exchange, then does what the plan says. @returns the tokens that another owner has stored meanwhile */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
-    const { counts, memory } = this.#settings
-    counts.failures += 1
+    this.#settings.counts.failures += 1
     this.lastError = error
-    const plan = this.#planAfter(call, error)
-    if (plan.isSpent) this.#spent(call.claim)
-    const refusedAfterMs = this.#turn.sinceClaimMs
-    const answer = await this.#release(call.claim, plan.fate, plan.word)
-    const newer = answer?.newer
-    // After a reset, `owesObtain` would apply to tokens that were adopted since.
-    if (plan.obtains && !newer && !this.#pauses.isHalted('outdated')) memory.owesObtain = true
-    if (newer && !this.#pauses.isHalted() && this.#turn.adopts(newer, this.#isLast(call)))
-      return this.#adopted(newer, call.attempt)
-    const last = plan.judged ? await this.#judged(call, plan, answer, refusedAfterMs) : plan
+    this.#count(call, error)
+    const { plan, newer } = await this.#settled(call, error)
+    // After a reset all this would apply to tokens that were adopted since.
+    if (!this.#pauses.isHalted('outdated')) await this.#remember(call, plan)
     this.#pauses.check()
-    return this.#perform(last, call.attempt)
+    return newer && plan.adopts ? this.#adopted(newer, call.attempt) : this.#perform(plan, call.attempt)
   }
 
-  #isLast({ attempt }: Call): boolean {
-    return attempt >= this.#settings.retry.maxAttempts
+  /** Tells the record of a failed exchange. That step of the store computes the plan, because it depends on what the record says. */
+  async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
+    const { retry, renewal, graceMs, needsLogin, onSuspicious } = this.#settings
+    const policy = { retry, graceMs, needsLogin, onSuspicious, maxWaitMs: renewal.maxWaitMs }
+    const situation = this.#situation(call)
+    const planWith = (found?: Found) => planAfter(error, { ...situation, found }, policy)
+    const isLast = call.attempt >= retry.maxAttempts
+    let planned = planWith()
+    const answer = await this.#release(call.claim, ({ newer, contested }) => {
+      planned = planWith({ contested, newer: newer && (this.#turn.adopts(newer, isLast) ? 'fit' : 'unfit') })
+      return planned
+    })
+    return { plan: answer ? planned : planWith(), newer: answer?.newer }
   }
 
-  /** Reports a refused refresh token, and tells the store what the refusal means for all owners. */
-  async #judged(call: Call, plan: Plan, answer: ReleaseAnswer | undefined, refusedAfterMs: number): Promise<Plan> {
-    const { claim, refreshToken = '' } = call
-    const { memory, suspicions, needsLogin } = this.#settings
-    const isNewer = answer?.newer !== undefined
-    const met5xx = needsLogin && memory.met5xx === refreshToken
-    const refusal = refusalOf(claim, refusedAfterMs, answer, { needsLogin, met5xx })
-    // A newer pair explains the refusal. So does a reset, because it follows a change of credentials.
-    const suspicion = isNewer || this.#pauses.isHalted('outdated') ? undefined : suspicionOf(refusal)
-    if (suspicion) await suspicions.report(refreshToken, suspicion, refusal.remainingMs, plan.error)
-    const { isRefused } = this.#served
-    const judgement = { suspicion, isNewer, isLast: this.#isLast(call), failures: this.#failures, isRefused }
-    const last = planAfterRefusal(plan, judgement, this.#settings)
-    const rest = last.next.kind === 'cool-down' ? last.next : undefined
-    if (rest || this.#pauses.isHalted()) await this.#release(claim, 'dead', rest)
-    return last
+  /** What the plan means for later renewals, and for the listeners. */
+  async #remember({ claim, refreshToken = '' }: Call, { error, suspicion, obtains, isSpent }: Plan): Promise<void> {
+    const { memory, suspicions } = this.#settings
+    if (isSpent) this.#spent(claim)
+    if (obtains) memory.owesObtain = true
+    if (!suspicion) return
+    const { remainingMs, ...told } = suspicion
+    await suspicions.report(refreshToken, told, remainingMs, error)
   }
 
   /** @throws {GaveUp | TryAgain} */
@@ -235,37 +230,39 @@ export class Renewal {
     throw new TryAgain(next.ms)
   }
 
-  #planAfter(call: Call, error: TokenError): Plan {
-    const { events, memory, retry, renewal, graceMs, needsLogin } = this.#settings
+  /** Counts what decides on the next call. */
+  #count({ refreshToken }: Call, error: TokenError): void {
+    const { events, memory, retry } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
-    if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = call.refreshToken
+    if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = refreshToken
     const askedMs = askedMsOf(error)
     const message = `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
     if (askedMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
-    return planAfter(error, this.#facts(call), { retry, graceMs, needsLogin, maxWaitMs: renewal.maxWaitMs })
   }
 
-  #facts({ claim, attempt, by, chance }: Call): FailureFacts {
+  #situation({ claim, attempt, by, chance, refreshToken }: Call): Situation {
+    const { memory, needsLogin, retry } = this.#settings
     return {
       ...this.#served,
       exchange: by,
       claim,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
-      maxAttempts: this.#turn.failuresBefore > 0 ? 1 : this.#settings.retry.maxAttempts,
+      maxAttempts: this.#turn.failuresBefore > 0 ? 1 : retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
       failures: this.#failures,
       calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
+      met5xx: needsLogin && memory.met5xx === refreshToken,
       halted: this.#pauses.halted,
       chance,
     }
   }
 
   /** If the store cannot be reached, the claim expires there. */
-  #release(claim: GrantedClaim, fate: RefreshTokenFate, word?: Word): Promise<ReleaseAnswer | undefined> {
-    return this.#settings.record.release(claim, fate, word).catch(() => undefined)
+  #release(claim: GrantedClaim, decide: Decide): Promise<ReleaseAnswer | undefined> {
+    return this.#settings.record.release(claim, decide).catch(() => undefined)
   }
 
   #spent({ tokens }: GrantedClaim): void {

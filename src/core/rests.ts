@@ -94,9 +94,15 @@ export class GaveUp extends Error {
 
 const UNFORESEEN_REST_MS = 1_000
 
-/** No plan covers failures such as those of the store. @param failures In a row, this one included. */
-export function gaveUpUnforeseen(error: TokenError, failures: number): GaveUp {
-  return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS, failures))
+/**
+ * No plan covers failures such as those of the store. All managers of a process meet them at once, so they rest for a random time: from one to two
+ * times `UNFORESEEN_REST_MS`.
+ *
+ * @param failures In a row, this one included.
+ * @param chance Uniform in [0, 1).
+ */
+export function gaveUpUnforeseen(error: TokenError, failures: number, chance: number): GaveUp {
+  return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS * (1 + chance), failures))
 }
 
 /** The error for callers while the record rests. The failure may be one of another owner (F224). */

@@ -23,10 +23,15 @@ export interface Refusal {
  * @param answer The store's answer to the report of the refusal; undefined if the store could not be reached.
  */
 export function refusalOf(
-  { tokens, presentations, isDoubted, overlapped }: GrantedClaim,
+  {
+    tokens,
+    presentations,
+    isDoubted,
+    overlapped,
+  }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped'>,
   sinceClaimMs: number,
-  answer: ReleaseAnswer | undefined,
-  { needsLogin = false, met5xx = false }: { needsLogin?: boolean; met5xx?: boolean } = {},
+  answer: Pick<ReleaseAnswer, 'contested'> | undefined,
+  { needsLogin = false, met5xx = false }: { needsLogin?: boolean | undefined; met5xx?: boolean | undefined } = {},
 ): Refusal {
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {

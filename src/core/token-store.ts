@@ -43,10 +43,10 @@ export interface TokenRecord {
   /**
    * Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim.
    *
-   * @param fate What became of the refresh token.
+   * @param told What became of the refresh token; or decides, inside the step, what the owner tells.
    * @param next The owner's own next attempt, or a rest for all owners. Without it any owner may claim next.
    */
-  release(claim: GrantedClaim, fate: RefreshTokenFate, next?: Word): Promise<ReleaseAnswer>
+  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Word): Promise<ReleaseAnswer>
   /**
    * Clears the record, and stores tokens that came from elsewhere.
    *
@@ -151,6 +151,8 @@ export interface GrantedClaim {
   readonly version: number
   /** The number of the login in the record at that time; 0: none. Absent in a private record. */
   readonly login?: number
+  /** The epoch of the register at that time. */
+  readonly epoch?: string
   readonly tokens?: StoredTokens
   /** The stored refresh token may be presented: it is neither retired, nor in doubt for longer than the service's grace. */
   readonly presentable: boolean
@@ -176,7 +178,7 @@ export interface GrantedClaim {
  * What became of the refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, presentable again
  * a few times. `doubtful`: may be spent. `dead`: refused. A dead one is never presented again, a doubtful one only within the
  * service's grace: otherwise our own lost answer would look like theft. With a login it is presented again, if no access token serves. `unclear`, only
- * of a login: refused in words that nobody knows.
+ * of a login: refused in words that nobody knows. If the record has a newer pair, this says nothing about that pair.
  */
 export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'unclear' | 'dead'
 
@@ -192,12 +194,14 @@ export interface Retry {
   readonly kind: 'retry'
   readonly ms: number
 }
-/** The owner does not know yet what the refusal of its refresh token means: no other owner may claim before it tells. */
-export interface KeepClaim {
-  readonly kind: 'keep-claim'
-}
 /** What an owner tells the record after an exchange that failed. */
-export type Word = Retry | CoolDown | KeepClaim
+export type Word = Retry | CoolDown
+export interface Report {
+  readonly fate: RefreshTokenFate
+  readonly word?: Word | undefined
+}
+/** Decides what an owner tells the record, by what the record says. Pure: if another owner was faster, the step of the store asks again. */
+export type Decide = (found: ReleaseAnswer) => Report
 /** Must exceed the time that the owner's next claim takes to reach the store. */
 export const RESERVE_MS = 1_000
 

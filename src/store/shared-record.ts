@@ -122,9 +122,9 @@ export class SharedRecord implements TokenRecord {
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
 
-  async release(...[granted, fate, next]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
+  async release(...[granted, told, next]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
     const sinceMs = this.stopwatch()
-    const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, fate, next, reading)
+    const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, told, next, reading)
     const { newer, ...answer } = await this.#change(step, { from: this.#known })
     return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
   }

@@ -1,16 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { consequenceForLogin, type LoginCircumstances } from '../../src/core/consequence.ts'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
-import type { SuspicionEvent } from '../../src/core/events.ts'
-import {
-  errorUnder,
-  type FailureFacts,
-  loginTokenOrPlan,
-  planAfter,
-  planAfterRefusal,
-} from '../../src/core/renewal-plan.ts'
+import { errorUnder, type Situation, loginTokenOrPlan, planAfter } from '../../src/core/renewal-plan.ts'
 import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
-import { FACTS, RETRY } from '../support/failure-facts.ts'
+import { POLICY, SITUATION } from '../support/situation.ts'
 
 const TEN_MINUTES = 600_000
 const failed = (code: TokenErrorCode, details: TokenErrorDetails = {}) => new TokenError(code, 'failed', details)
@@ -96,14 +89,14 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   })
 })
 
-const plan = (error: TokenError, facts: Partial<FailureFacts> = {}, graceMs = 0) =>
-  planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs, needsLogin: true })
+const plan = (error: TokenError, facts: Partial<Situation> = {}, graceMs = 0) =>
+  planAfter(error, { ...SITUATION, ...facts }, { ...POLICY, graceMs, needsLogin: true })
 
 describe('given a renewal of a login, when it is planned what follows a failure', () => {
   it('then the first presentation after a lost answer comes after one to two seconds, later ones as always', () => {
-    const pause = (facts: Partial<FailureFacts>, graceMs?: number) => plan(lost, facts, graceMs).next.ms
+    const pause = (facts: Partial<Situation>, graceMs?: number) => plan(lost, facts, graceMs).next.ms
     expect([0, 0.5].map((chance) => pause({ chance }))).toEqual([1_000, 1_500])
-    expect(pause({ claim: { isDoubted: true } })).toBe(250)
+    expect(pause({ claim: { presentations: 0, isDoubted: true } })).toBe(250)
     expect(pause({}, 5_000)).toBe(250)
     expect(plan(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })).next.ms).toBe(250)
   })
@@ -144,35 +137,48 @@ describe('given a renewal of a login, when it is planned what follows a failure'
   })
 })
 
-describe('given a refused refresh token of a login, when the store has answered', () => {
-  const judged = (evidence?: SuspicionEvent['evidence'], changes = {}) => {
-    const suspicion = evidence && ({ evidence, severity: 'low' } as const)
-    const judgement = { suspicion, isNewer: false, isLast: false, failures: 2, isRefused: false, ...changes }
-    return planAfterRefusal(plan(refused), judgement, { onSuspicious: 'obtain', needsLogin: true })
+describe('given a refused refresh token of a login, when the store is told', () => {
+  const living = {
+    version: 1,
+    accessToken: 'a',
+    accessLifetimeMs: 60_000,
+    accessRemainingMs: 0,
+    refreshRemainingMs: 90_000,
   }
+  const claim = { presentations: 0, tokens: living }
+  const judged = (facts: Partial<Situation> = {}) => plan(refused, { failures: 2, claim, ...facts })
 
-  it.each<[SuspicionEvent['evidence'] | undefined, string]>([
-    [undefined, 'expired'],
-    ['own-unknown-outcome', 'in-doubt'],
-    ['concurrent-use', 'in-doubt'],
-    ['revoked-or-used', 'refused'],
-  ])('then the evidence %s makes the reason %s (F205)', (evidence, loginReason) => {
-    const { error, next } = judged(evidence)
+  it.each<[string, Partial<Situation>, string]>([
+    ['has ended', { claim: { ...claim, tokens: { ...living, refreshRemainingMs: 0 } } }, 'expired'],
+    ['was in doubt', { claim: { ...claim, isDoubted: true } }, 'in-doubt'],
+    ['met a 5xx', { met5xx: true }, 'in-doubt'],
+    ['may have been used by another owner', { found: { contested: true } }, 'in-doubt'],
+    ['should be good', {}, 'refused'],
+  ])('then one that %s: its reason (F205)', (_, facts, loginReason) => {
+    const { error, next, word, suspicion } = judged(facts)
     const told = { code: 'ERR_LOGIN_REQUIRED', loginReason, status: 400, serviceCode: 'invalid_grant' }
     expect(error).toMatchObject(told)
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 2, isFirm: true, ...told })
+    expect(word).toBe(next)
+    expect(suspicion === undefined).toBe(loginReason === 'expired')
   })
 
   it('then an access token that the API has refused is dropped, too (F206)', () => {
-    expect(judged('revoked-or-used', { isRefused: true }).next).toMatchObject({ drops: true })
+    expect(judged({ isRefused: true }).next).toMatchObject({ drops: true })
+    expect(judged().next).not.toHaveProperty('drops')
   })
 
-  it('then a newer pair of another owner is tried at once', () => {
-    expect(judged(undefined, { isNewer: true })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
+  const found = { contested: true, newer: 'unfit' } as const
+
+  it('then a newer pair of another owner is tried at once, also after a probe of one call', () => {
+    for (const maxAttempts of [1, 4])
+      expect(judged({ found, maxAttempts })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
   })
 
-  it('then a newer pair changes nothing after the last call of a renewal (F274)', () => {
-    expect(judged(undefined, { isNewer: true, isLast: true })).toEqual(plan(refused))
+  it('then nobody has to log in after the last call of a renewal, if there is a newer pair (F274)', () => {
+    const { error, next, suspicion } = judged({ found, attempt: 4 })
+    expect([error, suspicion]).toEqual([refused, undefined])
+    expect(next).toMatchObject({ kind: 'cool-down', ms: 60_000, code: 'ERR_REFRESH_REJECTED' })
   })
 })
 

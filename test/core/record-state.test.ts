@@ -91,6 +91,23 @@ describe('given a record in a register that may have lost writes (R1)', () => {
     expect(world.granted('b').presentable).toBe(false)
   })
 
+  it.each<[string, string | undefined, string | undefined, boolean]>([
+    ['in the same epoch', 'one', 'one', true],
+    ['in another epoch', 'one', 'two', false],
+    ['where the epoch was not known', undefined, 'two', true],
+    ['where it is not known now', 'one', undefined, true],
+  ])('when a pair comes whose claim was granted %s, then it serves, and is presentable: %s, %s, %s', (_, ...row) => {
+    const [claimed, stored, presentable] = row
+    const world = new World()
+    world.epoch = claimed
+    const granted = world.granted()
+    // The register was emptied.
+    world.state = undefined
+    world.epoch = stored
+    expect(world.accept(granted, 1)).toMatchObject({ accessRemainingMs: 60_000 })
+    expect(world.granted()).toMatchObject({ presentable, isDoubted: !presentable })
+  })
+
   it('when a new pair comes in the new epoch, then it is presentable', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }

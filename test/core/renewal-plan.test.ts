@@ -2,22 +2,23 @@ import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
 import { consequenceOf } from '../../src/core/consequence.ts'
 import {
-  type FailureFacts,
+  type Situation,
   planAfter,
   planAfterLateArrival,
-  planAfterRefusal,
   type RenewalMemory,
   tokenToPresent,
 } from '../../src/core/renewal-plan.ts'
 import { coolDownMs, coolingError, pauseMs } from '../../src/core/rests.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
-import type { GrantedClaim } from '../../src/core/token-store.ts'
-import { FACTS, RETRY } from '../support/failure-facts.ts'
+import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+import { POLICY, RETRY, SITUATION } from '../support/situation.ts'
 
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
   new TokenError(code, 'failed', { outcome, status })
 
 type Said = TokenErrorDetails['refreshToken']
+
+const TOKENS: StoredTokens = { version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 0 }
 
 /** The outcome table of the design: code, outcome, the word of the source; consequences for an obtain and a refresh. */
 const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string][] = [
@@ -198,13 +199,20 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
 })
 
 describe('given an exchange that failed, when it is planned what follows', () => {
-  const plan = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
-    planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs: 0 })
+  const plan = (error: TokenError, facts: Partial<Situation> = {}) =>
+    planAfter(error, { ...SITUATION, ...facts }, POLICY)
   const down = failure('unknown-5xx')
   const asking = (retryAfterMs: number, outcome: ExchangeOutcome = 'unknown-5xx') =>
     new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed', { outcome, retryAfterMs })
   const refused = new TokenError('ERR_REFRESH_REJECTED', 'failed', { refreshToken: 'refused' })
-  const NOTHING = { judged: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
+  const NOTHING = {
+    suspicion: undefined,
+    adopts: false,
+    obtains: false,
+    isSpent: false,
+    isAccountRefused: false,
+    isAsked: false,
+  }
 
   it('then a call that may be repeated is, after its pause', () => {
     const next = { kind: 'retry', ms: 250 }
@@ -212,20 +220,30 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
   })
 
-  it('then a refused refresh token is judged, and the credentials follow at once', () => {
+  it('then a refused refresh token is reported, and the credentials follow at once', () => {
     const next = { kind: 'retry', ms: 0 }
-    expect(plan(refused)).toEqual({
-      ...NOTHING,
-      ...{
-        error: refused,
-        fate: 'dead',
-        judged: true,
-        obtains: true,
-        isSpent: true,
-        next,
-        word: { kind: 'keep-claim' },
-      },
-    })
+    const suspicion = { evidence: 'expiry-unknown', severity: 'medium', remainingMs: undefined }
+    const said = { ...NOTHING, error: refused, fate: 'dead', suspicion, obtains: true, isSpent: true }
+    expect(plan(refused)).toEqual({ ...said, next, word: next })
+    const alone = { evidence: 'store-unreachable', severity: 'medium', remainingMs: 90_000 }
+    const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: 100_000 } }
+    expect(plan(refused, { claim, calledForMs: 10_000, found: undefined }).suspicion).toEqual(alone)
+  })
+
+  it('then a refresh token that expired, or that a newer pair or a reset explains, is not reported', () => {
+    const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: -10_000 } }
+    const newer = { contested: true, newer: 'unfit' } as const
+    const explained: Partial<Situation>[] = [{ claim }, { found: newer }, { halted: 'outdated' }]
+    for (const facts of explained) expect(plan(refused, facts)).toMatchObject({ fate: 'dead', suspicion: undefined })
+    expect(plan(refused, { found: newer })).toMatchObject({ obtains: false, next: { kind: 'retry', ms: 0 } })
+  })
+
+  it('then newer tokens that will do are used, and the store is told nothing more, unless the renewal is halted', () => {
+    const found = { contested: true, newer: 'fit' } as const
+    for (const error of [down, refused, failure('unknown')])
+      for (const attempt of [1, 4])
+        expect(plan(error, { found, attempt })).toMatchObject({ adopts: true, obtains: false, word: undefined })
+    expect(plan(down, { found, halted: 'closed' }).adopts).toBe(false)
   })
 
   /** `renew()` does not end a firm rest, because another renewal may not help, or is not wanted. */
@@ -240,7 +258,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(error, { exchange: 'obtain', attempt: 4 }).next).toMatchObject({ kind: 'cool-down', isFirm })
   })
 
-  it.each<[string, TokenError, Partial<FailureFacts>, number]>([
+  it.each<[string, TokenError, Partial<Situation>, number]>([
     ['the last call has failed', down, { attempt: 4 }, 5_000],
     ['the last call has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
     ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), { servedMs: 60_000 }, 5_000],
@@ -263,7 +281,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(error, facts).next).toStrictEqual(next)
   })
 
-  it.each<[string, TokenError, Partial<FailureFacts>]>([
+  it.each<[string, TokenError, Partial<Situation>]>([
     ['one call is left', down, { attempt: 3 }],
     ['the service asks for as long as a caller waits', asking(30_000), {}],
     ['the service asks for more, and the credentials need not wait', asking(30_001, 'unknown'), {}],
@@ -294,8 +312,8 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(asking(0)).isAsked).toBe(false)
   })
 
-  it('then the store is told at once what follows, but for a refused refresh token, whose claim is kept', () => {
-    const words = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
+  it('then the store is told at once what follows', () => {
+    const words = (error: TokenError, facts: Partial<Situation> = {}) =>
       ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).word)
     // A rest, and a pause that the service asks for, concern all owners. The pause between two calls is the owner's own.
     const rest = plan(down, { attempt: 4 }).next
@@ -304,23 +322,17 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(words(asking(2_000))).toEqual([asked, asked, undefined])
     expect(words(down)).toEqual([plan(down).next, undefined, undefined])
     expect(words(failure('unknown'))).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
-    const kept = { kind: 'keep-claim' }
-    for (const attempt of [1, 4]) expect(words(refused, { attempt })).toEqual([kept, kept, kept])
+    expect(words(refused)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
   })
 
   it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {
     const rejected = new TokenError('ERR_REFRESH_REJECTED', 'failed', { status: 401, serviceCode: '2007' })
-    const suspicion = { evidence: 'unexplained', severity: 'high' } as const
-    const judgement = { suspicion, isNewer: false, isLast: false, failures: 3, isRefused: false }
-    const stop = { onSuspicious: 'stop', needsLogin: false } as const
-    const { error, next, ...rest } = planAfterRefusal(plan(rejected), judgement, stop)
+    const stop = { ...POLICY, onSuspicious: 'stop' } as const
+    const { error, next, word } = planAfter(rejected, { ...SITUATION, failures: 3 }, stop)
     const told = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', status: 401, serviceCode: '2007' }
     expect(error).toMatchObject({ ...told, message: expect.stringContaining('until reset()') })
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, isFirm: true, ...told })
-    expect(rest).toEqual({
-      ...NOTHING,
-      ...{ fate: 'dead', judged: true, obtains: true, isSpent: true, word: { kind: 'keep-claim' } },
-    })
+    expect(word).toBe(next)
   })
 })
 
@@ -333,9 +345,9 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
-    const nothing = { judged: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
+    const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
     const known = { ...nothing, error: late, fate: 'keep', word: undefined }
-    expect(planAfterLateArrival(late, { ...FACTS, attempt, failures })).toEqual({ ...known, next })
+    expect(planAfterLateArrival(late, { ...SITUATION, attempt, failures })).toEqual({ ...known, next })
   })
 })
 
@@ -391,8 +403,8 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
 
 describe('given a refresh endpoint that is gone, when it is planned what follows (F229)', () => {
   const gone = failure('rejected', 404, 'ERR_TOKEN_REQUEST')
-  const after = (error: TokenError, facts: Partial<FailureFacts> = {}) =>
-    planAfter(error, { ...FACTS, ...facts }, { retry: RETRY, maxWaitMs: 30_000, graceMs: 0 })
+  const after = (error: TokenError, facts: Partial<Situation> = {}) =>
+    planAfter(error, { ...SITUATION, ...facts }, POLICY)
 
   it('then the credentials follow at once if no access token serves, also in a probe of one call', () => {
     for (const maxAttempts of [4, 1])

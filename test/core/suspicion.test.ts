@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { fingerprintOf } from '../../src/core/digest.ts'
 import { type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
-import type { GrantedClaim, OpenableStore, RefreshTokenFate, TokenRecord } from '../../src/core/token-store.ts'
+import type { GrantedClaim, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -294,10 +294,8 @@ describe('given an own source for an OAuth 2.0 server', () => {
 })
 
 describe('given a store that others use too', () => {
-  /** A memory store that calls `around` before it releases a dead refresh token. */
-  const storeWith = (
-    around: (record: TokenRecord, claim: GrantedClaim, fate: RefreshTokenFate) => Promise<unknown>,
-  ) => {
+  /** A memory store that calls `around` before it is told that an exchange has failed. */
+  const storeWith = (around: (record: TokenRecord, claim: GrantedClaim) => Promise<unknown>) => {
     const inner = memoryStore() as OpenableStore
     const store: OpenableStore = {
       kind: 'test',
@@ -308,9 +306,9 @@ describe('given a store that others use too', () => {
           accept: (...given) => record.accept(...given),
           adopt: (...given) => record.adopt(...given),
           clear: (...given) => record.clear(...given),
-          release: async (claim, fate, coolDown) => {
-            if (fate === 'dead') await around(record, claim, fate)
-            return record.release(claim, fate, coolDown)
+          release: async (claim, ...told) => {
+            await around(record, claim)
+            return record.release(claim, ...told)
           },
         }
       },

@@ -1,4 +1,4 @@
-import type { GrantedClaim, OpenableStore } from '../../src/core/token-store.ts'
+import type { Decide, GrantedClaim, OpenableStore, Report } from '../../src/core/token-store.ts'
 import { INTERNALS, type ManagerInternals } from '../../src/core/manager-internals.ts'
 import {
   type Clock,
@@ -333,9 +333,12 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           watch.accepted(owner, claim, tokens, stored, owner.troubles > troubles)
           return stored
         },
-        async release(...what) {
-          const answer = await record.release(...what)
-          watch.released(what[0], what[1], what[2])
+        async release(claim, told, next) {
+          let report: Report | undefined
+          const decide: Decide = (found) =>
+            (report = typeof told === 'string' ? { fate: told, word: next } : told(found))
+          const answer = await record.release(claim, decide)
+          watch.released(claim, report!)
           if (answer.newer) watch.offered(owner, answer.newer)
           return answer
         },

@@ -23,6 +23,11 @@ describe('given the protocol without one of its rules', () => {
     ['fence', 'a freeze and a refusal', /^I6: A settles a claim of B/],
     ['version', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
     ['R1', 'an older record', /^I1: B presents a refresh token again that A presented/],
+    [
+      'R1, a pair that is stored again',
+      'a pair that is stored again after a restore',
+      /^I1: [AB] presents a refresh token again that [AB] presented/,
+    ],
     ['R2', 'a clock step', /^R2: B believes a token for \d+ ms, whose lifetime is 60000 ms/],
     ['R3', 'a freeze', /^I3: the pair of B \(.*\) gave way to one that was claimed earlier/],
     ['R4, an open claim', 'obtain ends, a crash', FALSE_ALARM],

@@ -251,6 +251,13 @@ export const PAIRED_SCOPES: readonly Scope[] = [
     most: 2,
     ...ENDS,
   },
+  {
+    name: 'a pair that is stored again after a restore',
+    owners: [GET_RENEW, GET_RENEW],
+    faults: { lost: 1, restore: 1 },
+    most: 2,
+    onUnavailable: 'fail',
+  },
   { name: 'a freeze and a refusal', owners: [GET, GET], faults: { freeze: 1, throttled: 1 }, most: 2 },
   { name: 'four failures in a row', owners: [['get', 'due', 'renew']], faults: { failed: 4 }, most: 4 },
   {

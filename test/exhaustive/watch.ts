@@ -1,13 +1,5 @@
 import type { RecordState } from '../../src/core/record-shape.ts'
-import type {
-  ClaimAnswer,
-  GrantedClaim,
-  Looked,
-  NewTokens,
-  RefreshTokenFate,
-  StoredTokens,
-  Word,
-} from '../../src/core/token-store.ts'
+import type { ClaimAnswer, GrantedClaim, Looked, NewTokens, Report, StoredTokens } from '../../src/core/token-store.ts'
 import { ActRules } from './act-rules.ts'
 import { Knowledge } from './knowledge.ts'
 import { LoginRules } from './login-rules.ts'
@@ -108,11 +100,11 @@ export class Watch {
       this.fail('I4', `${owner.name} has held version ${owner.held.version}, and goes on with ${seenVersion}`)
   }
 
-  released({ tokens }: GrantedClaim, fate: RefreshTokenFate, next: Word | undefined): void {
+  released({ tokens }: GrantedClaim, { fate, word }: Report): void {
     const last = this.#presentations.get(tokens?.refreshToken ?? '')?.at(-1)
     if (last && fate === 'dead') last.isSettled = true
     reach(`fate ${fate}`)
-    if (next) reach(`word ${next.kind}`)
+    if (word) reach(`word ${word.kind}`)
   }
 
   loginBegins(refreshToken: string): void {

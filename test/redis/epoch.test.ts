@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { startRedis, type RedisServer } from '../../scripts/lib/redis-server.mjs'
 import { redisStore } from '../../src/redis/index.ts'
 import { redisRegister } from '../../src/redis/redis-register.ts'
-import { manage, type Managed } from '../support/managed.ts'
+import { held, manage, type Managed } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
@@ -108,6 +108,25 @@ describeRedis('given a Redis that loses writes', () => {
     while (String(await server.command('CLIENT', 'LIST')).split('\n').length < 3) await settle()
     expect(await register.replace('{key}', 'claim', 'settled', 3_600_000, epoch!)).toBe(true)
     expect(await register.replace('{key}', 'settled', 'next claim', 3_600_000, epoch!)).toBe(false)
+    await server.stop()
+  })
+
+  it('when Redis restarts during an exchange, then its pair serves, and its refresh token is in doubt (F236, F303)', async () => {
+    const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+    const [first, second] = [await world.start({ url: server.url }), await world.start({ url: server.url })]
+    const gate = held(() => world.source.grant())
+    world.source.script.push(gate.answer)
+    const asked = first.tokens.getAccessToken()
+    while (world.source.calls.length === 0) await settle()
+    await server.kill()
+    await server.restart()
+    while (String(await server.command('CLIENT', 'LIST')).split('\n').length < 4) await settle()
+    gate.open()
+    const token = await asked
+    expect(await second.tokens.getAccessToken()).toBe(token)
+    await second.tokens.renew()
+    expect([presented(), world.source.kinds]).toEqual([[], 'obtain obtain'])
+    expect(kindsOf(second)).toContain('store-restored')
     await server.stop()
   })
 

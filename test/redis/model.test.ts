@@ -97,7 +97,8 @@ class Twins {
   async #claim({ owner, ahead, terms }: Extract<Command, { do: 'claim' }>): Promise<void> {
     const ask = (record: TokenRecord) => record.claim(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS, terms)
     const [expected, answer] = [await ask(this.#memory), await ask(this.#redis)]
-    expect(answer).toEqual(expected)
+    // The memory of a process has no epoch.
+    expect({ ...answer, epoch: undefined }).toEqual(expected)
     if (expected.kind === 'newer') {
       this.#seen[owner] = expected.tokens.version
       await this.#claim({ do: 'claim', owner, ahead: 0, terms })

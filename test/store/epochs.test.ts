@@ -90,3 +90,30 @@ describe('given a record that was written in another epoch of the register', () 
     expect([before.told(), after.told()]).toEqual([[], []])
   })
 })
+
+describe('given an exchange whose pair was stored, and whose owner heard no answer', () => {
+  it('when an older copy of the record is put back before it stores the pair again, then its refresh token is in doubt (F236)', async () => {
+    const world = start('one')
+    const { register, here, there } = world
+    const claim = await world.claim()
+    const copy = new Map(register.values)
+    const replace = register.replace.bind(register)
+    register.replace = async (...step) => {
+      await replace(...step)
+      throw new Error('cut')
+    }
+    await here.accept(claim, TOKENS)
+    register.replace = replace
+    const presented = await there.claim('there', 1, 15_000)
+    expect(presented).toMatchObject({ presentable: true, tokens: { refreshToken: 'refresh-1' } })
+
+    for (const [key, stored] of copy) register.values.set(key, stored)
+    register.epoch = 'two'
+    await here.claim('here', 0, 15_000)
+    expect(await there.claim('there', 1, 15_000)).toMatchObject({
+      presentable: false,
+      isDoubted: true,
+      tokens: { accessToken: 'access-1' },
+    })
+  })
+})

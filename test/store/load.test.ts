@@ -155,3 +155,23 @@ describe('given a process that is too busy to read its answers', () => {
     await settle()
   })
 })
+
+describe('given logins whose claims have timed out', () => {
+  it('when they claim again, then each of them has waited for a random time of one to two seconds (F295)', async () => {
+    const clock = manualClock()
+    const register = new Slow(clock)
+    register.isSilent = true
+    const store = sharedStore(register, { onUnavailable: 'fail' })
+    const rests: number[] = []
+    for (const chance of [0, 0.25, 0.999]) {
+      const options = { store, storeKey: `account ${chance}`, random: () => chance }
+      const { tokens } = manage(new ScriptedSource(), options, clock)
+      tokens.on('renewalFailed', ({ nextAttemptAt }) => rests.push(nextAttemptAt - clock.wallNow()))
+      const asked = outcome(tokens.getAccessToken())
+      await clock.advance(1_000)
+      expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+      await tokens.close()
+    }
+    expect(rests).toEqual([1_000, 1_250, 1_999])
+  })
+})

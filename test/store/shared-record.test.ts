@@ -81,6 +81,21 @@ describe('given an answer of the register that takes time', () => {
     expectOlder((await released).newer)
   })
 
+  it('when another owner is faster than a release, then that decides again, by what the record says now (F304)', async () => {
+    const { clock, record, other, claim } = await claimed()
+    await clock.advance(20_000)
+    const theirs = (await other.claim('b', 0, 15_000)) as GrantedClaim
+    await other.accept(theirs, TOKENS)
+    const found: (string | undefined)[] = []
+    const answer = await record.release(claim, ({ newer }) => {
+      found.push(newer?.accessToken)
+      return { fate: 'dead' }
+    })
+    expect(found).toEqual([undefined, 'access-1'])
+    expect(answer.newer).toMatchObject({ accessToken: 'access-1' })
+    expect(await other.claim('b', 1, 15_000)).toMatchObject({ presentable: true })
+  })
+
   it('when tokens of a login are stored, then the record has them older by the time before', async () => {
     const { clock, register, record, other } = await claimed()
     await clock.advance(5_000)

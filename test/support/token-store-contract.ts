@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import {
+  type Decide,
   type GrantedClaim,
   type OpenableStore,
+  type ReleaseAnswer,
   RESERVE_MS,
   type StoredTokens,
   type TokenRecord,
+  type Word,
 } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
@@ -96,6 +99,35 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
         newer: { accessToken: 'access-2' },
       })
       expect(await granted(record)).toMatchObject({ presentable: true })
+    })
+
+    it('when a refresh token is refused, and a newer pair is there, then that pair stays good', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await granted(record, 'b')
+      await record.accept(late, NEXT)
+      await record.release(claim, 'dead')
+      expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0, isDoubted: false })
+    })
+
+    it('when an owner decides what it tells, then it knows what the record says then, and the record does as it is told', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await granted(record, 'b')
+      const found: ReleaseAnswer[] = []
+      const deciding =
+        (word?: Word): Decide =>
+        (said) => {
+          found.push(said)
+          return { fate: 'dead', word }
+        }
+      await record.release(claim, deciding({ kind: 'retry', ms: 500 }))
+      expect(await record.claim('c', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
+      await record.release(late, deciding(COOL_DOWN))
+      expect(await granted(record, 'b', 1)).toMatchObject({ presentable: false })
+      expect(found).toEqual([{ contested: false }, { contested: true }])
     })
 
     it('when a claim ran out unsettled, then its refresh token is presentable within the grace of the service, and then no more', async () => {
