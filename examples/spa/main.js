@@ -6,7 +6,7 @@ import { inspect } from 'axios-evergreen/web/inspector'
 
 const tokens = createTokenManager({
   source: oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'spa', grant: 'login' }),
-  store: webStore({ encryptionKeys: [await browserKey()] }),
+  store: webStore({ encryptionKeys: [browserKey()] }),
 })
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)

@@ -8,7 +8,7 @@ import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
 import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
 import { type AdoptedGrant, offers, readAdopted, type TokenGrant } from './token-source.ts'
-import type { NewTokens, StoredTokens } from './token-store.ts'
+import type { Looked, NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
@@ -37,14 +37,17 @@ export interface LoginHost {
   readonly room: Pick<WaitingRoom, 'turnAway'>
   /** Whether nothing is in progress that would learn the same from the record. */
   isIdle(): boolean
-  /** @throws {TokenError} if the manager is closed. */
-  checkOpen(): void
+  readonly isClosed: boolean
+  /** Why a closed manager does nothing. */
+  refusal(refusal: 'closed'): TokenError
   /** Puts tokens that came from elsewhere to use. */
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
   forget(): void
   /** Starts the next renewal if callers still wait. */
   renewIfAwaited(): void
+  /** The login for which callers have waited did not come: they are refused as others are, or a renewal begins for them. */
+  resume(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
@@ -56,18 +59,46 @@ export class Logins {
   #noticing: Promise<void> | undefined
   /** Whether the store tells this manager of changes. */
   #isTold = false
+  /** Whether nobody has looked because a login was under way. */
+  #owesLook = false
 
   constructor(settings: RenewalSettings, host: LoginHost) {
     this.#settings = settings
     this.#host = host
   }
 
+  /** The act happens when the promise settles. Until then the login is pending. */
+  async adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void> {
+    // Nobody may be waiting.
+    const promise = Promise.resolve(given)
+    promise.catch(() => undefined)
+    this.#checkOpen()
+    const { underWay } = this.#settings.login
+    await underWay.wait(
+      promise,
+      (grant) => this.adopt(grant),
+      () => this.#missed(),
+    )
+  }
+
+  /** No login came: what waited for it goes on. */
+  #missed(): void {
+    if (this.#host.isClosed) return
+    this.#settings.login.missed()
+    this.#host.resume()
+    if (this.#owesLook) void this.look()
+  }
+
+  #checkOpen(): void {
+    if (this.#host.isClosed) throw this.#host.refusal('closed')
+  }
+
   /** @throws {TypeError} naming the member. */
-  async adopt(given: AdoptedGrant): Promise<void> {
+  adopt(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
     const { acts, events, login, memory, tokenClock } = this.#settings
     const host = this.#host
-    host.checkOpen()
+    this.#checkOpen()
     const before = this.#ending()
     if (memory.current && !login.isNamed(grant.subject)) this.#end('logged-out')
     host.forget()
@@ -79,7 +110,7 @@ export class Logins {
     login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.named(undefined)
     host.use({ ...newTokens(grant, events), version: memory.seenVersion })
-    await stored
+    return stored
   }
 
   /** Stores the tokens of a login. */
@@ -97,8 +128,8 @@ export class Logins {
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
   async #replacedBy(person: Person, { held, person: before }: Ended): Promise<NewTokens | undefined> {
-    const { login, memory, needsLogin, record } = this.#settings
-    if (held ? !areTwo(before, person) : !needsLogin || login.last !== undefined) return undefined
+    const { login, memory, hasLogin, record } = this.#settings
+    if (held ? !areTwo(before, person) : !hasLogin || login.last !== undefined) return undefined
     if (person.subject === undefined) return held
     const found = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
     if (found?.kind !== 'newer') return held
@@ -165,12 +196,14 @@ export class Logins {
   }
 
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
-  meet(tokens: StoredTokens): void {
+  meet(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
     const { login, memory } = this.#settings
     // The store may have our own login only now, because it was unreachable.
-    const isOther = !memory.current?.isOf(tokens) && login.isOther(tokens)
+    // A session may be that of somebody else by now.
+    const isNamedOther = by === 'here' && areTwo(login.person, { name: undefined, subject: tokens.subject })
+    const isOther = isNamedOther || (!memory.current?.isOf(tokens) && login.isOther(tokens))
     if (memory.current && isOther) this.#end('logged-out')
-    login.seen(tokens, isOther)
+    login.seen(tokens, isOther, by)
   }
 
   /**
@@ -179,8 +212,8 @@ export class Logins {
    * @returns For how long an access token still serves, ms; undefined: none does.
    */
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
-    const { login, memory, needsLogin } = this.#settings
-    if (!needsLogin) return undefined
+    const { login, memory, hasLogin } = this.#settings
+    if (!hasLogin) return undefined
     const endedBy = login.ended(by)
     const { current } = memory
     if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
@@ -191,25 +224,34 @@ export class Logins {
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
-    const { login, memory, needsLogin } = this.#settings
+    const { login, memory, hasLogin } = this.#settings
     login.end(memory.current?.stored.accessToken)
     memory.current = undefined
-    if (needsLogin) login.required('refused', by)
+    if (hasLogin) login.required('refused', by)
   }
 
   /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
   async look(): Promise<void> {
     const host = this.#host
-    const { acts, record, memory, needsLogin, login } = this.#settings
-    if (!needsLogin || !host.isIdle()) return
+    const { acts, record, memory, hasLogin, login } = this.#settings
+    if (!hasLogin || !host.isIdle()) return
+    // Whoever had the login before is of no interest, unless the manager still serves that login.
+    this.#owesLook = login.isPending && memory.current?.living === undefined
+    if (this.#owesLook) return
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())
     const { seenVersion } = memory
     const found = await record.look?.(seenVersion, login.number).catch(() => undefined)
     if (!found || !host.isIdle() || memory.seenVersion !== seenVersion) return
     if (found.kind === 'newer') this.#find(found.tokens, isLast)
-    else if (isLast())
+    else if (isLast() && this.#isEnd(found))
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
+  }
+
+  /** An empty record says nothing of a session, but that somebody has logged out of the one that this manager uses. */
+  #isEnd(found: Exclude<Looked, { kind: 'newer' }>): boolean {
+    const { login, needsLogin } = this.#settings
+    return needsLogin || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)
   }
 
   /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
@@ -222,8 +264,8 @@ export class Logins {
 
   /** The manager has just learnt of its login, or has asked a store that is silent. */
   noted(): void {
-    const { clock, memory, needsLogin, renewal, store } = this.#settings
-    const isShared = needsLogin && store !== undefined && !this.#isTold
+    const { clock, memory, hasLogin, renewal, store } = this.#settings
+    const isShared = hasLogin && store !== undefined && !this.#isTold
     memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
   }
 
@@ -247,11 +289,11 @@ export class Logins {
     }
   }
 
-  /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */
+  /** Requests of the login that ends must get no token of a later one. If its source has logins, its callers wait no longer. */
   #end(reason: LoginReason): void {
-    const { login, memory, needsLogin } = this.#settings
+    const { login, memory, hasLogin } = this.#settings
     login.end(memory.current?.stored.accessToken)
     memory.current = undefined
-    if (needsLogin) this.#host.room.turnAway(loginRequired(reason))
+    if (hasLogin) this.#host.room.turnAway(loginRequired(reason))
   }
 }

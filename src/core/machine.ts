@@ -5,6 +5,7 @@ import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { type LoginHost, Logins } from './logins.ts'
 import {
+  admission,
   failuresIn,
   IDLE,
   loginIn,
@@ -70,15 +71,15 @@ export class Machine implements LoginHost {
     return this.#phase.is === 'idle' || this.#phase.is === 'resting'
   }
 
-  checkOpen(): void {
-    if (this.#phase.is === 'closed') throw this.refusal('closed')
+  get isClosed(): boolean {
+    return this.#phase.is === 'closed'
   }
 
   status(): TokenStatus {
-    const { counts, suspicions, clock, login } = this.#settings
+    const { counts, suspicions, clock, login, needsLogin } = this.#settings
     const { current } = this.#memory
     const status = statusIn(this.#phase, current, this.now, clock.wallNow())
-    const ofLogin = loginIn(login.status, restIn(this.#phase), current)
+    const ofLogin = loginIn(login.status, restIn(this.#phase), current, !needsLogin)
     return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
   }
 
@@ -115,6 +116,13 @@ export class Machine implements LoginHost {
 
   renewIfAwaited(): void {
     if (this.room.size > 0) this.renew('cold')
+  }
+
+  resume(): void {
+    if (this.room.size === 0 || this.#phase.is === 'renewing') return
+    const admitted = admission(this.#phase, this.now)
+    if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
+    else if (admitted !== 'join') this.room.turnAway(this.refusal(admitted))
   }
 
   /** An access token that still serves is kept until it ends. */
@@ -160,7 +168,7 @@ export class Machine implements LoginHost {
     try {
       const renewed = await renewal.run(startAt - now)
       if (renewalIn(this.#phase) !== renewal) return
-      this.logins.meet(renewed.tokens)
+      this.logins.meet(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
@@ -193,7 +201,7 @@ export class Machine implements LoginHost {
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
-    const { clock, events } = this.#settings
+    const { clock, events, login } = this.#settings
     const before = restIn(this.#phase)
     const { error, coolDown } = thrown instanceof GaveUp ? thrown : this.#unforeseen(thrown)
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
@@ -204,9 +212,11 @@ export class Machine implements LoginHost {
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, by)
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
-    this.room.turnAway(failure)
+    // The login that is under way may still serve them.
+    if (error.code !== 'ERR_LOGIN_REQUIRED' || !login.isPending) this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    const isNews = coolDown.ms < Infinity || before?.error.code !== error.code
+    const isStop = coolDown.ms === Infinity || error.code === 'ERR_LOGIN_REQUIRED'
+    const isNews = !isStop || before?.error.code !== error.code
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 

@@ -15,6 +15,8 @@ export interface Policy {
   readonly onSuspicious: 'obtain' | 'stop'
   /** Only a person can obtain. */
   readonly needsLogin?: boolean
+  /** A person logs in and out. */
+  readonly hasLogin?: boolean
 }
 
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
@@ -181,9 +183,10 @@ function restAfter(
 ): CoolDown {
   const { exchange, failures, servedMs } = situation
   const needsLogin = policy.needsLogin === true
+  const isSession = policy.hasLogin === true && !needsLogin
   if (isWaitedOut(fate, situation, policy)) return { ...coolDownOf(error, servedMs, failures), whileServed: true }
   const isShort = next === 'obtain' && outcomeOf(error) === 'rejected' && error.code !== 'ERR_TOKEN_REQUEST'
-  const restMs = isShort ? SHORT_REST_MS : coolDownMs(error, { ...situation, needsLogin }, retryAfterMs)
+  const restMs = isShort ? SHORT_REST_MS : coolDownMs(error, { ...situation, needsLogin, isSession }, retryAfterMs)
   // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
   const isBounded = exchange === 'refresh' && isRefreshGone(error) && !needsLogin && serves(situation)
   const rest = coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)

@@ -197,8 +197,8 @@ export class Renewal {
 
   /** Tells the record of a failed exchange. That step of the store computes the plan, because it depends on what the record says. */
   async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
-    const { retry, renewal, graceMs, needsLogin, onSuspicious } = this.#settings
-    const policy = { retry, graceMs, needsLogin, onSuspicious, maxWaitMs: renewal.maxWaitMs }
+    const { retry, renewal, graceMs, needsLogin, hasLogin, onSuspicious } = this.#settings
+    const policy = { retry, graceMs, needsLogin, hasLogin, onSuspicious, maxWaitMs: renewal.maxWaitMs }
     const situation = this.#situation(call)
     const planWith = (found?: Found) => planAfter(error, { ...situation, found }, policy)
     const isLast = call.attempt >= retry.maxAttempts

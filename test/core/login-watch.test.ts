@@ -6,7 +6,7 @@ import type { StoredTokens } from '../../src/core/token-store.ts'
 function start({ needsLogin = true, isAlone = false } = {}) {
   const told: unknown[] = []
   const events = { emit: (_: string, change: unknown) => told.push(change) } as unknown as Events
-  return { watch: new LoginWatch(events, needsLogin, isAlone), told }
+  return { watch: new LoginWatch(events, { hasLogin: needsLogin, needsLogin }, isAlone), told }
 }
 /** Somebody logs in here; the fingerprint of `name` follows. */
 function logIn(watch: LoginWatch, name: string | undefined): void {
@@ -52,7 +52,8 @@ describe('given what a manager knows of its login', () => {
     watch.seen({ login: 1 }, false)
     expect([watch.isNamed('alice'), watch.isNamed('bob'), watch.isNamed(undefined)]).toEqual([true, false, false])
     watch.required('refused', 'here')
-    expect(watch.isNamed('alice')).toBe(false)
+    // Her name outlives her login: if she logs in again, requests that wait belong to her.
+    expect(watch.isNamed('alice')).toBe(true)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'refused' },
