@@ -20,6 +20,7 @@ import {
   timerMs,
   type TokenStatus,
 } from './phase.ts'
+import { Halted } from './pauses.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
@@ -140,7 +141,8 @@ export class Machine implements LoginHost {
     })
     this.#enter({ type: 'started', renewal })
     renewal.hurry(this.room.firstLimit)
-    const { acts } = this.#settings
+    const { acts, work } = this.#settings
+    work.begin()
     // The record must know of the acts before. They wait for the mutex, too, so a renewal that waits for them must not hold it.
     void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because))))
   }
@@ -163,6 +165,8 @@ export class Machine implements LoginHost {
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
+    } finally {
+      this.#settings.work.end()
     }
   }
 
@@ -193,6 +197,10 @@ export class Machine implements LoginHost {
 
   #failed(renewal: Renewal, thrown: unknown): void {
     const { readThrown, clock, events } = this.#settings
+    if (thrown instanceof Halted) {
+      if (this.#enter({ type: 'left', renewal })) this.renewIfAwaited()
+      return
+    }
     const before = restIn(this.#phase)
     const gaveUp =
       thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1)
@@ -213,7 +221,8 @@ export class Machine implements LoginHost {
 
   #armTimer(delayMs: number): void {
     this.#cancelTimer()
-    if (this.#settings.renewal.keepWarm === 'never' || !this.#memory.current) return
+    const { background, keepWarm } = this.#settings.renewal
+    if (!background || keepWarm === 'never' || !this.#memory.current) return
     this.#cancelTimer = this.#settings.clock.setTimer(() => this.#onTimer(), timerDelayMs(delayMs))
   }
 

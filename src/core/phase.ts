@@ -23,6 +23,8 @@ export type PhaseEvent =
   | { readonly type: 'held' }
   /** The service asked for a pause. */
   | ({ readonly type: 'paused'; readonly renewal: Renewal } & Pick<Rest, 'until' | 'error'>)
+  /** The callers who wanted it have left. */
+  | { readonly type: 'left'; readonly renewal: Renewal }
   | { readonly type: 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' }
   | { readonly type: 'closed' }
@@ -40,8 +42,13 @@ export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
     return phase.is === 'renewing' ? phase : { is: 'renewing', renewal, rest: restIn(phase) }
   if (renewalIn(phase) !== renewal) return phase
   if (event.type === 'gave-up') return { is: 'resting', rest: event.rest }
+  if (event.type === 'left') return left(restIn(phase))
   const { until, error } = event
   return { is: 'renewing', renewal, rest: { until, error, failures: failuresIn(phase), isFirm: true } }
+}
+
+function left(rest: Rest | undefined): Phase {
+  return rest ? { is: 'resting', rest } : IDLE
 }
 
 export function renewalIn(phase: Phase): Renewal | undefined {

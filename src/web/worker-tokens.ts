@@ -93,6 +93,12 @@ export class WorkerTokens implements TokenManager {
     return this.#events.onAny(listener)
   }
 
+  async settled(): Promise<void> {
+    if (this.#isClosed) return
+    // A worker that does not answer is not at work for this page.
+    await this.#ask('settled', ACT_LIMIT_MS).catch(() => undefined)
+  }
+
   /** Closes this page's side. The worker's manager, and other pages, go on. */
   close(): Promise<void> {
     this.#isClosed = true
