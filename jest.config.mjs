@@ -4,7 +4,7 @@
  */
 const processes = [
   ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations', 'redis/processes'],
-  ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution'],
+  ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution', 'faults/serverless'],
   ...['service/polluted-prototype', 'exhaustive/removals'],
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */

@@ -128,6 +128,7 @@ export function statusIn(
   wallNow: number,
 ): Omit<TokenStatus, 'counts'> {
   const rest = restIn(phase)
+  const failure = renewalIn(phase)?.lastError ?? rest?.error
   const at = (ms: number) => Math.round(wallNow + ms)
   return {
     phase: shownPhase(phase, token, now),
@@ -135,7 +136,7 @@ export function statusIn(
     ...(token && { accessExpiresAt: at(token.remainingMs) }),
     ...(token?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(token.refreshRemainingMs) }),
     ...(rest && now < rest.until && !isStop(rest) && { nextAttemptAt: at(rest.until - now) }),
-    ...(rest && { lastError: rest.error.code }),
+    ...(failure && { lastError: failure.code }),
   }
 }
 
@@ -168,9 +169,8 @@ export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now
   if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = refusal
   if (isStop(refusal)) return error
-  const pauseMs = until - now
-  const retryAt = Math.round(wallNow + pauseMs)
-  return toldAgain(error, { message: `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`, retryAt })
+  // Not in the message, which is the same for each caller: error trackers group by it.
+  return toldAgain(error, { retryAt: Math.round(wallNow + until - now) })
 }
 
 /**

@@ -142,7 +142,8 @@ export class WorkerTokens implements TokenManager {
       checkLogin()
       return value
     }
-    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `The worker gave no access token within ${ms} ms`)
+    const atLimit = () =>
+      new TokenError('ERR_WAIT_TIMEOUT', 'The worker gave no access token within the time that this caller can wait')
     return withinLimit(ask(), { clock: systemClock, ms, signal, atLimit })
   }
 
