@@ -4,7 +4,7 @@
  */
 const processes = [
   ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations'],
-  ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution'],
+  ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution', 'faults/serverless'],
   ...['service/polluted-prototype', 'exhaustive/removals', 'exhaustive/explorer'],
 ]
 /** Tests with a real Redis or PostgreSQL. What a register must do is tested with one in memory by `npm test`, too. */

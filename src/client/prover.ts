@@ -26,7 +26,8 @@ export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prov
   known.catch(() => undefined) // each proof rejects as well
   return {
     async prove(request, { signal, maxWaitMs: ms }) {
-      const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `The key of dpop did not sign within ${ms} ms`)
+      const atLimit = () =>
+        new TokenError('ERR_WAIT_TIMEOUT', 'The key of dpop did not sign within the time that this caller can wait')
       const proving = known.then(({ key, proofs }) => {
         // Now the token is there, so the key of the source is known, too, even if a promise of it was given.
         checkFit(boundTo, key)

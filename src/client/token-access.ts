@@ -46,7 +46,8 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
   const clock = systemClock
   const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, waiting: Waiting & Holding) => {
     const { signal, maxWaitMs: ms, holdsProcess } = waiting
-    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `No access token came within ${ms} ms`)
+    const atLimit = () =>
+      new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait')
     const asked = async () => checkedToken(name, await ask())
     return withinLimit(asked(), { clock, ms, holdsProcess, signal, atLimit })
   }

@@ -2,6 +2,7 @@ import { checkNotAborted } from './abort.ts'
 import { withinLimit } from './deadline.ts'
 import type { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
+import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
 import { admission, renewalIn, type Rest, restIn } from './phase.ts'
@@ -21,7 +22,7 @@ export class Callers {
     this.#machine = machine
   }
 
-  /** The token if it may be sent right now. If it is due, starts a renewal in the background. */
+  /** The token if it may be sent right now. If it is due, starts a renewal in the background. Without `background`, the next caller who waits does. */
   peek(): string | undefined {
     const mustLook = this.#mustLook()
     const token = this.#take()
@@ -36,7 +37,11 @@ export class Callers {
     const { freshness } = current
     if (freshness === 'expired') return undefined
     current.used = true
-    if (freshness === 'due' && admission(this.#machine.phase, this.#machine.now) === 'start') this.#machine.renew('due')
+    const isWanted = freshness === 'due' || current.mustRenew
+    if (isWanted && admission(this.#machine.phase, this.#machine.now) === 'start') {
+      if (!this.#settings.renewal.background) return undefined
+      this.#machine.renew('due')
+    }
     return current.stored.accessToken
   }
 
@@ -47,7 +52,7 @@ export class Callers {
   }
 
   #takeOrWait(options: WaitOptions | undefined): Promise<string> | string {
-    return this.#take() ?? this.#wait(this.#memory.current ? 'expired' : 'cold', options, true)
+    return this.#take() ?? this.#wait(causeFor(this.#memory.current), options, true)
   }
 
   /** Whether the login may have ended elsewhere by now, and nothing asks the record. */
@@ -89,7 +94,10 @@ export class Callers {
   replaceBehind(refused: string): void {
     if (!this.#isCurrent(refused)) return
     this.#refuse()
-    if (this.#admission() === 'start' && !this.#takeForcedTurn()) this.#machine.renew('refused', false)
+    if (this.#admission() !== 'start' || this.#takeForcedTurn()) return
+    const { current } = this.#memory
+    if (this.#settings.renewal.background) this.#machine.renew('refused', false)
+    else if (current) current.mustRenew = true
   }
 
   renew(options?: WaitOptions): Promise<string> | string {
@@ -145,8 +153,8 @@ export class Callers {
     renewalIn(machine.phase)?.hurry(limit)
     const { current } = this.#memory
     if (living === undefined || !current) return this.#waitIn({ limit, signal }, because)
-    // The token is in its hard window. The caller waits until a third of the window is left, then takes the old token.
-    const { patienceMs } = current
+    // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
+    const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
     if (isRefused || patienceMs <= 0) return living
     return this.#waitIn({ limit, keepAt: now + patienceMs, signal }, because)
   }
@@ -162,4 +170,11 @@ export class Callers {
       this.#machine.loseLogin(refusal.error, 'here')
     return this.#settings.events.refused(this.#machine.refusal(refusal), because)
   }
+}
+
+/** Why a caller who finds no token that it may take needs a renewal. */
+function causeFor(current: HeldToken | undefined): RenewalCause {
+  if (!current) return 'cold'
+  if (current.freshness === 'expired') return 'expired'
+  return current.mustRenew ? 'refused' : 'due'
 }

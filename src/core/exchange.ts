@@ -7,6 +7,7 @@ import type { RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './rests.ts'
 import { isOffline } from './runtime.ts'
 import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
+import { member } from './thrown.ts'
 import type { GrantedClaim, NewTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
@@ -29,15 +30,16 @@ export async function exchange(
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
   const kept = refreshToken !== undefined && context !== undefined ? { context } : {}
+  const kind = refreshToken === undefined ? 'obtain' : 'refresh'
   const call = (about: ExchangeContext) =>
     refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
   const wasOffline = isOffline()
   try {
-    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call, kept))
+    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call, { ...kept, exchange: kind }))
     const ageMs = tokenClock.now() - sentAt
     return { ...kept, ...newTokens(grant, events, ageMs, await subjectOf(source, grant)) }
   } catch (thrown) {
-    const error = readThrown(thrown, refreshToken === undefined ? 'obtain' : 'refresh', needsLogin)
+    const error = readThrown(thrown, kind, needsLogin)
     throw errorOfSession(settings, refreshToken, wasOffline && isOffline() ? errorOffline(error) : error)
   }
 }
@@ -58,24 +60,25 @@ function errorOfSession(
  * drips.
  */
 export function withinExchange<Result>(
-  { clock, events, exchangeTimeoutMs }: RenewalSettings,
+  { source, clock, events, exchangeTimeoutMs }: RenewalSettings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
-  ofTokens: Pick<ExchangeContext, 'context'> = {},
+  about: Pick<ExchangeContext, 'context' | 'exchange'> = {},
 ): Promise<Result> {
   const deadline = new AbortController()
-  let awaited: string | undefined
+  const known: Known = { address: member(source, 'origin'), ...about }
   const context = Object.freeze({
     signal: deadline.signal,
     limitMs: exchangeTimeoutMs,
     clock,
     holdsProcess,
-    waitsFor: (what: string | undefined) => void (awaited = what),
+    waitsFor: (what: string | undefined) => void (known.awaited = what),
+    sendsTo: (address: string) => void (known.address = address),
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
-    ...ofTokens,
+    ...about,
   })
   const atLimit = () => {
-    const error = errorAtLimit(exchangeTimeoutMs, awaited)
+    const error = errorAtLimit(exchangeTimeoutMs, known)
     deadline.abort(error)
     return error
   }
@@ -83,11 +86,19 @@ export function withinExchange<Result>(
   return withinLimit(called(), { clock, ms: exchangeTimeoutMs, atLimit })
 }
 
-/** @param awaited What the source waited for before it sent anything. */
-function errorAtLimit(limitMs: number, awaited: string | undefined): TokenError {
+/** What is known of a call that the source makes. */
+interface Known extends Pick<ExchangeContext, 'exchange'> {
+  /** What the source waits for before it sends anything. */
+  awaited?: string | undefined
+  address: unknown
+}
+
+function errorAtLimit(limitMs: number, { awaited, address, exchange }: Known): TokenError {
+  const kind = exchange ?? 'token call'
+  const where = typeof address === 'string' ? ` at ${address}` : ' of the token source'
   const message =
     awaited === undefined
-      ? `The token call had no complete answer within ${limitMs} ms, credentials function included`
+      ? `The ${kind}${where} had no complete answer within ${limitMs} ms`
       : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })

@@ -14,6 +14,8 @@ export class HeldToken {
   used = false
   /** The API has refused the token. */
   isRefused = false
+  /** The next caller replaces the token, and waits for the new one. */
+  mustRenew = false
   readonly #clock: TokenClock
   readonly #heldAt: number
   readonly #window: RenewalWindow

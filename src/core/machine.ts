@@ -21,6 +21,7 @@ import {
   timerMs,
   type TokenStatus,
 } from './phase.ts'
+import { Halted } from './pauses.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
@@ -149,7 +150,8 @@ export class Machine implements LoginHost {
     })
     this.#enter({ type: 'started', renewal })
     renewal.hurry(this.room.firstLimit)
-    const { acts } = this.#settings
+    const { acts, work } = this.#settings
+    work.begin()
     // The record must know of the acts before. They wait for the mutex, too, so a renewal that waits for them must not hold it.
     void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because))))
   }
@@ -172,6 +174,8 @@ export class Machine implements LoginHost {
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
+    } finally {
+      this.#settings.work.end()
     }
   }
 
@@ -202,6 +206,10 @@ export class Machine implements LoginHost {
 
   #failed(renewal: Renewal, thrown: unknown): void {
     const { clock, events, login } = this.#settings
+    if (thrown instanceof Halted) {
+      if (this.#enter({ type: 'left', renewal })) this.renewIfAwaited()
+      return
+    }
     const before = restIn(this.#phase)
     const { error, coolDown } = thrown instanceof GaveUp ? thrown : this.#unforeseen(thrown)
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
@@ -228,7 +236,8 @@ export class Machine implements LoginHost {
 
   #armTimer(delayMs: number): void {
     this.#cancelTimer()
-    if (this.#settings.renewal.keepWarm === 'never' || !this.#memory.current) return
+    const { background, keepWarm } = this.#settings.renewal
+    if (!background || keepWarm === 'never' || !this.#memory.current) return
     this.#cancelTimer = this.#settings.clock.setTimer(() => this.#onTimer(), timerDelayMs(delayMs))
   }
 

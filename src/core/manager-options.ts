@@ -65,6 +65,12 @@ export interface RenewalOptions {
    * A manager to which its store tells changes (`followPage`) makes no looks. Default 30 000. Infinity: never.
    */
   noticeWithinMs?: number | undefined
+  /**
+   * `false`: no token call outlives the request that needs it. There are no timers. The next caller renews a token that is due, and waits for it, at
+   * most for `exchangeTimeoutMs`: then it takes the old token. If that caller gives up, an exchange in flight runs to its end, and no other call follows.
+   * For functions that are frozen between requests. Default true.
+   */
+  background?: boolean | undefined
 }
 
 export interface RetryOptions {
@@ -105,6 +111,7 @@ const RENEWAL = {
   keepWarm: (name, given = 'while-used') => checkChoice(name, given, ['while-used', 'always', 'never']),
   maxWaitMs: (name, given = 30_000) => checkedDuration(name, given),
   noticeWithinMs: (name, given = 30_000) => (given === Infinity ? Infinity : checkNumber(name, given, 0)),
+  background: (name, given = true) => checkedFlag(name, given),
 } satisfies Readers<RenewalOptions>
 
 const RETRY = {
@@ -113,6 +120,11 @@ const RETRY = {
   maxDelayMs: (name, given = 20_000) => checkedDuration(name, given),
   maxRetryAfterMs: (name, given = 300_000) => checkedDuration(name, given),
 } satisfies Readers<RetryOptions>
+
+function checkedFlag(name: string, value: unknown): boolean {
+  checkFlag(name, value)
+  return value
+}
 
 function checkedCount(name: string, value: unknown): number {
   const count = checkNumber(name, value, 1)

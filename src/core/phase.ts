@@ -23,6 +23,8 @@ export type PhaseEvent =
   | { readonly type: 'held' }
   /** The service asked for a pause. */
   | ({ readonly type: 'paused'; readonly renewal: Renewal } & Pick<Rest, 'until' | 'error'>)
+  /** The callers who wanted it have left. */
+  | { readonly type: 'left'; readonly renewal: Renewal }
   | { readonly type: 'gave-up'; readonly renewal: Renewal; readonly rest: Rest }
   | { readonly type: 'reset' }
   | { readonly type: 'closed' }
@@ -40,8 +42,13 @@ export function phaseAfter(phase: Phase, event: PhaseEvent): Phase {
     return phase.is === 'renewing' ? phase : { is: 'renewing', renewal, rest: restIn(phase) }
   if (renewalIn(phase) !== renewal) return phase
   if (event.type === 'gave-up') return { is: 'resting', rest: event.rest }
+  if (event.type === 'left') return left(restIn(phase))
   const { until, error } = event
   return { is: 'renewing', renewal, rest: { until, error, failures: failuresIn(phase), isFirm: true } }
+}
+
+function left(rest: Rest | undefined): Phase {
+  return rest ? { is: 'resting', rest } : IDLE
 }
 
 export function renewalIn(phase: Phase): Renewal | undefined {
@@ -124,6 +131,7 @@ export function statusIn(
   wallNow: number,
 ): Omit<TokenStatus, 'counts'> {
   const rest = restIn(phase)
+  const failure = renewalIn(phase)?.lastError ?? rest?.error
   const at = (ms: number) => Math.round(wallNow + ms)
   return {
     phase: shownPhase(phase, token, now),
@@ -131,7 +139,7 @@ export function statusIn(
     ...(token && { accessExpiresAt: at(token.remainingMs) }),
     ...(token?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(token.refreshRemainingMs) }),
     ...(rest && now < rest.until && !isStop(rest) && { nextAttemptAt: at(rest.until - now) }),
-    ...(rest && { lastError: rest.error.code }),
+    ...(failure && { lastError: failure.code }),
   }
 }
 
@@ -165,9 +173,8 @@ export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now
   if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = refusal
   if (isStop(refusal)) return error
-  const pauseMs = until - now
-  const retryAt = Math.round(wallNow + pauseMs)
-  return toldAgain(error, { message: `${error.message}; next attempt in ${(pauseMs / 1_000).toFixed(1)} s`, retryAt })
+  // Not in the message, which is the same for each caller: error trackers group by it.
+  return toldAgain(error, { retryAt: Math.round(wallNow + until - now) })
 }
 
 /**

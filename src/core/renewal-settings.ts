@@ -13,6 +13,7 @@ import { member } from './thrown.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
 import type { NewTokens, StoredTokens, TokenRecord } from './token-store.ts'
+import { Work } from './work.ts'
 
 /** Turns what a source threw into a `TokenError`. */
 export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: boolean) => TokenError
@@ -28,6 +29,8 @@ export interface RenewalSettings extends ManagerSettings {
   readonly suspicions: SuspicionWatch
   readonly login: LoginWatch
   readonly acts: Acts
+  /** What `settled()` waits for. */
+  readonly work: Work
   readonly memory: Memory
   /** Token calls, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
   readonly counts: { obtains: number; refreshes: number; adoptions: number; failures: number }
@@ -85,6 +88,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     events,
     login: new LoginWatch(events, settings, settings.store === undefined),
     acts: new Acts(),
+    work: new Work(),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
     memory: {
       current: undefined,

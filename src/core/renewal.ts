@@ -58,7 +58,8 @@ export class Renewal {
   constructor(settings: RenewalSettings, start: RenewalStart) {
     this.#settings = settings
     this.#start = start
-    this.#pauses = new Pauses(settings.clock)
+    const { clock, work } = settings
+    this.#pauses = new Pauses({ clock, work, isWanted: () => this.#isWanted })
     this.#leftover = settings.memory.leftover
     this.#turn = new Turn(settings, start, this.#pauses)
   }
@@ -94,7 +95,7 @@ export class Renewal {
       this.#pauses.check()
       return this.#adopted(claim.tokens, attempt - 1)
     }
-    if (this.#pauses.isHalted()) return this.#withdraw(claim, 'keep')
+    if (this.#pauses.isHalted() || !this.#isWanted) return this.#withdraw(claim, 'keep')
     const refreshToken = this.#tokenOrPlan(claim)
     if (typeof refreshToken === 'object') return this.#withoutCall(claim, refreshToken, attempt)
     const { events } = this.#settings
@@ -122,6 +123,11 @@ export class Renewal {
   async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
     await this.#release(claim, () => plan)
     return this.#perform(plan, attempt)
+  }
+
+  /** Without `background` a renewal is for the callers who wait, and makes no further call once they have left. */
+  get #isWanted(): boolean {
+    return this.#settings.renewal.background || this.#start.isAwaited()
   }
 
   /** Renewals in a row that gave up, if this one does, too. */
@@ -249,7 +255,7 @@ export class Renewal {
       claim,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
-      maxAttempts: this.#turn.failuresBefore > 0 ? 1 : retry.maxAttempts,
+      maxAttempts: this.#turn.failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
       failures: this.#failures,
       calledForMs: this.#turn.sinceClaimMs,

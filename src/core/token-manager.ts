@@ -73,6 +73,11 @@ export interface TokenManager {
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
   /** Calls `listener` for each event, for logs. @returns a function that removes the listener. */
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
+  /**
+   * Resolves when no exchange is in flight, and what the last one brought is stored. Never rejects, and starts nothing. Await it before a machine is
+   * frozen or stopped. A pause between two token calls is no exchange.
+   */
+  settled(): Promise<void>
   /** Ends timers, rejects waiters with `ERR_CLOSED`, and resolves when an exchange in flight has ended and is stored. */
   close(): Promise<void>
 }
@@ -162,6 +167,10 @@ export class Manager implements TokenManager {
 
   onAny(listener: AnyListener): () => void {
     return this.#settings.events.onAny(listener)
+  }
+
+  settled(): Promise<void> {
+    return this.#settings.work.ended()
   }
 
   close(): Promise<void> {

@@ -76,6 +76,10 @@ export interface ExchangeContext {
    * meanwhile, the outcome is `not-sent`, and the message begins with these words.
    */
   readonly waitsFor?: (what: string | undefined) => void
+  /** Which exchange this is. Absent: none, but a revocation. */
+  readonly exchange?: Exchange
+  /** Says where the call of this exchange goes, for messages: origin and path. */
+  readonly sendsTo?: (address: string) => void
   /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */
   readonly report?: (kind: AnomalyKind, message: string) => void
   /** In `refresh` and `revoke`: the `context` that came with these tokens. */

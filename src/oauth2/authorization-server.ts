@@ -87,12 +87,13 @@ export class AuthorizationServer {
 
   /** Each address has a third of the time, so that a third is left for the token call: if that were cut off, the refresh token would be in doubt. */
   async #metadataAt(url: URL, context: ExchangeContext): Promise<Members> {
-    const { clock, signal, holdsProcess = true, limitMs = LIMIT_MS } = context
+    const { exchange: _, ...about } = context
+    const { clock, signal, holdsProcess = true, limitMs = LIMIT_MS } = about
     const ms = Math.floor(limitMs / 3)
     const ending = new AbortController()
     const atLimit = () => unavailable(`${url.origin}${url.pathname} gave no answer within ${ms} ms`)
     const call = { url, headers: { Accept: 'application/json' } }
-    const asked = this.#calls.send(call, { ...context, signal: ending.signal }).catch(notHad)
+    const asked = this.#calls.send(call, { ...about, signal: ending.signal }).catch(notHad)
     try {
       const { status, text, address } = await withinLimit(asked, { clock, ms, holdsProcess, signal, atLimit })
       const metadata = isSuccess(status) ? documentIn(text) : undefined

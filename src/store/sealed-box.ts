@@ -1,6 +1,6 @@
 import { checkObject, checkText } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
-import { isPromise } from '../core/thrown.ts'
+import { isPromise, member } from '../core/thrown.ts'
 
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
@@ -98,8 +98,8 @@ function keysOf(entries: readonly Numbered[]): Map<string, Promise<AesKey>> {
 async function promisedKeys(given: readonly Given[]): Promise<Map<string, Promise<AesKey>>> {
   const settled = given.map(async ([index, entry]): Promise<Numbered> => {
     const rejected = (thrown: unknown): never => {
-      const name = thrown instanceof Error ? thrown.name : typeof thrown
-      throw new UnusableKeys(`the promise of encryptionKeys[${index}] was rejected (${name})`)
+      const name = member(thrown, 'name')
+      throw new UnusableKeys(`the promise of encryptionKeys[${index}] was rejected (${String(name ?? typeof thrown)})`)
     }
     return [index, await Promise.resolve(entry).catch(rejected)]
   })

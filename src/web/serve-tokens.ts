@@ -105,6 +105,7 @@ class Server {
       },
       renew: { otherwise: 'refused', run: (options: WaitOptions) => tokens.renew(options) },
       replaceBehind: { otherwise: 'nothing', run: (refused: string) => internals.replaceBehind(refused) },
+      settled: { run: () => tokens.settled() },
       adopt: { isAct: true, run: (grant: AdoptedGrant) => tokens.adopt(grant) },
       logout: { isAct: true, otherwise: 'nothing', run: () => tokens.logout() },
       reset: { isAct: true, otherwise: 'nothing', run: () => tokens.reset() },

@@ -51,7 +51,7 @@ export class Link {
       clock: systemClock,
       ms,
       holdsProcess: true,
-      atLimit: () => noAnswer(`did not answer within ${ms} ms`),
+      atLimit: () => noAnswer('did not answer in time'),
     }
     return withinLimit(answered, limit)
       .then((answer) => {

@@ -115,6 +115,12 @@ export class WorkerTokens implements TokenManager {
     return this.#events.onAny(listener)
   }
 
+  async settled(): Promise<void> {
+    if (this.#isClosed) return
+    // A worker that does not answer is not at work for this page.
+    await this.#ask('settled', ACT_LIMIT_MS).catch(() => undefined)
+  }
+
   /** Closes this page's side. The worker's manager, and other pages, go on. */
   close(): Promise<void> {
     this.#isClosed = true
@@ -166,7 +172,8 @@ export class WorkerTokens implements TokenManager {
         throw error
       }
     }
-    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `The worker gave no access token within ${ms} ms`)
+    const atLimit = () =>
+      new TokenError('ERR_WAIT_TIMEOUT', 'The worker gave no access token within the time that this caller can wait')
     return withinLimit(ask(), { clock: systemClock, ms, signal, atLimit })
   }
 

@@ -4,7 +4,7 @@ import type { AxiosHeaders } from 'axios'
 export interface Answered {
   readonly status: number
   readonly url: URL
-  /** Origin and path, for messages. */
+  /** The exchange, origin and path, for messages. */
   readonly address: string
   readonly text: string
   readonly headers: AxiosHeaders

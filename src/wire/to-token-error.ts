@@ -35,7 +35,7 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
       needsLogin,
     )
     const what = [status, oauthError].filter((word) => word !== undefined).join(' ')
-    return new TokenError(failure.code, `The call of the token source was answered ${what}`, {
+    return new TokenError(failure.code, `The ${exchange} of the token source was answered ${what}`, {
       ...failure,
       status,
       serviceCode: oauthError,
@@ -49,7 +49,7 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
     return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'unknown', cause: thrown })
   }
   const { code, outcome, errorCode, advice } = failureOfNetwork(thrown)
-  const what = errorCode === undefined ? 'The token source failed' : `The token source failed (${errorCode})`
+  const what = [`The ${exchange} of the token source failed`, errorCode && `(${errorCode})`].filter(Boolean).join(' ')
   const message = [what, advice].filter((part) => part !== undefined).join(': ')
   return new TokenError(code, message, { outcome, cause: thrown })
 }

@@ -70,7 +70,7 @@ export class TokenCalls {
    */
   async send(call: TokenCall, context: ExchangeContext): Promise<Answered> {
     const { url } = call
-    const address = url.origin + url.pathname
+    const address = addressOf(url, context)
     if (context.signal.aborted) throw tooLate(address)
     const request = this.#request(call, context)
     checkSocket(request)
@@ -136,6 +136,14 @@ export class TokenCalls {
     }
     return request
   }
+}
+
+/** For messages. */
+function addressOf({ origin, pathname }: URL, { exchange, sendsTo }: ExchangeContext): string {
+  const address = origin + pathname
+  if (exchange === undefined) return address
+  sendsTo?.(address)
+  return `${exchange} at ${address}`
 }
 
 /** @throws {TokenError} `ERR_TOKEN_SOURCE`: of another error the manager would keep no message. */

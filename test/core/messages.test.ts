@@ -15,12 +15,15 @@ describe('given callers who get no token, when they read the message', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'answered 503' } })
   })
 
-  it('then it says when the next attempt may be made', async () => {
+  it('then each of them has the same, and retryAt says when the next attempt may be made', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(failing(404))
     await outcome(tokens.getAccessToken())
     await clock.advance(3_500)
-    expect(await outcome(tokens.getAccessToken())).toMatchObject({ message: 'answered 404; next attempt in 1.5 s' })
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      message: 'answered 404',
+      retryAt: clock.wallNow() + 1_500,
+    })
   })
 
   it('then it says that another owner failed, and what that owner met (F224)', async () => {
@@ -55,7 +58,7 @@ describe('given callers who get no token, when they read the message', () => {
   })
 
   it('then it says that the API refuses tokens too fast, or that it was the same token again', async () => {
-    const { source, tokens } = manage()
+    const { clock, source, tokens } = manage()
     source.script.push(
       () => source.grant(),
       () => source.grant({ accessToken: 'access-1' }),
@@ -63,17 +66,44 @@ describe('given callers who get no token, when they read the message', () => {
     await tokens.getAccessToken()
     const again = 'The service issued the refused access token again'
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: again })
-    const tooSoon = 'The API refuses access tokens faster than the manager may replace them; next attempt in 6.0 s'
-    expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: tooSoon })
+    const tooSoon = 'The API refuses access tokens faster than the manager may replace them'
+    expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({
+      message: tooSoon,
+      retryAt: clock.wallNow() + 6_000,
+    })
   })
 
-  it('then it says that neither the service nor a credentials function was fast enough (F92)', async () => {
+  it('F307: then it says which token call was not fast enough (F92), and the status does so while the next one hangs', async () => {
     const { clock, source, tokens } = manage(undefined, { retry: { maxAttempts: 1 }, exchangeTimeoutMs: 700 })
     source.script.push(() => new Promise(() => undefined))
     const waiting = outcome(tokens.getAccessToken())
     await clock.advance(700)
-    const limit = '700 ms, credentials function included'
-    expect(await waiting).toMatchObject({ message: `The token call had no complete answer within ${limit}` })
+    const message = 'The obtain of the token source had no complete answer within 700 ms'
+    expect(await waiting).toMatchObject({ message })
+    const { clock: later, source: hanging, tokens: hung } = manage(PAIRS(), { exchangeTimeoutMs: 700 })
+    hanging.script.push(...Array<() => Promise<never>>(4).fill(() => new Promise(() => undefined)))
+    const caller = outcome(hung.getAccessToken())
+    await later.advance(699)
+    expect(hung.status().lastError).toBeUndefined()
+    await later.advance(1_000)
+    expect(hung.status()).toMatchObject({ renewing: true, lastError: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
+    await later.advance(10_000)
+    await caller
+  })
+
+  it('F305: then 300 failures of one cause in a cool-down give one message', async () => {
+    for (const status of [429, 503, 404, 401]) {
+      const { clock, source, tokens } = manage(PAIRS())
+      source.script.push(...Array<ReturnType<typeof failing>>(300).fill(failing(status)))
+      const waits: Promise<unknown>[] = []
+      for (let n = 0; n < 300; n += 1) {
+        waits.push(outcome(tokens.getAccessToken()))
+        await clock.advance(13)
+      }
+      await clock.advance(30_000)
+      const told = new Set((await Promise.all(waits)).map((error) => (error as Error).message))
+      expect([...told]).toEqual([`answered ${status}`])
+    }
   })
 
   it('then it says that the token had expired on its way', async () => {

@@ -160,7 +160,7 @@ describe('given a failed connection of an own source (F154)', () => {
     )
     const error = toTokenError(thrown, 'refresh')
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
-    expect(error.message).toBe('The token source failed (ECONNREFUSED)')
+    expect(error.message).toBe('The refresh of the token source failed (ECONNREFUSED)')
     expect(logged(error)).not.toContain('hidden-value')
   })
 
@@ -282,7 +282,7 @@ describe('given what else may be thrown', () => {
     expect(error).toMatchObject({
       code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
       outcome: 'unknown',
-      message: 'The token source failed',
+      message: 'The refresh of the token source failed',
     })
     expect(logged(error)).not.toContain('hidden-value')
   })

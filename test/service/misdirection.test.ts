@@ -102,6 +102,6 @@ describe('given a host that nobody knows', () => {
 
   it('when an own source meets it, then the message says the same (F195)', () => {
     const thrown = new AxiosError('getaddrinfo ENOTFOUND hidden-value', 'ENOTFOUND')
-    expect(toTokenError(thrown, 'obtain').message).toBe(`The token source failed (ENOTFOUND): ${unknown}`)
+    expect(toTokenError(thrown, 'obtain').message).toBe(`The obtain of the token source failed (ENOTFOUND): ${unknown}`)
   })
 })

@@ -161,6 +161,25 @@ describe('given a worker that has the manager, and its page', () => {
     expect(told.renewalFailed[0]!.error).toMatchObject(all)
   })
 
+  it('F312: when the worker is in the middle of an exchange, then settled() of the page resolves after it, and never rejects', async () => {
+    const { manager, openPage, source, connect } = startWorker()
+    const port = connect()
+    const tokens = await openPage(port)
+    await tokens.adopt(grant('alice'))
+    const held = gate()
+    source.held = held.opened
+    void manager.renew()
+    await until(() => source.refreshes === 1)
+    const settled = tokens.settled().then(() => manager.status().renewing)
+    held.open()
+    expect(await settled).toBe(false)
+    port.stop()
+    const ended = tokens.settled()
+    await tokens.close()
+    await ended
+    await tokens.settled()
+  })
+
   it('when a caller gives up or can wait no longer, then only its own wait ends', async () => {
     const { openPage, source } = startWorker()
     const tokens = await openPage()

@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
+import { startTokenService } from '../../src/testing/index.ts'
+import { describeRedis } from '../support/redis-server.ts'
+import { type Child, run, withChildren } from './support/child.ts'
+import { type HeldAnswers, holdAnswer } from './support/held-answers.ts'
+
+withChildren()
+
+/** The limit of the function, and that of a token call: half of it, as docs/serverless.md says. */
+const LIMIT_MS = 6_000
+const EXCHANGE_MS = LIMIT_MS / 2
+
+const endings: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end()
+})
+
+let redis: RedisServer | undefined
+let prefixes = 0
+
+/** A process of the function. It waits for a token no longer than the page promises. */
+function start(service: { baseUrl: string; client: object }, baseUrl: string, prefix: string): Child {
+  return run(`
+    const { createClient } = await import('redis')
+    const url = ${JSON.stringify(redis?.url ?? null)}
+    const store = url && evergreen.redisStore({ client: await createClient({ url }).connect(), prefix: '${prefix}' })
+    const tokens = createTokenManager({
+      source: clientCredentials({ baseUrl: ${JSON.stringify(baseUrl)}, ...${JSON.stringify(service.client)} }),
+      storeKey: 'function',
+      exchangeTimeoutMs: ${EXCHANGE_MS},
+      renewal: { background: false, maxWaitMs: ${LIMIT_MS + EXCHANGE_MS} },
+      ...(store && { store }),
+    })
+    const api = axios.create({ baseURL: ${JSON.stringify(service.baseUrl)} })
+    attachBearer(api, tokens)
+    const ask = () => api.get('/orders').then(({ config }) => config.headers.Authorization)
+    const work = {
+      ask,
+      renew: () => tokens.renew(),
+    }
+    for (const [name, act] of Object.entries(work))
+      process.on('heard ' + name, () => act().then(() => say(name + ': done'), (error) => say(name + ': ' + error.message)))
+    say('ready')
+    await heard('end')
+  `)
+}
+
+/** @returns How it ended. */
+function ended(child: Child, name: string): Promise<string> {
+  child.tell(name)
+  return child.said(`${name}: `)
+}
+
+type Stage = 'cold' | 'forced'
+
+/** One process is stopped in the middle of a token call. @returns how the next requests of the others ended, and of that process when it goes on. */
+async function stopped(stage: Stage, accessLifetimeMs: number, signal: 'SIGSTOP' | 'SIGKILL'): Promise<string[]> {
+  const service = await startTokenService({ accessLifetimeMs })
+  const between: HeldAnswers = await holdAnswer(service.baseUrl, '/token/')
+  endings.push(() => service.close())
+  const prefix = `p${(prefixes += 1)}`
+  const victim = start(service, between.baseUrl, prefix)
+  const others = [1, 2].map(() => start(service, service.baseUrl, prefix))
+  await Promise.all([victim, ...others].map((child) => child.said('ready')))
+  if (stage !== 'cold') await ended(others[0]!, 'renew')
+  victim.tell({ cold: 'ask', forced: 'renew' }[stage])
+  await between.holding
+  victim.signal(signal)
+  const served = await Promise.all(others.map((other) => ended(other, 'ask')))
+  between.release()
+  victim.signal('SIGCONT')
+  // Its own wait may have ended meanwhile. Its next one begins anew.
+  return signal === 'SIGKILL' ? served : [...served, await ended(victim, stage === 'forced' ? 'ask' : 'renew')]
+}
+
+describe.each(['SIGSTOP', 'SIGKILL'] as const)(
+  'given a function that gets %s in the middle of a token call',
+  (signal) => {
+    describeRedis('and shares its token through Redis', () => {
+      beforeAll(async () => {
+        redis = await startRedis()
+      })
+      afterAll(async () => {
+        await redis?.stop()
+        redis = undefined
+      })
+
+      it('F312: when others need a token, then none of them waits longer than the limit of the function and one token call', async () => {
+        const cold = [8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal))
+        const forced = [8_000, 60_000, 3_600_000].map((ms) => stopped('forced', ms, signal))
+        const served = await Promise.all([...cold, ...forced])
+        expect(served.flat().filter((end) => end !== 'done')).toEqual([])
+      })
+    })
+
+    it('F312: when it has no store, then others notice nothing', async () => {
+      const served = await Promise.all([8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal)))
+      expect(served.flat().filter((end) => end !== 'done')).toEqual([])
+    })
+  },
+)
