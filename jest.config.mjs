@@ -19,6 +19,7 @@ const guests = [
   'faults/jsdom',
   'frameworks/queries',
   'inspector/inspect',
+  'loggers/loggers',
   'mcp/discovery',
   'mcp/mcp-login',
   'mcp/processes',

@@ -4,6 +4,7 @@ import {
   attachBearer,
   clientCredentials,
   createTokenManager,
+  logEvents,
   loginPassword,
   type TokenManager,
 } from '../../src/index.ts'
@@ -43,6 +44,7 @@ const FUNCTIONS: Readonly<Record<string, (options: Options) => unknown>> = {
   postgresStore: (options) => postgresStore(options as never),
   sqliteStore: (options) => sqliteStore(options as never),
   webStore: (options) => webStore(options),
+  logEvents: (options) => logEvents(tokens, console, options),
   inspect: (options) => inspect(tokens, panel, options),
   instrument: (options) => instrument(tokens, options),
 }
