@@ -23,6 +23,7 @@ const guests = [
   'mcp/discovery',
   'mcp/mcp-login',
   'mcp/processes',
+  'oauth-doctor',
   'oauth2/servers',
   'oauth2/simulated',
   'opentelemetry/instrument',
