@@ -18,15 +18,6 @@ const metrics = Array.from(
 )
 const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name]) => name!)
 
-describe('given the lines of logEvents', () => {
-  it('when the page is read, then it tells each line with its level', () => {
-    const source = read('src/core/log-events.ts').split('const LINES')[1]!
-    const written = Array.from(source.matchAll(/^ {2}(\w+): \(/gm), ([, name]) => name)
-    const told = Array.from(page.matchAll(/^- `(?:info|warn)`.*?: `(\w+): /gm), ([, name]) => name)
-    expect([...new Set(told)].sort()).toEqual(written.sort())
-  })
-})
-
 describe('given what watches a manager in production', () => {
   it('when the metrics of the page are read, then they are those that there are', () => {
     const told = Array.from(page.matchAll(/^- `(evergreen\.[a-z.]+)` \(/gm), ([, name]) => name)

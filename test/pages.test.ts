@@ -1,7 +1,7 @@
 /** What the pages promise of themselves. Their code and their tables: documents.test.ts. */
 import { describe, expect, it } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { commands, documents, fences } from './support/document-code.ts'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -87,4 +87,30 @@ describe('given a secret in the code of a page', () => {
       expect(VARIABLES).toEqual(expect.arrayContaining([...read, ...taken]))
     },
   )
+})
+
+describe('given the commands of all pages', () => {
+  const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((name) =>
+    name.endsWith('.md'),
+  )
+  const SECRET_ARGUMENT =
+    /^(?!\s*(?:export|printf)\b).*(?:\s(?:-u|--user)[\s=]|\$\{?\w*(?:SECRET|PASSWORD|TOKEN)\b|Bearer \$|client_secret=)/
+
+  it.each(pages)('F310: when %s shows a command, then no secret is among the arguments of a process', (page) => {
+    const blocks = [...readFileSync(page, 'utf8').matchAll(/```sh\n([^]*?)```/g)].flatMap(([, code]) =>
+      code!.split('\n'),
+    )
+    // The shell itself runs export and printf: no process has their arguments.
+    const shown = blocks.map((line) => line.replace(/^\s*printf [^|]*\|/, ''))
+    expect(shown.filter((line) => SECRET_ARGUMENT.test(line))).toEqual([])
+  })
+
+  it('when a command hands a secret over, then that is noticed', () => {
+    for (const line of [
+      'curl -u "$ID:$CLIENT_SECRET"',
+      'curl -H "Authorization: Bearer $T"',
+      'curl -d client_secret=x',
+    ])
+      expect(line).toMatch(SECRET_ARGUMENT)
+  })
 })

@@ -38,9 +38,11 @@ export function attachBearer(
   return attachmentsOf(instance).attach(tokens, bearerSettings('attachBearer', options))
 }
 
+const NO_INSTANCE = 'instance must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
+
 function checkArguments(instance: Instance, tokens: TokenManager): void {
   checkAxios(axios)
   const { request } = (instance as Partial<Instance> | undefined)?.interceptors ?? {}
-  if (typeof request?.use !== 'function') throw new TypeError('instance must be an axios instance')
+  if (typeof request?.use !== 'function') throw new TypeError(NO_INSTANCE)
   checkManager(tokens)
 }

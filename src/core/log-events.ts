@@ -1,13 +1,17 @@
 import type { TokenErrorCode } from './errors.ts'
 import type { TokenEvents } from './events.ts'
-import { checkFunction, checkObject } from './option-checks.ts'
+import { checkFlag, checkFunction, checkObject, checkText, ownOptions } from './option-checks.ts'
+import { member } from './thrown.ts'
 import type { TokenManager } from './token-manager.ts'
 
-/** Receives the lines: `console`, or a logger such as pino's. */
+/** Receives the lines: `console`, or a logger such as pino's. Each method gets the line, with `fields: true` the fields before it. */
 export interface EventLog {
-  info(line: string): void
-  warn(line: string): void
-  error(line: string): void
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Every logger has parameters of its own.
+  info(...args: any[]): unknown
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- As above.
+  warn(...args: any[]): unknown
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- As above.
+  error(...args: any[]): unknown
 }
 
 /**
@@ -18,19 +22,43 @@ export interface EventLog {
  * ```ts
  * import { logEvents } from 'axios-evergreen'
  *
- * const stop = logEvents(tokens, console)
+ * const stop = logEvents(tokens, console, { name: 'bakery' })
  * ```
+ * @param options `name` (default: none) stands at the head of each line, so that the lines of two managers can be told apart. `fields: true` (default
+ * false) calls `log.info(fields, line)`, as pino and bunyan want it: an object with `event`, and what applies of `name`, `code`, `status`, `serviceCode`,
+ * `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint` and `kind`.
  * @returns a function that ends the log.
- * @throws {TypeError} when `log` lacks one of the three methods.
+ * @throws {TypeError} when `log` lacks one of the three methods, or naming the option.
  */
-export function logEvents(tokens: Pick<TokenManager, 'onAny'>, log: EventLog): () => void {
+export function logEvents(
+  tokens: Pick<TokenManager, 'onAny'>,
+  log: EventLog,
+  options: { name?: string | undefined; fields?: boolean | undefined } = {},
+): () => void {
   checkObject('log', log)
   for (const level of ['info', 'warn', 'error'] as const) checkFunction(`log.${level}`, Reflect.get(log, level))
-  return tokens.onAny((name, event) => {
-    const [level, text] = LINES[name](event)
+  const { name, fields = false } = ownOptions('The options of logEvents', options, ['name', 'fields'])
+  if (name !== undefined) checkText('name', name)
+  checkFlag('fields', fields)
+  const head = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
+  return tokens.onAny((event, given) => {
+    const [level, text] = LINES[event](given)
     // The message of a custom source may have line breaks.
-    log[level](`axios-evergreen: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`)
+    const line = `${head}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
   })
+}
+
+const FIELDS = [
+  ...['code', 'status', 'serviceCode', 'attempt', 'by', 'because'],
+  ...['durationMs', 'severity', 'evidence', 'fingerprint', 'kind'],
+]
+
+/** @returns What a search for lines needs. An error tells its code and what the service answered, and no message: it stands in the line. */
+function fieldsOf(event: string, name: string | undefined, given: object): Readonly<Record<string, unknown>> {
+  const read = (field: string) => member(given, field) ?? member(member(given, 'error'), field)
+  const fields = [['event', event], ['name', name], ...FIELDS.map((field) => [field, read(field)])]
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined) as [string, unknown][])
 }
 
 const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) => [keyof EventLog, string] } = {

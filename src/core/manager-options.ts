@@ -8,8 +8,6 @@ import {
   checkNumber,
   checkObject,
   checkText,
-  namesOf,
-  ownOptions,
   type Readers,
   readOptions,
   shown,
@@ -92,18 +90,6 @@ export type RetryPolicy = Readonly<Record<keyof RetryOptions, number>>
 
 export type ManagerSettings = ReturnType<typeof managerSettings>
 
-const OPTIONS = /* @__PURE__ */ namesOf<TokenManagerOptions>({
-  source: true,
-  store: true,
-  storeKey: true,
-  renewal: true,
-  retry: true,
-  exchangeTimeoutMs: true,
-  onSuspicious: true,
-  clock: true,
-  random: true,
-})
-
 const RENEWAL = {
   skewMs: (name, given) => (given === undefined ? undefined : checkedDuration(name, given)),
   hardSkewMs: (name, given) => (given === undefined ? undefined : checkedDuration(name, given)),
@@ -132,51 +118,46 @@ function checkedCount(name: string, value: unknown): number {
   return count
 }
 
+const OPTIONS = {
+  source: (_, given) => checkedSource(given as TokenSource),
+  store: (_, given) => checkedStore(given as TokenStore | undefined),
+  storeKey: (_, given) => given as string | undefined,
+  onSuspicious: (name, given = 'obtain') => checkChoice(name, given, ['obtain', 'stop']),
+  clock: (_, given = systemClock) => checkedClock(given as Clock),
+  random: (name, given = Math.random) => checkedRandom(name, given as () => number),
+  exchangeTimeoutMs: (name, given = 10_000) => checkedDuration(name, given, 1),
+  renewal: (name, given) => (given === undefined ? USUAL_RENEWAL : readOptions(name, given as object, RENEWAL)),
+  retry: (name, given) => (given === undefined ? USUAL_RETRY : readOptions(name, given as object, RETRY)),
+} satisfies Readers<TokenManagerOptions>
+
 /** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option. */
 export function managerSettings(options: TokenManagerOptions) {
-  const own = ownOptions('The options of createTokenManager', options, OPTIONS)
-  const { source, exchangeTimeoutMs = 10_000, onSuspicious = 'obtain' } = own
-  const { store, clock = systemClock, random = Math.random } = own
-  checkSource(source)
-  const { storeKey = source.id } = own
+  const own = readOptions('The options of createTokenManager', options, OPTIONS, '')
+  const { source, store, storeKey = source.id } = own
   if (store && storeKey === '')
     throw new TypeError(
       'storeKey must be given with a store (or account with credentials): two accounts must not share it',
     )
   if (storeKey !== '') checkText('storeKey', storeKey)
-  if (store !== undefined && !isOpenable(store))
-    throw new TypeError('store must be made by memoryStore() or another store function')
   if (store && own.storeKey === undefined) checkNamed(source, store)
-  checkChoice('onSuspicious', onSuspicious, ['obtain', 'stop'])
-  checkClock(clock)
-  checkFunction('random', random)
-  return Object.freeze({
-    source,
-    graceMs: graceOf(source),
-    ...loginOf(source),
-    store,
-    storeKey,
-    onSuspicious,
-    clock,
-    random: random === Math.random ? random : checkedRandom(random),
-    exchangeTimeoutMs: checkedDuration('exchangeTimeoutMs', exchangeTimeoutMs, 1),
-    renewal: own.renewal === undefined ? USUAL_RENEWAL : readOptions('renewal', own.renewal, RENEWAL),
-    retry: own.retry === undefined ? USUAL_RETRY : readOptions('retry', own.retry, RETRY),
-  })
+  return Object.freeze({ ...own, storeKey, graceMs: graceOf(source), ...loginOf(source) })
 }
 
 /** Made once: a process may have thousands of managers. */
 const USUAL_RENEWAL = /* @__PURE__ */ readOptions('renewal', {}, RENEWAL)
 const USUAL_RETRY = /* @__PURE__ */ readOptions('retry', {}, RETRY)
 
-function checkClock(clock: object): void {
+function checkedClock(clock: Clock): Clock {
   checkObject('clock', clock)
   for (const method of ['wallNow', 'monotonicNow', 'setTimer'])
     checkFunction(`clock.${method}`, Reflect.get(clock, method))
+  return clock
 }
 
 /** A broken generator fails the first renewal that uses it. From then on each bad value counts as 0. */
-function checkedRandom(random: () => number): () => number {
+function checkedRandom(name: string, random: () => number): () => number {
+  checkFunction(name, random)
+  if (random === Math.random) return random
   let isTold = false
   const broken = (why: string, cause?: unknown): number => {
     if (isTold) return 0
@@ -195,7 +176,8 @@ function checkedRandom(random: () => number): () => number {
   }
 }
 
-function checkSource(source: object): void {
+function checkedSource(source: TokenSource): TokenSource {
+  if ((source as unknown) === undefined) throw new TypeError('source must be given: createTokenManager({ source })')
   checkObject('source', source)
   // By `member`: what only Object.prototype has is no member of the source (F217).
   const [id, origin] = [member(source, 'id'), member(source, 'origin')]
@@ -205,10 +187,11 @@ function checkSource(source: object): void {
     const given = member(source, method)
     if (given !== undefined) checkFunction(`source.${method}`, given)
   }
-  if (origin === undefined) return
+  if (origin === undefined) return source
   checkText('source.origin', origin)
   if (!parsedUrl(origin))
     throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
+  return source
 }
 
 /** @returns How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
@@ -234,6 +217,8 @@ function loginOf(source: TokenSource): { readonly needsLogin: boolean; readonly 
   return { needsLogin: given === true, hasLogin: given !== false }
 }
 
-function isOpenable(store: TokenStore): store is OpenableStore {
-  return typeof (store as Partial<OpenableStore> | null)?.open === 'function'
+function checkedStore(store: TokenStore | undefined): OpenableStore | undefined {
+  if (store !== undefined && typeof (store as Partial<OpenableStore> | null)?.open !== 'function')
+    throw new TypeError('store must be made by memoryStore() or another store function')
+  return store as OpenableStore | undefined
 }

@@ -22,11 +22,31 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   checkObject(what, given)
   const options = Object.assign(Object.create(null) as Options, given)
   const unknown = Object.keys(options).find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new TypeError(`${what} must be among ${names.join(', ')}; there is no '${unknown}'`)
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, names)
+    const advice = meant === undefined ? `use ${names.join(', ')}` : `did you mean '${meant}'?`
+    throw new TypeError(`${what}: there is no '${unknown}', ${advice}`)
+  }
   // An option that comes from a class would be ignored silently.
   const inherited = names.find((name) => name in given && !(name in options) && !(name in Object.prototype))
   if (inherited === undefined) return options
   throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
+}
+
+/** @returns The name that was probably meant: case and marks aside, at most two letters differ, and at least half are right. */
+export function nearest(given: string, names: readonly string[]): string | undefined {
+  const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
+  const within = (edits: number) =>
+    names.filter((name) => isWithin(Math.min(edits, given.length / 2), plain(given), plain(name)))
+  return [0, 1, 2].flatMap(within)[0]
+}
+
+/** Whether so many letters that are added, left out or replaced make one text the other. */
+function isWithin(edits: number, one: string, other: string): boolean {
+  const without = (n: number, m: number) => isWithin(edits - 1, one.slice(n), other.slice(m))
+  if (one === other || edits < 0) return one === other
+  if (one.at(0) === other.at(0)) return isWithin(edits, one.slice(1), other.slice(1))
+  return edits >= 1 && (without(1, 1) || without(1, 0) || without(0, 1))
 }
 
 /** Reads each option of a type: checks it, and knows its default. It does not compile if an option is missing. */
@@ -34,14 +54,19 @@ export type Readers<Options extends object> = {
   readonly [Name in keyof Options]-?: (name: string, given: unknown) => Options[Name]
 }
 
-/** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option, as in `retry.maxAttempts`. */
+/**
+ * @param prefix What messages write before the name of an option, as in `retry.maxAttempts`.
+ * @returns The options, checked and with their defaults.
+ * @throws {TypeError | RangeError} naming the option.
+ */
 export function readOptions<Table extends Readers<Record<string, unknown>>>(
   what: string,
   given: object,
   table: Table,
+  prefix = `${what}.`,
 ): { readonly [Name in keyof Table]: ReturnType<Table[Name]> } {
   const own: Record<string, unknown> = ownOptions(what, given, Object.keys(table)) as never
-  const read = Object.entries(table).map(([name, reader]) => [name, reader(`${what}.${name}`, own[name])])
+  const read = Object.entries(table).map(([name, reader]) => [name, reader(prefix + name, own[name])])
   return Object.freeze(Object.fromEntries(read)) as never
 }
 

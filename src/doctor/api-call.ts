@@ -2,6 +2,7 @@ import axios from 'axios'
 import { attachBearer, isTokenError, type TokenManager } from '../index.ts'
 import { throughProxy } from '../wire/proxy.ts'
 import { verdictOn } from './api-verdict.ts'
+import { challengeIn } from './challenge.ts'
 import type { Findings, Problem } from './findings.ts'
 
 const API_LIMIT_MS = 10_000
@@ -36,7 +37,8 @@ export function apiCall(
       answer.data.destroy?.()
       const { status } = answer
       const { takesToken, because, advice } = verdictOn(status)
-      findings.api = { url: shown, status, takesToken }
+      const challenge = challengeIn(answer.headers['www-authenticate'], tokens.peekAccessToken() ?? '')
+      findings.api = { url: shown, status, takesToken, ...(challenge !== undefined && { challenge }) }
       if (because === undefined) return
       const answered = [`${shown} answered ${status}`, throughProxy(answer.request as unknown, url)]
         .filter(Boolean)

@@ -1,14 +1,21 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Client, Login } from '../index.ts'
-import type { Order } from './examination.ts'
+import type { Order, PaymentService } from './examination.ts'
+import type { OAuthServer } from './oauth-server.ts'
 
-export const USAGE = `npx axios-evergreen doctor --base-url URL [--api URL] [--json] [--allow-insecure-http]
+export const USAGE = `npx axios-evergreen doctor --base-url URL | --issuer URL | --token-endpoint URL [options]
 
 Makes one obtain, and one refresh if there is a refresh token, and reports what the token service is. With --api it
 sends one GET with the token. Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET
-(Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
+(OAuth 2.0, Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
 
-  --base-url URL          the address of the token service, without /token/
+  --issuer URL            an OAuth 2.0 server, whose metadata are asked
+  --token-endpoint URL    an OAuth 2.0 server, by its token endpoint
+  --scope WORDS           as in oauth2()
+  --parameter NAME=VALUE  as in parameters of oauth2(), such as audience=…; may be repeated
+  --grant login           uses the stored login in --file FILE, of sqliteStore(), in the place of client credentials
+  --account NAME          of the stored login, as in oauth2(); default: the client id
+  --base-url URL          the address of the payment service, without /token/
   --api URL               an address of the API that answers GET, and needs a token
   --json                  prints the findings as JSON
   --allow-insecure-http   sends credentials and the token over plain http to other machines
@@ -17,7 +24,7 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
 
 Exit codes: 0 all is well, 1 the doctor failed, 2 it was called wrongly. Of the token service: 3 not reached, or 5xx;
 4 credentials refused; 5 throttled; 6 something else answers; 7 signature wrong; 8 refresh refused. Of the API: 9 it
-refuses the token; 10 its answer does not show that. 11: the clocks differ by more than a minute.
+refuses the token; 10 its answer does not show that. 11: the clocks differ by more than a minute. 12: a login is required.
 `
 
 export interface DoctorOptions extends Order {
@@ -29,6 +36,13 @@ export class Misuse extends Error {}
 
 export const OPTIONS = {
   'base-url': { type: 'string' },
+  issuer: { type: 'string' },
+  'token-endpoint': { type: 'string' },
+  scope: { type: 'string' },
+  parameter: { type: 'string' },
+  grant: { type: 'string' },
+  file: { type: 'string' },
+  account: { type: 'string' },
   api: { type: 'string' },
   json: { type: 'boolean' },
   'allow-insecure-http': { type: 'boolean' },
@@ -38,28 +52,66 @@ export const OPTIONS = {
 
 /** @returns The options, or what the user asks for in their place: `help` if there is no argument. @throws {Misuse} */
 export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' | 'version' {
-  const { given, commands } = givenArguments(args, OPTIONS)
+  const { given, commands, parameters } = givenArguments(args, OPTIONS)
   if (given.has('help') || args.length === 0) return 'help'
   if (given.has('version')) return 'version'
   if (commands[0] !== 'doctor') throw new Misuse('The commands are doctor and token')
   if (commands.length > 1)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
-  const baseUrl = given.get('base-url')
-  const api = given.get('api')
-  if (typeof baseUrl !== 'string')
-    throw new Misuse('--base-url must be given: the address of the token service, without /token/')
-  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl))
-    throw new Misuse(
-      '--base-url must be an absolute http or https URL, such as https://payments.example.com/api. What was given is not shown: it may be a secret',
-    )
-  if (api === true) throw new Misuse('--api must be given an address of the API')
+  for (const [name, { type }] of Object.entries(OPTIONS))
+    if (type === 'string' && given.get(name) === true) throw new Misuse(`--${name} must be given a value`)
+  const named = ADDRESSES.filter((name) => given.has(name))
+  if (named.length === 0) throw new Misuse('--base-url must be given, or --issuer or --token-endpoint')
+  for (const name of named) checkAddress(name, String(given.get(name)))
   return {
-    baseUrl,
-    api,
+    service: given.has('base-url') ? paymentService(given, env) : oauthServer(given, parameters, env),
+    api: given.get('api') as string | undefined,
     json: given.has('json'),
     allowInsecureHttp: given.has('allow-insecure-http'),
-    account: accountIn(env),
   }
+}
+
+const ADDRESSES = ['base-url', 'issuer', 'token-endpoint'] as const
+
+function checkAddress(name: string, address: string): void {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
+    throw new Misuse(
+      `--${name} must be an absolute http or https URL, such as https://payments.example.com/api. What was given is not shown: it may be a secret`,
+    )
+}
+
+type Given = ReadonlyMap<string, string | true>
+
+function paymentService(given: Given, env: NodeJS.ProcessEnv): PaymentService {
+  const other = Object.keys(OPTIONS).find((name) => OF_OAUTH.includes(name) && given.has(name))
+  if (other !== undefined) throw new Misuse(`--${other} is for OAuth 2.0: it does not go with --base-url`)
+  return { baseUrl: String(given.get('base-url')), account: accountIn(env) }
+}
+
+const OF_OAUTH = ['issuer', 'token-endpoint', 'scope', 'parameter', 'grant', 'file', 'account']
+
+function oauthServer(given: Given, parameters: readonly string[], env: NodeJS.ProcessEnv): OAuthServer {
+  const text = (name: keyof typeof OPTIONS) => given.get(name) as string | undefined
+  const isLogin = text('grant') === 'login'
+  if (given.has('grant') && !isLogin) throw new Misuse('--grant must be login, or absent: client credentials')
+  if (isLogin !== given.has('file')) throw new Misuse('--grant login and --file go together: the file of sqliteStore()')
+  const { EVERGREEN_CLIENT_ID: clientId = '', EVERGREEN_CLIENT_SECRET: clientSecret = '' } = env
+  if (clientId === '')
+    throw new Misuse('Set EVERGREEN_CLIENT_ID, and EVERGREEN_CLIENT_SECRET unless the client is public')
+  if (clientSecret === '' && !isLogin) throw new Misuse('EVERGREEN_CLIENT_SECRET must be set, too')
+  return {
+    ...{ issuer: text('issuer'), tokenEndpoint: text('token-endpoint'), scope: text('scope') },
+    ...{ clientId, clientSecret: clientSecret === '' ? undefined : clientSecret },
+    parameters: Object.fromEntries(parameters.map(parameterIn)),
+    ...{ file: text('file'), storedAs: text('account') },
+  }
+}
+
+function parameterIn(text: string): [name: string, value: string] {
+  const [, name, value] = /^([\w.-]+)=(.+)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new Misuse('--parameter must be given as NAME=VALUE')
+  if (/secret|pass|assertion|token$/i.test(name)) throw new Misuse(NO_SECRETS)
+  return [name, value]
 }
 
 type Known = NonNullable<ParseArgsConfig['options']>
@@ -69,6 +121,7 @@ export function givenArguments(args: readonly string[], options: Known) {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const given = new Map<string, string | true>()
   const commands: string[] = []
+  const parameters: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') commands.push(token.value)
     if (token.kind !== 'option') continue
@@ -77,16 +130,17 @@ export function givenArguments(args: readonly string[], options: Known) {
     const isFlag = options[token.name]?.type === 'boolean'
     if (isFlag && token.value !== undefined) throw new Misuse(`${token.rawName} takes no value`)
     given.set(token.name, token.value ?? true)
+    if (token.name === 'parameter') parameters.push(token.value ?? '')
   }
-  return { given, commands }
+  return { given, commands, parameters }
 }
+
+const NO_SECRETS =
+  'Do not pass credentials as arguments: every user of this machine can read arguments, and shells keep them. Set them in the environment'
 
 function checkOption(name: string, rawName: string, options: Known): void {
   if (Object.hasOwn(options, name)) return
-  if (/id$|secret|login|pass|user|token|key|credential|auth|^[up]$/i.test(name))
-    throw new Misuse(
-      'Do not pass credentials as arguments: every user of this machine can read arguments, and shells keep them. Set them in the environment',
-    )
+  if (/id$|secret|login|pass|user|token|key|credential|auth|^[up]$/i.test(name)) throw new Misuse(NO_SECRETS)
   throw new Misuse(
     /^-[a-z]$|^--[a-z-]{1,30}$/.test(rawName) ? `There is no option ${rawName}` : 'There is no such option',
   )

@@ -5,63 +5,109 @@ import {
   isTokenError,
   type Login,
   loginPassword,
-  type TokenError,
-  type TokenErrorCode,
   type TokenGrant,
   type TokenSource,
 } from '../index.ts'
+import type { OAuth2Options } from '../oauth2/index.ts'
+import { sqliteStore } from '../sqlite/index.ts'
+import { adviceOn } from './advice.ts'
 import { apiCall } from './api-call.ts'
+import { ClientProof } from './client-proof.ts'
 import { clockOffset, clockProblem } from './clock-offset.ts'
 import type { Findings } from './findings.ts'
-import { isPage, protocolOf, signatureForm } from './protocol.ts'
-import { recordingAdapter, type Seen } from './recorder.ts'
+import { type OAuthServer, oauthSource, serverFindings } from './oauth-server.ts'
+import { protocolOf, signatureForm } from './protocol.ts'
+import { type Answers, recordingAdapter, type Seen } from './recorder.ts'
 import { throttlingHeaders } from './throttling.ts'
-import type { Proxy } from '../wire/proxy.ts'
 
-export interface Order {
+/** The payment service. */
+export interface PaymentService {
   readonly baseUrl: string
-  readonly api?: string | undefined
-  readonly allowInsecureHttp: boolean
   readonly account: Client | Login
 }
 
+export interface Order {
+  readonly service: PaymentService | OAuthServer
+  readonly api?: string | undefined
+  readonly allowInsecureHttp: boolean
+}
+
 /**
- * Makes one obtain, one refresh if there is a refresh token, and one call of the API if `api` is given.
+ * Makes one obtain, one refresh if there is a refresh token, and one call of the API if `api` is given. Of a stored login it uses the tokens.
  *
  * @throws {TypeError} naming the option that cannot be used, before any call.
  */
-export async function examine({ baseUrl, api, allowInsecureHttp, account }: Order): Promise<Findings> {
-  const seen: Seen[] = []
+export async function examine({ service, api, allowInsecureHttp }: Order): Promise<Findings> {
+  const seen: Answers = { calls: [], metadata: [] }
   const grants: TokenGrant[] = []
-  const findings: Findings = { baseUrl: '', throttling: {}, oddities: [], problems: [] }
+  const findings: Findings = { ...addressOf(service), throttling: {}, oddities: [], problems: [] }
   const adapter = recordingAdapter(seen, (proxy) => (findings.proxy ??= proxy))
-  const service = { baseUrl, allowInsecureHttp, transport: { adapter } }
-  const source =
-    'login' in account ? loginPassword({ ...service, ...account }) : clientCredentials({ ...service, ...account })
+  const proof = new ClientProof(seen.metadata)
+  const calls = { allowInsecureHttp, transport: { adapter } }
+  const source = 'account' in service ? paymentSource(service, calls) : oauthSource(service, proof, calls)
+  const store = 'file' in service && service.file !== undefined ? sqliteStore({ file: service.file }) : undefined
   const tokens = createTokenManager({
     source: keeping(source, grants),
+    ...(store && { store }),
     retry: { maxAttempts: 1 },
     renewal: { keepWarm: 'never' },
   })
   const callApi = api === undefined ? undefined : apiCall(api, tokens, allowInsecureHttp)
-  const { origin, pathname } = new URL(baseUrl)
-  findings.baseUrl = origin + pathname
-  tokens.on('anomaly', ({ message }) => findings.oddities.push(message))
+  tokens.on('anomaly', ({ kind, message }) => kind !== 'stored-tokens-readable' && findings.oddities.push(message))
+  const isOAuth = !('account' in service)
+  const step = (name: 'obtain' | 'refresh', act: () => Promise<unknown>) =>
+    taken({ name, act, findings, seen, isOAuth })
   try {
-    if (await step('obtain', () => tokens.getAccessToken(), findings, seen)) {
-      if (grants[0]?.refreshToken !== undefined) await step('refresh', () => tokens.renew(), findings, seen)
+    let isDone = await step('obtain', () => tokens.getAccessToken())
+    // Not with a store: a reset would log the person out.
+    if (!isDone && !store && proof.mayTryAgain(findings.problems[0]?.code)) {
+      await tokens.reset()
+      findings.problems.length = 0
+      isDone = await step('obtain', () => tokens.getAccessToken())
+    }
+    if (isDone) {
+      if (!store && grants[0]?.refreshToken !== undefined) await step('refresh', () => tokens.renew())
       await callApi?.(findings)
     }
+    findings.accessLifetimeMs = livesFor(tokens.status().accessExpiresAt)
   } finally {
     await tokens.close()
   }
   readGrants(findings, grants)
-  for (const answer of seen) readAnswer(findings, answer)
+  for (const answer of seen.calls) readAnswer(findings, answer)
+  if (isOAuth) Object.assign(findings, { clientAuthentication: proof.used, ...serverFindings(seen) })
   const clock = findings.clock && clockProblem(findings.clock)
   if (clock) findings.problems.push(clock)
-  const [first] = seen
-  if (first && 'login' in account && first.status === 200) findings.signature = signatureForm(first, account)
+  const [first] = seen.calls
+  // A web page, or another protocol, says nothing of signatures.
+  if (first && 'account' in service && 'login' in service.account && protocolOf(first) === 'variant-b')
+    findings.signature = signatureForm(first, service.account)
   return findings
+}
+
+/** The address without its query. */
+function addressOf(service: PaymentService | OAuthServer): Pick<Findings, 'baseUrl' | 'issuer' | 'tokenEndpoint'> {
+  const shown = (text: string) => {
+    const { origin, pathname } = new URL(text)
+    return origin + pathname
+  }
+  if ('account' in service) return { baseUrl: shown(service.baseUrl) }
+  const { issuer, tokenEndpoint } = service
+  return {
+    ...(issuer !== undefined && { issuer: shown(issuer) }),
+    ...(tokenEndpoint !== undefined && { tokenEndpoint: shown(tokenEndpoint) }),
+  }
+}
+
+type Calls = Pick<OAuth2Options, 'allowInsecureHttp' | 'transport'>
+
+function paymentSource({ baseUrl, account }: PaymentService, calls: Calls): TokenSource {
+  const service = { baseUrl, ...calls }
+  return 'login' in account ? loginPassword({ ...service, ...account }) : clientCredentials({ ...service, ...account })
+}
+
+function livesFor(expiresAt: number | undefined): number | undefined {
+  return expiresAt === undefined ? undefined : Math.max(0, expiresAt - Date.now())
 }
 
 /** @returns The same source, which also adds each grant to `grants`. */
@@ -80,76 +126,41 @@ function keeping(source: TokenSource, grants: TokenGrant[]): TokenSource {
   }
 }
 
+interface Step {
+  readonly name: 'obtain' | 'refresh'
+  readonly act: () => Promise<unknown>
+  readonly findings: Findings
+  readonly seen: Answers
+  readonly isOAuth: boolean
+}
+
 /** @returns Whether it succeeded. */
-async function step(
-  name: 'obtain' | 'refresh',
-  act: () => Promise<unknown>,
-  findings: Findings,
-  seen: Seen[],
-): Promise<boolean> {
+async function taken({ name, act, findings, seen, isOAuth }: Step): Promise<boolean> {
   const startedAt = performance.now()
-  const before = seen.length
+  const before = seen.calls.length
   let isDone = true
   try {
     await act()
   } catch (error) {
     if (!isTokenError(error)) throw error
     isDone = false
-    const advice = adviceOn(error, seen[before], findings.proxy)
-    findings.problems.push({ step: name, code: error.code, message: error.message, advice })
+    const metadata = seen.metadata.at(-1)
+    const answer = seen.calls[before] ?? metadata
+    // What answers without metadata is not away.
+    const isElse = !seen.calls[before] && metadata !== undefined && metadata.status < 500
+    const code = isElse && error.code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' ? 'ERR_TOKEN_REQUEST' : error.code
+    const advice = adviceOn(error, code, { answer, proxy: findings.proxy, isOAuth })
+    findings.problems.push({ step: name, code, message: error.message, advice })
   }
-  const answer = seen[before]
+  const answer = seen.calls[before]
   if (answer) findings[name] = { status: answer.status, durationMs: Math.round(performance.now() - startedAt) }
   return isDone
-}
-
-function adviceOn(
-  { code, message, retryAfterMs }: TokenError,
-  answer: Seen | undefined,
-  proxy: Proxy | undefined,
-): string[] {
-  const advice: string[] = []
-  if (answer && isPage(answer))
-    advice.push(
-      'The answer is a web page. The address may belong to a web site, or a proxy or a login page answers instead.',
-    )
-  if (answer && protocolOf(answer) === 'oauth2')
-    return ['The service speaks OAuth 2.0: use oauth2({ tokenEndpoint, … }) of axios-evergreen/oauth2.']
-  if (code === 'ERR_THROTTLED') {
-    const pause = retryAfterMs === undefined ? 'a minute' : `${Math.ceil(retryAfterMs / 1_000)} s`
-    advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to two token calls.`)
-  }
-  // A host with a wrong certificate has answered, and the message says what to do.
-  if (
-    code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' &&
-    !/the certificate is for another host|dates of the certificate/.test(message)
-  )
-    advice.push(
-      answer
-        ? 'The service at this address fails: try again later.'
-        : proxy
-          ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
-          : message.includes('no complete answer')
-            ? 'Nothing answered in time: the service is overloaded, or a firewall swallows the call. Check the host and the port, and try again later.'
-            : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
-    )
-  const known = ADVICE[code]
-  if (known !== undefined) advice.push(known)
-  return advice
-}
-
-const ADVICE: Readonly<Partial<Record<TokenErrorCode, string>>> = {
-  ERR_CREDENTIALS_REJECTED:
-    'Compare the environment variables with your credentials. They may hold a line break, or another account. If they are right, the path of the base URL may belong to another service.',
-  ERR_SIGNATURE:
-    'Check the password. If it is right, a proxy changes the answers, or the service signs in another way: see docs/token-service.md.',
-  ERR_REFRESH_REJECTED:
-    'The service refuses a refresh token that it has just issued. Run the doctor once more. If it repeats, send this report to the operator of the service.',
 }
 
 function readGrants(findings: Findings, [obtained, refreshed]: TokenGrant[]): void {
   if (!obtained) return
   findings.accessLifetimeMs = obtained.accessLifetimeMs
+  if (obtained.refreshToken !== undefined) findings.hasRefreshToken = true
   if (obtained.refreshLifetimeMs !== undefined) findings.refreshLifetimeMs = obtained.refreshLifetimeMs
   if (!refreshed) return
   const isSame = refreshed.refreshToken === obtained.refreshToken

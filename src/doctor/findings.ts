@@ -4,12 +4,20 @@ import type { Protocol, SignatureForm } from './protocol.ts'
 
 /** What the doctor has found out. Holds no token and no credential. */
 export interface Findings {
-  /** Without its query. */
-  baseUrl: string
+  /** Of the payment service. All addresses are without their query. */
+  baseUrl?: string
+  /** Of an OAuth 2.0 server, as far as they are known. */
+  issuer?: string
+  tokenEndpoint?: string
+  /** How the client proved who it is, at the last try. */
+  clientAuthentication?: 'basic' | 'post' | 'none'
+  /** The server can bind tokens to a key (RFC 9449); `nonce`: it wants one of its own in each proof. */
+  dpop?: 'offered' | 'nonce'
+  hasRefreshToken?: boolean
   speaks?: Protocol
   obtain?: Call
   refresh?: Call
-  accessLifetimeMs?: number
+  accessLifetimeMs?: number | undefined
   refreshLifetimeMs?: number
   /** What a refresh brings in place of the refresh token that it used. */
   rotation?: 'new-token' | 'same-token' | 'no-token'
@@ -19,7 +27,7 @@ export interface Findings {
   proxy?: Proxy
   /** Headers that tell of a limit of token calls. */
   throttling: Record<string, string>
-  api?: { url: string; status: number; takesToken: boolean | undefined }
+  api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
   /** What is usable, but not as specified. */
   oddities: string[]
   problems: Problem[]

@@ -16,8 +16,14 @@ export interface Seen {
 /** More than the token source accepts, so the source still refuses an answer that is cut here. */
 const MOST_BYTES = 128 * 1_024
 
-/** An adapter that sends as axios does in Node, and adds each answer to `seen`. @param onProxy Called for each call that went through a proxy. */
-export function recordingAdapter(seen: Seen[], onProxy: (proxy: Proxy) => void): AxiosAdapter {
+/** What the server answered: to token calls, and to questions for its metadata. */
+export interface Answers {
+  readonly calls: Seen[]
+  readonly metadata: Seen[]
+}
+
+/** An adapter that sends as axios does in Node, and keeps each answer. @param onProxy Called for each call that went through a proxy. */
+export function recordingAdapter({ calls, metadata }: Answers, onProxy: (proxy: Proxy) => void): AxiosAdapter {
   const send = getAdapter('http')
   return async (config) => {
     const sentAt = Date.now()
@@ -32,7 +38,7 @@ export function recordingAdapter(seen: Seen[], onProxy: (proxy: Proxy) => void):
     tellProxy(response)
     const headers = Object.fromEntries(Object.entries(response.headers))
     const answer: Seen = { sentAt, answeredAt: Date.now(), status: response.status, headers, text: '' }
-    seen.push(answer)
+    ;(config.method === 'get' ? metadata : calls).push(answer)
     const bytes = await beginning(response.data as AsyncIterable<Buffer>)
     answer.text = bytes.toString('utf8')
     return { ...response, data: bytes }

@@ -16,26 +16,37 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   API_REFUSES_TOKEN: 9,
   API_UNCLEAR: 10,
   CLOCK_OFF: 11,
-  // These cannot happen here: there is no store, nobody closes the manager, and the source is ours.
+  ERR_STORE_UNAVAILABLE: 3,
+  ERR_LOGIN_REQUIRED: EXIT.loginRequired,
+  // These cannot happen here: nobody closes the manager, and the source is ours.
   ERR_WAIT_TIMEOUT: 3,
   ERR_REPLACED_TOO_SOON: EXIT.broken,
-  ERR_STORE_UNAVAILABLE: EXIT.broken,
   ERR_CLOSED: EXIT.broken,
   ERR_TOKEN_SOURCE: EXIT.broken,
-  ERR_LOGIN_REQUIRED: EXIT.broken,
 }
 
 /** The first problem decides. */
-export function exitCodeOf({ problems: [first], speaks }: Findings): number {
+export function exitCodeOf({ problems: [first], speaks, baseUrl }: Findings): number {
   if (!first) return EXIT.well
   // An OAuth 2.0 server found no credentials in this obtain, so its answer says nothing about them.
-  return speaks === 'oauth2' && first.step === 'obtain' ? EXIT_OF.ERR_TOKEN_RESPONSE : EXIT_OF[first.code]
+  return baseUrl !== undefined && speaks === 'oauth2' && first.step === 'obtain'
+    ? EXIT_OF.ERR_TOKEN_RESPONSE
+    : EXIT_OF[first.code]
 }
 
 const SPOKEN = {
   'variant-a': 'Variant A (client id and secret)',
   'variant-b': 'Variant B (login and password; the service ended its support on 1 December 2025)',
-  oauth2: 'OAuth 2.0, not the protocol of the credentials that were given',
+  oauth2: 'OAuth 2.0',
+}
+const CLIENT = {
+  basic: "secret in the header (clientAuthentication: 'basic', the default)",
+  post: "secret in the body: give clientAuthentication: 'post' to oauth2()",
+  none: 'a public client, without a secret',
+}
+const DPOP = {
+  offered: 'the server can bind tokens to a key: dpop of oauth2()',
+  nonce: 'the server sends a nonce for proofs',
 }
 const ROTATION = {
   'new-token': 'each refresh brings a new one',
@@ -60,14 +71,20 @@ function lastLine(findings: Findings): string {
 }
 
 function* rows(findings: Findings): Generator<[string, string]> {
-  const { speaks, obtain, refresh, signature, clock, throttling, api } = findings
-  yield ['token service', findings.baseUrl]
+  const { speaks, obtain, refresh, signature, clock, throttling, api, baseUrl, issuer, tokenEndpoint } = findings
+  if (baseUrl !== undefined) yield ['token service', baseUrl]
+  if (issuer !== undefined) yield ['issuer', issuer]
+  if (tokenEndpoint !== undefined) yield ['token endpoint', tokenEndpoint]
   if (findings.proxy !== undefined) yield ['proxy', `${findings.proxy.address}, of ${findings.proxy.setBy}`]
-  if (speaks) yield ['speaks', SPOKEN[speaks]]
+  const isOther = speaks !== undefined && (speaks === 'oauth2') === (baseUrl !== undefined)
+  if (speaks) yield ['speaks', `${SPOKEN[speaks]}${isOther ? ', not the protocol of the options that were given' : ''}`]
+  if (findings.clientAuthentication) yield ['client', CLIENT[findings.clientAuthentication]]
   if (obtain) yield ['obtain', `answered ${obtain.status} in ${obtain.durationMs} ms`]
   if (findings.accessLifetimeMs !== undefined) yield ['access token', `lives ${duration(findings.accessLifetimeMs)}`]
   if (speaks === 'variant-a') yield ['refresh token', 'none: each renewal is an obtain']
-  if (speaks === 'variant-b') yield ['refresh token', refreshToken(findings)]
+  if (speaks === 'variant-b' || findings.hasRefreshToken) yield ['refresh token', refreshToken(findings)]
+  else if (speaks === 'oauth2' && baseUrl === undefined) yield ['refresh token', 'none in the answer']
+  if (findings.dpop) yield ['DPoP', DPOP[findings.dpop]]
   if (refresh) yield ['refresh', `answered ${refresh.status} in ${refresh.durationMs} ms`]
   if (signature)
     yield [
@@ -86,7 +103,8 @@ function* rows(findings: Findings): Generator<[string, string]> {
   }
   if (api) {
     const taken = { true: 'takes the token', false: 'refuses the token', undefined: 'not clear if it takes the token' }
-    yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}`]
+    const asks = api.challenge === undefined ? '' : `; ${api.challenge}`
+    yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}${asks}`]
   }
 }
 

@@ -99,7 +99,9 @@ async function promisedKeys(given: readonly Given[]): Promise<Map<string, Promis
   const settled = given.map(async ([index, entry]): Promise<Numbered> => {
     const rejected = (thrown: unknown): never => {
       const name = member(thrown, 'name')
-      throw new UnusableKeys(`the promise of encryptionKeys[${index}] was rejected (${String(name ?? typeof thrown)})`)
+      throw new UnusableKeys(
+        `the promise of encryptionKeys[${index}] was rejected (${typeof name === 'string' ? name : typeof thrown})`,
+      )
     }
     return [index, await Promise.resolve(entry).catch(rejected)]
   })

@@ -1,24 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { Console } from 'node:console'
 import { PassThrough } from 'node:stream'
-import { logEvents, TokenError, type TokenEvents } from '../../src/index.ts'
+import { logEvents, TokenError } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { telling } from '../support/telling.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const levels = () => {
   const lines: string[] = []
   const at = (level: string) => (line: string) => void lines.push(`${level} ${line}`)
   return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } }
-}
-
-/** A manager that emits the events of the test. */
-const telling = () => {
-  let told: (name: keyof TokenEvents, event: never) => void = () => undefined
-  const tokens = { onAny: (listener: never) => ((told = listener), () => undefined) }
-  return {
-    tokens,
-    tell: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => told(name, event as never),
-  }
 }
 
 const error = new TokenError('ERR_THROTTLED', 'answered 429')
@@ -115,5 +106,13 @@ describe('given a log of the events', () => {
     [{ info: () => undefined, warn: () => undefined }, 'log.error must be a function, got undefined'],
   ])('when %j is given for the log, then that is refused', (log, message) => {
     expect(() => logEvents(manage().tokens, log as never)).toThrow(message)
+  })
+
+  it.each([
+    [{ nam: 'a' }, "The options of logEvents: there is no 'nam', did you mean 'name'?"],
+    [{ name: '' }, 'name must not be empty'],
+    [{ fields: 1 }, 'fields must be true or false, got 1'],
+  ])('when its options are %j, then that is refused', (options, message) => {
+    expect(() => logEvents(manage().tokens, levels().log, options as never)).toThrow(message)
   })
 })

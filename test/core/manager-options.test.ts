@@ -7,7 +7,7 @@ const create = (options: object) => () => createTokenManager({ source: new Scrip
 
 describe('given options that cannot be, when a manager is created', () => {
   it.each<[object, RegExp]>([
-    [{ source: undefined }, /source must be an object, got undefined/],
+    [{ source: undefined }, /^source must be given: createTokenManager\({ source }\)$/],
     [{ source: { id: 7, obtain: () => 1 } }, /source\.id must be a string/],
     [{ source: { id: 'x' } }, /source\.obtain must be a function/],
     [{ source: { id: 'x', obtain: () => 1, refresh: 'no' } }, /source\.refresh must be a function, got string/],

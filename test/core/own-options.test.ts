@@ -123,10 +123,10 @@ describe('given options that are read (F163, F174)', () => {
     [
       'createTokenManager',
       { exchangeTimeout: 5 } as never,
-      /^The options of createTokenManager .*no 'exchangeTimeout'$/,
+      /^The options of createTokenManager: there is no 'exchangeTimeout', did you mean 'exchangeTimeoutMs'\?$/,
     ],
-    ['renewal', { renewal: { skew: 5 } as never }, /^renewal must be among skewMs, .*; there is no 'skew'$/],
-    ['retry', { retry: { retries: 5 } as never }, /^retry must be among maxAttempts, .*; there is no 'retries'$/],
+    ['renewal', { renewal: { before: 5 } as never }, /^renewal: there is no 'before', use skewMs, /],
+    ['retry', { retry: { retries: 5 } as never }, /^retry: there is no 'retries', use maxAttempts, /],
   ])('when %s has a name that is no option, then the TypeError names those that are', (_, options, message) => {
     const make = () => createTokenManager({ source: new ScriptedSource(), ...options })
     expect(make).toThrow(TypeError)
@@ -135,6 +135,6 @@ describe('given options that are read (F163, F174)', () => {
 
   it('when redisStore has one, then so too', () => {
     const make = () => redisStore({ client, keyPrefix: 'a' } as RedisStoreOptions)
-    expect(make).toThrow(/^The options of redisStore must be among client, prefix, .*; there is no 'keyPrefix'$/)
+    expect(make).toThrow(/^The options of redisStore: there is no 'keyPrefix', use client, prefix, /)
   })
 })

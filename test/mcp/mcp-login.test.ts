@@ -389,9 +389,9 @@ describe('given options that cannot be used', () => {
     [{ store: new Map() }, /store/],
     [{ account: '' }, /^account must not be empty/],
     [{ fetch: 'fetch' }, /^fetch must be a function/],
-    [{ manager: { source: {} } }, /^manager must be among renewal/],
+    [{ manager: { source: {} } }, /^manager: there is no 'source', use renewal/],
     [{ allowInsecureHttp: 1 }, /^allowInsecureHttp must be true or false/],
-    [{ server: 'https://tools.example.com' }, /^The options of mcpLogin must be among/],
+    [{ server: 'https://tools.example.com' }, /^The options of mcpLogin: there is no 'server', use serverUrl/],
   ])('when they are %j, then a TypeError names the option', (wrong, message) => {
     expect(() => mcpLogin({ ...good, ...wrong } as never)).toThrow(TypeError)
     expect(() => mcpLogin({ ...good, ...wrong } as never)).toThrow(message)

@@ -57,7 +57,7 @@ describe('given a runtime without IndexedDB', () => {
   })
 
   it('when an option is wrong, then it is named', () => {
-    expect(() => webStore({ keys: [] } as object)).toThrow(/^The options of webStore must be among prefix/)
+    expect(() => webStore({ keys: [] } as object)).toThrow(/^The options of webStore: there is no 'keys', use prefix/)
     expect(() => webStore({ prefix: '{' })).toThrow(/^prefix must not contain braces/)
     expect(() => webStore({ commandTimeoutMs: -1 })).toThrow(/^commandTimeoutMs must be/)
     expect(() => webStore({ onUnavailable: 'never' as 'fail' })).toThrow(/^onUnavailable must be one of/)

@@ -1,0 +1,49 @@
+import type { TokenSource } from '../index.ts'
+import { oauth2, type OAuth2Options } from '../oauth2/index.ts'
+import type { ClientProof } from './client-proof.ts'
+import type { Findings } from './findings.ts'
+import { member, parsed } from './protocol.ts'
+import type { Answers } from './recorder.ts'
+
+/** An OAuth 2.0 server, and the client that asks it. */
+export interface OAuthServer {
+  readonly issuer: string | undefined
+  readonly tokenEndpoint: string | undefined
+  readonly clientId: string
+  readonly clientSecret: string | undefined
+  readonly scope: string | undefined
+  readonly parameters: Readonly<Record<string, string>>
+  /** Of `sqliteStore()`, which has a login. Undefined: client credentials. */
+  readonly file: string | undefined
+  readonly storedAs: string | undefined
+}
+
+/** @throws {TypeError} naming the option that cannot be used. */
+export function oauthSource(
+  { issuer, tokenEndpoint, clientId, clientSecret, scope, parameters, file, storedAs }: OAuthServer,
+  proof: ClientProof,
+  calls: Pick<OAuth2Options, 'allowInsecureHttp' | 'transport'>,
+): TokenSource {
+  return oauth2({
+    ...calls,
+    ...{ issuer, tokenEndpoint, clientId, clientSecret, scope, parameters },
+    clientAuthentication: proof.authentication(clientSecret),
+    grant: file === undefined ? 'client_credentials' : 'login',
+    // Otherwise a refresh token that comes with client credentials would be dropped unseen.
+    ...(file === undefined && { refreshTokens: 'single-use' }),
+    account: storedAs ?? clientId,
+  })
+}
+
+/** What the metadata and the answers tell beside tokens. */
+export function serverFindings({ metadata, calls }: Answers): Pick<Findings, 'tokenEndpoint' | 'dpop'> {
+  const found = metadata.map(({ text }) => parsed(text)).find((one) => member(one, 'token_endpoint') !== undefined)
+  const endpoint = member(found, 'token_endpoint')
+  const url = typeof endpoint === 'string' && URL.canParse(endpoint) ? new URL(endpoint) : undefined
+  const isOffered = Array.isArray(member(found, 'dpop_signing_alg_values_supported'))
+  const hasNonce = calls.some(({ headers }) => Object.keys(headers).some((name) => name.toLowerCase() === 'dpop-nonce'))
+  return {
+    ...(url && { tokenEndpoint: url.origin + url.pathname }),
+    ...((isOffered || hasNonce) && { dpop: hasNonce ? 'nonce' : 'offered' }),
+  }
+}

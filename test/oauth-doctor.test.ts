@@ -1,0 +1,235 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer as createTlsServer } from 'node:https'
+import { createServer, type Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { startOidcServer } from './oauth2/support/oidc-server.ts'
+import { selfSigned } from './service/certificate.ts'
+import { grantText, listening, serve } from './service/world.ts'
+import { type BuiltPackage, buildPackage } from './support/built-package.ts'
+
+const SECRET = 'a-secret-of-nobody'
+const CLIENT = { EVERGREEN_CLIENT_ID: 'client-of-nobody', EVERGREEN_CLIENT_SECRET: SECRET }
+const NEVER = { EVERGREEN_CLIENT_ID: '', EVERGREEN_CLIENT_SECRET: '', EVERGREEN_LOGIN: '', EVERGREEN_PASSWORD: '' }
+const TOKEN = 'issued-token-of-nobody'
+const GRANT = { access_token: TOKEN, token_type: 'Bearer', expires_in: 3_600 }
+
+let built: BuiltPackage
+beforeAll(async () => {
+  built = await buildPackage()
+})
+afterAll(() => built.remove())
+const ended: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end()
+})
+
+/** Runs the program as its users do, and expects no secret in what it prints. */
+async function doctor(args: string[], env: NodeJS.ProcessEnv = CLIENT) {
+  const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
+  const { code, printed } = await built.run([program, 'doctor', ...args], { ...NEVER, ...env })
+  for (const secret of [SECRET, TOKEN, 'refresh-of-nobody']) expect(printed).not.toContain(secret)
+  return { code, printed }
+}
+
+type Handler = (request: IncomingMessage, reply: ServerResponse, body: string) => void
+
+/** A server with metadata. `token` answers the token calls, `api` all else. */
+async function server(token: Handler, metadata: object | Handler = {}, api: Handler = (_, reply) => reply.end('{}')) {
+  const bodies: string[] = []
+  const served = await serve((request, reply) => {
+    const { body } = served.seen.at(-1)!
+    if (request.url === '/token') {
+      bodies.push(body)
+      token(request, reply, body)
+      return
+    }
+    if (!request.url?.includes('/.well-known/')) {
+      api(request, reply, body)
+      return
+    }
+    if (typeof metadata === 'function') {
+      ;(metadata as Handler)(request, reply, body)
+      return
+    }
+    reply.end(JSON.stringify({ issuer: origin, token_endpoint: `${origin}/token`, ...metadata }))
+  })
+  const { origin } = served
+  return { origin, bodies }
+}
+
+const answering =
+  (status: number, body: string | object, headers: Record<string, string> = {}): Handler =>
+  (_, reply) =>
+    reply.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+
+const granting = answering(200, GRANT)
+
+describe('F310: given an OAuth 2.0 server that others have written', () => {
+  it('when it is oidc-provider, then the doctor finds its endpoints, the client and the lifetime', async () => {
+    const provider = await startOidcServer({
+      ...{ clientId: 'client-of-nobody', clientSecret: SECRET, rotates: true },
+      ...{ accessLifetimeS: 3_600, refreshLifetimeS: 86_400 },
+    })
+    ended.push(() => provider.end())
+    const { code, printed } = await doctor(['--issuer', provider.issuer])
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/All is well\.\n$/) })
+    for (const line of [
+      `issuer          ${new URL(provider.issuer).origin}`,
+      `token endpoint  ${provider.tokenEndpoint}`,
+      'speaks          OAuth 2.0',
+      'client          secret in the header',
+      'access token    lives 60 min',
+      'refresh token   none in the answer',
+      'clock           the service is',
+    ])
+      expect(printed).toContain(line)
+    const wrong = await doctor(['--issuer', provider.issuer], { ...CLIENT, EVERGREEN_CLIENT_SECRET: 'wrong' })
+    expect(wrong).toEqual({ code: 4, printed: expect.stringMatching(/invalid_client[^]*Compare the environment/) })
+  })
+
+  it('when it is oauth2-mock-server, then so too', async () => {
+    const mock = spawn(process.execPath, [join(__dirname, 'oauth2/support/mock-server.mjs')])
+    ended.push(() => mock.kill())
+    const [line] = (await once(mock.stdout, 'data')) as [Buffer]
+    const issuer = String(line).trim()
+    const { code, printed } = await doctor(['--issuer', issuer, '--scope', 'read write'])
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/^access token +lives 60 min$/m) })
+  })
+})
+
+describe('F310: given an OAuth 2.0 server', () => {
+  it('when scope and parameters are given, then each token call has them', async () => {
+    const { origin, bodies } = await server(granting)
+    const more = ['--parameter', 'audience=https://api.example', '--parameter', 'tenant=a=b', '--scope', 'read write']
+    expect(await doctor(['--token-endpoint', `${origin}/token`, ...more])).toMatchObject({ code: 0 })
+    expect(Object.fromEntries(new URLSearchParams(bodies[0]))).toEqual({
+      ...{ grant_type: 'client_credentials', audience: 'https://api.example', tenant: 'a=b', scope: 'read write' },
+    })
+  })
+
+  const post: Handler = (request, reply, body) =>
+    request.headers.authorization !== undefined || !body.includes(`client_secret=${SECRET}`)
+      ? answering(401, { error: 'invalid_client' })(request, reply, body)
+      : granting(request, reply, body)
+
+  it('when its metadata name the body alone, then the secret goes there at once', async () => {
+    const { origin, bodies } = await server(post, { token_endpoint_auth_methods_supported: ['client_secret_post'] })
+    const { code, printed } = await doctor(['--issuer', origin])
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("clientAuthentication: 'post'") })
+    expect(bodies).toHaveLength(1)
+  })
+
+  it('when it refuses the header and has no metadata, then the body is tried, and the report says what to give', async () => {
+    const { origin, bodies } = await server(post)
+    const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("clientAuthentication: 'post'") })
+    expect(bodies).toHaveLength(2)
+  })
+
+  it('when it gives a refresh token and offers DPoP, then both are told', async () => {
+    const answer = { ...GRANT, refresh_token: 'refresh-of-nobody' }
+    const { origin } = await server(answering(200, answer, { 'DPoP-Nonce': 'n' }), {
+      dpop_signing_alg_values_supported: ['ES256'],
+    })
+    const { code, printed } = await doctor(['--issuer', origin])
+    expect(code).toBe(0)
+    expect(printed).toMatch(/^refresh token +of unknown lifetime; a refresh brings the same one again$/m)
+    expect(printed).toMatch(/^DPoP +the server sends a nonce for proofs$/m)
+  })
+
+  it('when the API refuses the token, then its challenge is told in known words', async () => {
+    const challenge = `Bearer realm="${TOKEN}", error="insufficient_scope", scope="orders:write"`
+    const { origin } = await server(granting, {}, answering(401, '', { 'WWW-Authenticate': challenge }))
+    const { code, printed } = await doctor(['--issuer', origin, '--api', `${origin}/orders`])
+    expect(code).toBe(9)
+    expect(printed).toContain('it asks for Bearer, error insufficient_scope, scope orders:write')
+  })
+})
+
+const html = answering(200, '<!doctype html><p>Log in', { 'Content-Type': 'text/html' })
+const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: number, line: RegExp][] = [
+  ['a web page as the answer', html, {}, 6, /The answer is a web page/],
+  ['a web page as metadata', granting, html, 6, /The answer is a web page/],
+  ['no metadata', granting, answering(404, ''), 6, /check issuer/],
+  ['metadata of another issuer', granting, { issuer: 'https://other.example' }, 6, /name another issuer/],
+  ['metadata without a token endpoint', granting, { token_endpoint: undefined }, 6, /name no token_endpoint/],
+  ['metadata that fail', granting, answering(503, SECRET), 3, /answered 503/],
+  ['metadata in no JSON', granting, answering(200, SECRET), 6, /check issuer/],
+  ['a wrong client', answering(401, { error: 'invalid_client', error_description: SECRET }), {}, 4, /Compare the env/],
+  ['a client without this grant', answering(400, { error: 'unauthorized_client' }), {}, 4, /allow client credentials/],
+  ['a grant that there is not', answering(400, { error: 'unsupported_grant_type' }), {}, 6, /--grant login/],
+  ['a wrong scope', answering(400, { error: 'invalid_scope' }), {}, 6, /Compare --scope/],
+  ['a missing audience', answering(400, { error: 'invalid_target' }), {}, 6, /--parameter resource=/],
+  ['a missing parameter', answering(400, { error: 'invalid_request' }), {}, 6, /misses a parameter/],
+  ['a server that wants DPoP', answering(400, { error: 'invalid_dpop_proof' }), {}, 6, /give dpop to oauth2\(\)/],
+  ['throttling', answering(429, '', { 'Retry-After': '17' }), {}, 5, /Wait 17 s/],
+  ['a server that fails', answering(503, SECRET), {}, 3, /try again later/],
+  ['a redirect', answering(302, '', { Location: 'https://login.example.com/' }), {}, 6, /redirect/],
+  ['garbage', answering(200, SECRET), {}, 6, /no JSON object/],
+  ['an answer without a token', answering(200, {}), {}, 6, /access_token/],
+  ['the payment service', answering(200, grantText()), {}, 6, /^speaks +Variant A/m],
+]
+
+describe('F310: given a peer that is broken', () => {
+  it.each(BROKEN)(
+    'when it has %s, then the doctor says what it saw and what to do',
+    async (_, token, metadata, code, line) => {
+      const { origin } = await server(token, metadata)
+      expect(await doctor(['--issuer', origin])).toEqual({ code, printed: expect.stringMatching(line) })
+    },
+  )
+
+  it('when nothing listens, then it says so', async () =>
+    expect(await doctor(['--token-endpoint', 'http://127.0.0.1:1/token'])).toEqual({
+      code: 3,
+      printed: expect.stringMatching(/ECONNREFUSED[^]*Nothing answered/),
+    }))
+
+  it('when it ends the connection, then it says so', async () => {
+    const peer = createServer((socket: Socket) => void socket.end()).listen(0, '127.0.0.1')
+    await once(peer, 'listening')
+    ended.push(() => peer.close())
+    const { port } = peer.address() as { port: number }
+    expect(await doctor(['--issuer', `http://127.0.0.1:${port}`])).toMatchObject({ code: 3 })
+  })
+
+  it('when its certificate is not trusted, then it says so', async () => {
+    const { key, cert } = selfSigned('localhost')
+    const peer = createTlsServer({ key, cert })
+    const port = (await listening(peer)).split(':')[1]
+    expect(await doctor(['--issuer', `https://localhost:${port}`])).toEqual({
+      code: 6,
+      printed: expect.stringMatching(/does not trust the certificate[^]*NODE_EXTRA_CA_CERTS/),
+    })
+  })
+})
+
+describe('F311: given the doctor of the payment service', () => {
+  it('when a web page answers a login, then it says so, and nothing about signatures', async () => {
+    const { origin } = await serve((request, reply) => html(request, reply, ''))
+    const { code, printed } = await doctor(['--base-url', origin], { EVERGREEN_LOGIN: 'a', EVERGREEN_PASSWORD: SECRET })
+    expect({ code, printed }).toEqual({ code: 6, printed: expect.stringContaining('The answer is a web page') })
+    expect(printed).not.toMatch(/signature/i)
+  })
+})
+
+describe('F310: given a wrong call of the doctor', () => {
+  const AT = ['--issuer', 'https://id.example.com']
+  it.each([
+    [[...AT, '--parameter', `client_secret=${SECRET}`], CLIENT, /Do not pass credentials as arguments/],
+    [[...AT, '--parameter', SECRET], CLIENT, /--parameter must be given as NAME=VALUE/],
+    [[...AT, '--client-id', SECRET], CLIENT, /Do not pass credentials as arguments/],
+    [[...AT, '--grant', 'password'], CLIENT, /--grant must be login/],
+    [[...AT, '--grant', 'login'], CLIENT, /--grant login and --file go together/],
+    [[...AT, '--scope'], CLIENT, /--scope must be given a value/],
+    [AT, {}, /Set EVERGREEN_CLIENT_ID/],
+    [AT, { EVERGREEN_CLIENT_ID: 'a' }, /EVERGREEN_CLIENT_SECRET must be set, too/],
+    [['--base-url', 'https://a.example', '--scope', 'a'], CLIENT, /--scope is for OAuth 2\.0/],
+    [['--issuer', 'http://id.example.com'], CLIENT, /must be https[^]*--allow-insecure-http/],
+  ] as [string[], NodeJS.ProcessEnv, RegExp][])('when it is %j, then no call is made', async (args, env, line) =>
+    expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(line) }),
+  )
+})
