@@ -1,10 +1,12 @@
-// Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES] [--plain]
+// Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES] [--seconds N] [--plain]
 // Not part of the tests, which explore the small scopes: it takes many minutes. `docs/protocol.md` says what it shows. `--without` takes a rule
-// of the protocol out; `--plain` searches without the reduction; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
-import { execFile } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+// of the protocol out; `--seconds` cuts the search, and the run says of which scopes; `--plain` searches without the reduction; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { parseArgs, promisify } from 'node:util'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
 import { bundle } from './explore/bundle.mjs'
 
 const { values } = parseArgs({
@@ -12,38 +14,71 @@ const { values } = parseArgs({
     scope: { type: 'string', multiple: true },
     without: { type: 'string' },
     limit: { type: 'string' },
+    seconds: { type: 'string', default: 'Infinity' },
     schedule: { type: 'string' },
     plain: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
+const endAt = Date.now() + Number(values.seconds) * 1_000
 const reached = new Set()
+const children = new Set()
+/** Scopes that are not searched to their end yet. */
+const open = new Set()
 const file = await bundle('main', values.without)
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => endBy(signal))
 try {
-  // Most of what a run allocates is gone when it ends.
-  const node = (args) =>
-    promisify(execFile)(process.execPath, ['--max-semi-space-size=64', file, ...args], { maxBuffer: 2 ** 26 })
-  if (values.schedule) {
-    const { stdout } = await node(['schedule', values.scope?.[0] ?? '', values.schedule])
-    console.log(stdout)
-  } else {
-    const names = values.scope ?? JSON.parse((await node(['names', values.small ? 'small' : 'large'])).stdout)
+  if (values.schedule) await run(['schedule', values.scope?.[0] ?? '', values.schedule], console.log)
+  else {
+    const names = values.scope ?? (await asked(['names', values.small ? 'small' : 'large']))
+    for (const name of names) open.add(name)
     if (!values.json) console.log(row('scope', 'schedules', 'searched', 'states', 'ends', 'violations', 'seconds'))
     const cores = availableParallelism()
     // A process takes longer to start and to warm up than a small scope to search.
     const lots = values.small ? dealt(names, cores) : names.map((name) => [name])
     const explore = async () => {
       for (let lot = lots.shift(); lot; lot = lots.shift()) {
-        const { stdout } = await node([values.plain ? 'plain' : 'scope', values.limit ?? 'Infinity', ...lot])
-        for (const line of stdout.trim().split('\n')) tell(JSON.parse(line))
+        const how = [values.plain ? 'plain' : 'scope', values.limit ?? 'Infinity', String(endAt)]
+        await run([...how, ...lot], (line) => tell(JSON.parse(line)))
       }
     }
     await Promise.all(Array.from({ length: cores }, explore))
-    if (values.small && !values.scope && !values.json) tellMissing(JSON.parse((await node(['places'])).stdout))
+    if (open.size > 0) tellOpen()
+    else if (values.small && !values.scope && !values.json) tellMissing(await asked(['places']))
   }
 } finally {
-  await rm(file)
+  rmSync(file, { force: true })
+}
+
+/** Gives each line as soon as it is there: a run that somebody ends has told what it found. */
+async function run(args, onLine) {
+  // Most of what a run allocates is gone when it ends.
+  const options = { stdio: ['ignore', 'pipe', 'inherit'] }
+  const child = spawn(process.execPath, ['--max-semi-space-size=64', file, ...args], options)
+  children.add(child)
+  const closed = once(child, 'close')
+  createInterface(child.stdout).on('line', onLine)
+  const [code] = await closed
+  children.delete(child)
+  if (code !== 0) throw new Error(`The explorer ended with ${code}`)
+}
+
+async function asked(args) {
+  let text = ''
+  await run(args, (line) => (text += line))
+  return JSON.parse(text)
+}
+
+function endBy(signal) {
+  for (const child of children) child.kill()
+  rmSync(file, { force: true })
+  tellOpen()
+  process.exit(signal === 'SIGINT' ? 130 : 143)
+}
+
+function tellOpen() {
+  console.error(`Not searched to the end: ${[...open].join(' · ')}`)
 }
 
 /** Deals the names in turn, so that neighbours, which take alike long, part. */
@@ -52,8 +87,9 @@ function dealt(names, hands) {
 }
 
 function tell(found) {
-  if (values.json) return console.log(JSON.stringify(found))
   const { scope, schedules, states, ends, seconds, isCut, violation } = found
+  if (!isCut || violation) open.delete(scope)
+  if (values.json) return console.log(JSON.stringify(found))
   for (const place of found.reached) reached.add(place)
   const searched = violation ? 'failed' : isCut ? 'cut' : 'all'
   console.log(row(scope, schedules, searched, states, ends, violation ? 1 : 0, seconds.toFixed(0)))

@@ -33,7 +33,7 @@ interface Branch {
  * Tries every order of events, depth first. Each run begins anew, follows a list of choices, and then always takes the
  * first choice. The next run replaces the last choice that has an alternative. No state is followed twice.
  */
-export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
+export async function explore(scope: Scope, limit = Infinity, endAt = Infinity): Promise<Found> {
   const begun = performance.now()
   const seen = new Set<string>()
   const records = new Set<string>()
@@ -53,7 +53,7 @@ export async function explore(scope: Scope, limit = Infinity): Promise<Found> {
     ...(violation && { violation }),
   })
   do {
-    if (schedules >= limit) return found(true)
+    if (schedules >= limit || performance.timeOrigin + performance.now() >= endAt) return found(true)
     schedules += 1
     const { what, isEnd } = await run(scope, path, seen, records)
     if (isEnd) ends += 1
