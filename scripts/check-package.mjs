@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { delimiter, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { entries } from './lib/entries.mjs'
+import { repositoryOf } from './package/links.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 const { exports, repository, homepage, bugs } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
@@ -15,7 +16,7 @@ const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
 /** No pictures, no page that only maintainers read, and none for those who used the source of 0.1, which no registry has. */
 const DOCS =
-  /^docs\/((?!benchmarks|faults|mutation|protocol|scorecard|upgrading)[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
+  /^docs\/((?!benchmarks|faults|mutation|protocol|scorecard|upgrading)[\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
 /** 260 KB before: the entry for MCP in two formats, the bridge to a worker and their pages are most of the rest. */
 const MOST_KB = 310
 /** Where links lead while package.json does not say where the project lives. */
@@ -186,7 +187,10 @@ function checkWeight() {
   assert.ok(kb <= MOST_KB, `${kb.toFixed(0)} KB`)
 }
 
-/** A registry shows the README alone: none of its links is relative. */
+/**
+ * A registry shows the README alone: none of its links is relative. The guides need no repository, so that `npm pack` as it is packs them whole: of their
+ * links, only those to pictures may lead there, because the package has no pictures.
+ */
 function checkLinks() {
   const files = readdirSync(unpacked, { recursive: true }).map((name) => name.replaceAll('\\', '/'))
   for (const name of files.filter((name) => name.endsWith('.md'))) {
@@ -201,6 +205,8 @@ function checkLinks() {
       (link) => name === 'README.md' || !files.includes(posix.join(folder, link).replace(/\/$/, '')),
     )
     assert.deepEqual(dead, [], name)
+    const away = links.filter((link) => link.startsWith(`${repositoryOf({ repository }) ?? STAND_IN}/blob/`))
+    if (name.startsWith('docs/')) assert.deepEqual(away, [], `${name} leads out of the package`)
   }
 }
 

@@ -84,7 +84,9 @@ describe('given a secret in the code of a page', () => {
       const taken = Array.from(text.matchAll(/const \{ (.*) \} = process\.env/g), ([, names = '']) =>
         names.replace(/ = ''/g, '').split(', '),
       ).flat()
-      expect(VARIABLES).toEqual(expect.arrayContaining([...read, ...taken]))
+      // An address is no secret.
+      const secrets = [...read, ...taken].filter((variable) => !/_(URL|ENDPOINT)\b/.test(variable))
+      expect(VARIABLES).toEqual(expect.arrayContaining(secrets))
     },
   )
 })
