@@ -1,8 +1,8 @@
 /** What the pages promise of themselves. Their code and their tables: documents.test.ts. */
 import { describe, expect, it } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { commands, documents, fences } from './support/document-code.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { codeBlocks, commands, documents, fences, scriptBlocks } from './support/document-code.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
@@ -70,6 +70,23 @@ describe('given the scorecard', () => {
     )
     const shown = page.split('\n').map((line) => line.match(/[✓✗]/g) ?? [])
     expect(shown.filter((marks) => marks.length > 0)).toEqual(measured)
+  })
+})
+
+describe('given a login in the code of a page or of an example', () => {
+  const programs = [
+    ...[...codeBlocks(), ...scriptBlocks()],
+    ...readdirSync('examples', { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.includes('node_modules') && /\.(m?js|tsx?)$/.test(name))
+      .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') })),
+  ].filter(({ code }) => code.includes("grant: 'login'") && !/\bfake\b/.test(code))
+
+  it.each(programs)('F283: when $name logs out, then it knows an address to revoke at', ({ code }) => {
+    expect(code).toMatch(/\b(revocationEndpoint|issuer)\b/)
+  })
+
+  it('F283: when they are looked for, then there are many', () => {
+    expect(programs.length).toBeGreaterThan(10)
   })
 })
 
