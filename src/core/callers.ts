@@ -137,9 +137,11 @@ export class Callers {
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
     const living = mayKeep ? this.#memory.current?.living : undefined
     const admitted = this.#admission(limit, because === 'forced')
-    const isRefused = admitted !== 'start' && admitted !== 'join'
+    // Whoever has no token waits for the login that is under way.
+    const isHeld = living === undefined && this.#settings.login.isPending && admitted !== 'closed'
+    const isRefused = !isHeld && admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refused(admitted, because)
-    if (admitted === 'start') machine.renew(because)
+    if (admitted === 'start' && !isHeld) machine.renew(because)
     renewalIn(machine.phase)?.hurry(limit)
     const { current } = this.#memory
     if (living === undefined || !current) return this.#waitIn({ limit, signal }, because)

@@ -1,6 +1,7 @@
 import type { LoginReason } from './errors.ts'
 import type { Events, TokenEvents } from './events.ts'
 import type { StoredTokens } from './token-store.ts'
+import { UnderWay } from './under-way.ts'
 
 type LoginChange = TokenEvents['loginChanged']
 type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
@@ -36,7 +37,11 @@ export class LoginWatch {
   #name: string | undefined
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
+  /** Who has ended the last login, or would have to say so. */
+  #requiredBy: LoginChange['by'] = 'here'
   #past: readonly string[] = []
+  /** Until these logins have come, nobody hears that a login is required. */
+  readonly underWay = new UnderWay()
   readonly #isAlone: boolean
   /** Where the login has ended. The first word counts: its access token may outlive it, and the manager later reads the same end in the record. */
   #endedBy: LoginChange['by'] | undefined
@@ -54,9 +59,14 @@ export class LoginWatch {
   }
 
   /** Undefined: not known yet, or the source can obtain without a person. */
-  get status(): { readonly login?: LoginChange['login']; readonly loginReason?: LoginReason } {
+  get status(): { readonly login?: LoginChange['login'] | 'pending'; readonly loginReason?: LoginReason } {
+    if (this.isPending) return { login: 'pending' }
     if (!this.#needsLogin || this.#login === undefined) return {}
     return { login: this.#login, ...(this.#login === 'required' && this.#reason && { loginReason: this.#reason }) }
+  }
+
+  get isPending(): boolean {
+    return this.#needsLogin && this.underWay.isPending
   }
 
   /** The last login that the record has told this manager of. Undefined: none, or a login is not what the manager waits for. */
@@ -73,9 +83,9 @@ export class LoginWatch {
     return { name: this.#name, subject: this.#subject }
   }
 
-  /** Whether the person of this name has the login of the manager, as far as that is known at once. */
+  /** Whether the person of this name has the login of the manager, or had the last one, as far as that is known at once. */
   isNamed(name: string | undefined): boolean {
-    return this.#login !== 'required' && name !== undefined && name === this.#name
+    return name !== undefined && name === this.#name
   }
 
   /** Whether tokens of the record belong to another login than the one that the manager knows. Tokens of no number are private. */
@@ -147,7 +157,17 @@ export class LoginWatch {
     const isNews = this.#login !== 'required'
     this.#login = 'required'
     this.#reason = reason
-    if (isNews) this.#emit({ login: 'required', by, account: 'unknown', reason })
+    if (isNews) this.#requiredBy = by
+    if (isNews && !this.isPending) this.#tellRequired(reason)
+  }
+
+  /** The login that was under way did not come. Whoever has seen that it is pending hears that it is required, if it is. */
+  missed(): void {
+    if (this.#login === 'required' && this.#reason) this.#tellRequired(this.#reason)
+  }
+
+  #tellRequired(reason: LoginReason): void {
+    this.#emit({ login: 'required', by: this.#requiredBy, account: 'unknown', reason })
   }
 
   #present(): void {

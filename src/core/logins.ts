@@ -37,14 +37,17 @@ export interface LoginHost {
   readonly room: Pick<WaitingRoom, 'turnAway'>
   /** Whether nothing is in progress that would learn the same from the record. */
   isIdle(): boolean
-  /** @throws {TokenError} if the manager is closed. */
-  checkOpen(): void
+  readonly isClosed: boolean
+  /** Why a closed manager does nothing. */
+  refusal(refusal: 'closed'): TokenError
   /** Puts tokens that came from elsewhere to use. */
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
   forget(): void
   /** Starts the next renewal if callers still wait. */
   renewIfAwaited(): void
+  /** The login for which callers have waited did not come: they are refused as others are, or a renewal begins for them. */
+  resume(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
@@ -56,18 +59,46 @@ export class Logins {
   #noticing: Promise<void> | undefined
   /** Whether the store tells this manager of changes. */
   #isTold = false
+  /** Whether nobody has looked because a login was under way. */
+  #owesLook = false
 
   constructor(settings: RenewalSettings, host: LoginHost) {
     this.#settings = settings
     this.#host = host
   }
 
+  /** The act happens when the promise settles. Until then the login is pending. */
+  async adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void> {
+    // Nobody may be waiting.
+    const promise = Promise.resolve(given)
+    promise.catch(() => undefined)
+    this.#checkOpen()
+    const { underWay } = this.#settings.login
+    await underWay.wait(
+      promise,
+      (grant) => this.adopt(grant),
+      () => this.#missed(),
+    )
+  }
+
+  /** No login came: what waited for it goes on. */
+  #missed(): void {
+    if (this.#host.isClosed) return
+    this.#settings.login.missed()
+    this.#host.resume()
+    if (this.#owesLook) void this.look()
+  }
+
+  #checkOpen(): void {
+    if (this.#host.isClosed) throw this.#host.refusal('closed')
+  }
+
   /** @throws {TypeError} naming the member. */
-  async adopt(given: AdoptedGrant): Promise<void> {
+  adopt(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
     const { acts, events, login, memory, tokenClock } = this.#settings
     const host = this.#host
-    host.checkOpen()
+    this.#checkOpen()
     const before = this.#ending()
     if (memory.current && !login.isNamed(grant.subject)) this.#end('logged-out')
     host.forget()
@@ -79,7 +110,7 @@ export class Logins {
     login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.named(undefined)
     host.use({ ...newTokens(grant, events), version: memory.seenVersion })
-    await stored
+    return stored
   }
 
   /** Stores the tokens of a login. */
@@ -202,6 +233,9 @@ export class Logins {
     const host = this.#host
     const { acts, record, memory, needsLogin, login } = this.#settings
     if (!needsLogin || !host.isIdle()) return
+    // Whoever had the login before is of no interest, unless the manager still serves that login.
+    this.#owesLook = login.isPending && memory.current?.living === undefined
+    if (this.#owesLook) return
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())
     const { seenVersion } = memory

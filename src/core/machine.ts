@@ -5,6 +5,7 @@ import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { type LoginHost, Logins } from './logins.ts'
 import {
+  admission,
   failuresIn,
   IDLE,
   loginIn,
@@ -69,8 +70,8 @@ export class Machine implements LoginHost {
     return this.#phase.is === 'idle' || this.#phase.is === 'resting'
   }
 
-  checkOpen(): void {
-    if (this.#phase.is === 'closed') throw this.refusal('closed')
+  get isClosed(): boolean {
+    return this.#phase.is === 'closed'
   }
 
   status(): TokenStatus {
@@ -114,6 +115,13 @@ export class Machine implements LoginHost {
 
   renewIfAwaited(): void {
     if (this.room.size > 0) this.renew('cold')
+  }
+
+  resume(): void {
+    if (this.room.size === 0 || this.#phase.is === 'renewing') return
+    const admitted = admission(this.#phase, this.now)
+    if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
+    else if (admitted !== 'join') this.room.turnAway(this.refusal(admitted))
   }
 
   /** An access token that still serves is kept until it ends. */
@@ -192,7 +200,7 @@ export class Machine implements LoginHost {
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
-    const { readThrown, clock, events } = this.#settings
+    const { readThrown, clock, events, login } = this.#settings
     const before = restIn(this.#phase)
     const gaveUp =
       thrown instanceof GaveUp ? thrown : gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1)
@@ -205,7 +213,8 @@ export class Machine implements LoginHost {
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, by)
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
-    this.room.turnAway(failure)
+    // The login that is under way may still serve them.
+    if (error.code !== 'ERR_LOGIN_REQUIRED' || !login.isPending) this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
     const isNews = coolDown.ms < Infinity || before?.error.code !== error.code
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })

@@ -103,8 +103,11 @@ export interface TokenStatus {
   nextAttemptAt?: number
   /** The code of the last failure. Absent again as soon as a new token comes. */
   lastError?: TokenErrorCode
-  /** Only with a source that `needsLogin`; absent until a store has told. `required`: pass the tokens of a login to `adopt()`. */
-  login?: 'present' | 'required'
+  /**
+   * Only with a source that `needsLogin`; absent until a store has told. `required`: pass the tokens of a login to `adopt()`. `pending`: `adopt()` was
+   * given a promise that has not settled.
+   */
+  login?: 'present' | 'required' | 'pending'
   /** Why a login is required. */
   loginReason?: LoginReason
   /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
@@ -138,7 +141,7 @@ export function loginIn(
   rest: Rest | undefined,
   held: Pick<HeldToken, 'living' | 'stored' | 'isRefused'> | undefined,
 ): Pick<TokenStatus, 'login' | 'loginReason'> {
-  if (known.login === undefined || held?.living !== undefined) return known
+  if (known.login === undefined || known.login === 'pending' || held?.living !== undefined) return known
   if (rest?.error.code === 'ERR_LOGIN_REQUIRED')
     return { login: 'required', loginReason: rest.error.loginReason ?? 'refused' }
   // Nothing can renew the token. The listeners are told when the next caller asks.

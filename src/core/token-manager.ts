@@ -5,10 +5,11 @@ import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { TokenStatus } from './phase.ts'
-import { member } from './thrown.ts'
+import { isPromise, member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
 import type { LogoutResult } from './revocation.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
+import type { GivenLogin } from './under-way.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /** Keeps the access token of one account fresh. All callers share it, and its renewals. */
@@ -41,11 +42,15 @@ export interface TokenManager {
    * unless both name the same `subject`. If both name a `subject`, and another one, the source revokes the tokens of the earlier login in the
    * background. Takes effect at the call: `adopt`, `logout` and `reset` happen in the order of their calls.
    *
-   * @throws {TypeError} naming the member.
+   * Of a promise: a login is under way, and the act happens when the promise settles. Until then `status().login` is `pending`, nobody is told that a
+   * login is required, and callers without a token wait, each within its own limits. A promise that never settles holds nothing else. If the promise
+   * brings `undefined`, there was no login: all is as before the call, and listeners hear `required` if that is so. If it rejects, that is so, too.
+   *
+   * @throws {TypeError} naming the member. What the promise rejects with.
    * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
    * all the same, and the next renewal stores them.
    */
-  adopt(grant: AdoptedGrant): Promise<void>
+  adopt(grant: AdoptedGrant | PromiseLike<AdoptedGrant | undefined>): Promise<void>
   /**
    * The logout. Ends the login of this manager at once for all callers here. Waits for an exchange in flight, forgets the tokens (in the store too),
    * then lets the source revoke them (RFC 7009). A service that cannot be reached makes no difference to that. If the store has another login by now,
@@ -124,9 +129,12 @@ export class Manager implements TokenManager {
     }
   }
 
-  async adopt(grant: AdoptedGrant): Promise<void> {
+  async adopt(grant: GivenLogin): Promise<void> {
+    const { logins } = this.#machine
+    // Its reason is the caller's own, and goes back as it is.
+    if (isPromise(grant)) return logins.adoptPromised(grant)
     try {
-      await this.#machine.logins.adopt(grant)
+      await logins.adopt(grant)
     } catch (error) {
       throw ownError(this, 'adopt', error)
     }

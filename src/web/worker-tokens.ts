@@ -1,13 +1,15 @@
 import { checkNotAborted } from '../core/abort.ts'
 import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
-import { TokenError } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { type AnomalyKind, type AnyListener, Events, type TokenEvents } from '../core/events.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { TokenStatus } from '../core/phase.ts'
 import type { TokenManager } from '../core/token-manager.ts'
+import { isPromise } from '../core/thrown.ts'
 import { type AdoptedGrant, readAdopted } from '../core/token-source.ts'
+import { type GivenLogin, UnderWay } from '../core/under-way.ts'
 import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import type { Link } from './worker-link.ts'
 import { isSame, type Login, loginEnded, restored, type State, type TransferredError } from './worker-messages.ts'
@@ -32,6 +34,8 @@ export class WorkerTokens implements TokenManager {
   #pendingActs = 0
   /** The last token that the worker gave, and until when it lives, monotonic ms. */
   #given: { readonly token: unknown; readonly until: number } | undefined
+  /** Logins of this page. Other pages do not wait for them. */
+  readonly #underWay = new UnderWay()
   #cancelLook: () => void = () => undefined
   #isClosed = false
 
@@ -66,9 +70,25 @@ export class WorkerTokens implements TokenManager {
     return this.#ofLogin('renew', options) as Promise<void>
   }
 
-  async adopt(given: AdoptedGrant): Promise<void> {
+  async adopt(given: GivenLogin): Promise<void> {
+    if (!isPromise(given)) {
+      await this.#adopt(given)
+      return
+    }
+    // Nobody may be waiting.
+    const promise = Promise.resolve(given)
+    promise.catch(() => undefined)
+    this.#checkOpen()
+    await this.#underWay.wait(
+      promise,
+      (grant) => this.#adopt(grant),
+      () => this.#loginMissed(),
+    )
+  }
+
+  #adopt(given: AdoptedGrant): Promise<unknown> {
     const grant = readAdopted(given)
-    await this.#act('adopt', grant, grant.subject)
+    return this.#act('adopt', grant, grant.subject)
   }
 
   async logout(): ReturnType<TokenManager['logout']> {
@@ -81,7 +101,9 @@ export class WorkerTokens implements TokenManager {
 
   status(): TokenStatus {
     const { status } = this.#state
-    const copy = { ...status, counts: { ...status.counts } }
+    const { loginReason, ...others } = status
+    const shown: Omit<TokenStatus, 'counts'> = this.#isPending ? { ...others, login: 'pending' } : status
+    const copy = { ...shown, counts: { ...status.counts } }
     return this.#isClosed ? { ...copy, phase: 'closed', renewing: false } : copy
   }
 
@@ -128,13 +150,21 @@ export class WorkerTokens implements TokenManager {
     const checkLogin = () => {
       if (needsLogin && begun !== this.#mark) throw loginEnded()
     }
-    const ask = async () => {
+    const ask = async (): Promise<unknown> => {
+      // Who has no token waits for the login that is under way in this page.
+      while (this.#isPending && this.#state.status.login !== 'present') await this.#underWay.ended
       // Until then nobody knows the login that this question means.
       await this.#acts
       checkLogin()
-      const value = await this.#ask(name, ms, { ...given, maxWaitMs: ms })
-      checkLogin()
-      return value
+      try {
+        const value = await this.#ask(name, ms, { ...given, maxWaitMs: ms })
+        checkLogin()
+        return value
+      } catch (error) {
+        const mayCome = this.#isPending && this.#state.status.login === 'required' && begun === this.#mark
+        if (mayCome && isTokenError(error, 'ERR_LOGIN_REQUIRED')) return ask()
+        throw error
+      }
     }
     const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', `The worker gave no access token within ${ms} ms`)
     return withinLimit(ask(), { clock: systemClock, ms, signal, atLimit })
@@ -143,12 +173,16 @@ export class WorkerTokens implements TokenManager {
   /** Begins or ends a login: at once for the requests of this page, and for the worker after the earlier acts of this page. */
   #act(name: string, given?: object, subject?: string): Promise<unknown> {
     this.#checkOpen()
+    const { needsLogin, status } = this.#state
     const isSamePerson = subject !== undefined && subject === this.#subject
+    // Who has waited for a login, because there was none, gets it.
+    const isFirst = name === 'adopt' && needsLogin && status.login !== 'present'
     this.#subject = subject
-    if (!isSamePerson) this.#mark += 1
+    const mayStay = isSamePerson || isFirst
+    if (!mayStay) this.#mark += 1
     this.#pendingActs += 1
     const done = this.#acts
-      .then(() => this.#ask(name, ACT_LIMIT_MS, given, isSamePerson))
+      .then(() => this.#ask(name, ACT_LIMIT_MS, given, mayStay))
       .finally(() => {
         this.#pendingActs -= 1
         this.#settle()
@@ -157,12 +191,13 @@ export class WorkerTokens implements TokenManager {
     return done
   }
 
-  async #ask(name: string, ms: number, given?: unknown, isSamePerson = false): Promise<unknown> {
+  /** @param mayStay Whether the mark stays if the act has ended no login of the worker. */
+  async #ask(name: string, ms: number, given?: unknown, mayStay = false): Promise<unknown> {
     const answer = await this.#link.ask(name, ms, { given, login: this.#login })
     const { own, state, error, value } = answer
     const before = this.#state
     if (own) {
-      if (isSamePerson && !isSame(own, this.#login)) this.#mark += 1
+      if (mayStay && !isSame(own, this.#login)) this.#mark += 1
       this.#login = own
     }
     this.#hear(state)
@@ -184,13 +219,29 @@ export class WorkerTokens implements TokenManager {
     if (name !== 'connect') void this.#ask('connect', LOOK_EVERY_MS).catch(() => undefined)
     const { status, login: now } = this.#state
     const { login, loginReason: reason } = status
-    if (login === undefined || (login === before.status.login && isSame(now, before.login))) return
-    this.#events.emit('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
+    if (login === undefined || login === 'pending') return
+    if (login === before.status.login && isSame(now, before.login)) return
+    this.#tell('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
+  }
+
+  get #isPending(): boolean {
+    return this.#state.needsLogin && this.#underWay.isPending
+  }
+
+  /** No login came. Whoever has seen that it is pending hears that it is required, if it is. */
+  #loginMissed(): void {
+    const { login, loginReason: reason } = this.#state.status
+    if (this.#isClosed || !this.#state.needsLogin || login !== 'required') return
+    this.#events.emit('loginChanged', { login, by: 'here', account: 'unknown', ...(reason && { reason }) })
   }
 
   /** The worker's manager has listeners, so it warns nobody of a mistake. This page does if nobody listens here. */
   #tell(name: keyof TokenEvents, told: object): void {
-    const { kind, message, error } = told as { kind: AnomalyKind; message: string; error?: TransferredError }
+    const { kind, message, error, login } = told as Record<'message' | 'login', string> & {
+      kind: AnomalyKind
+      error?: TransferredError
+    }
+    if (name === 'loginChanged' && login === 'required' && this.#isPending) return
     if (name === 'anomaly') this.#events.anomaly(kind, message)
     else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
     else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)

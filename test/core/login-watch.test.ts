@@ -52,7 +52,8 @@ describe('given what a manager knows of its login', () => {
     watch.seen({ login: 1 }, false)
     expect([watch.isNamed('alice'), watch.isNamed('bob'), watch.isNamed(undefined)]).toEqual([true, false, false])
     watch.required('refused', 'here')
-    expect(watch.isNamed('alice')).toBe(false)
+    // Her name outlives her login: if she logs in again, requests that wait belong to her.
+    expect(watch.isNamed('alice')).toBe(true)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'refused' },

@@ -9,6 +9,7 @@ import {
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
+import { internalsOf } from '../../src/core/manager-internals.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { serveTokens, tokensOf } from '../../src/web/index.ts'
 import { refusal, startApi } from '../axios/support/api-server.ts'
@@ -709,7 +710,7 @@ describe('given bad arguments', () => {
     for (const given of [
       undefined,
       {},
-      Promise.resolve(grant('bob')),
+      Promise.resolve({ accessToken: 'x' }),
       { accessToken: 'x' },
       grant('bob', { subject: 1 }),
     ])
@@ -718,5 +719,69 @@ describe('given bad arguments', () => {
     expect(await failureOf(tokens.getAccessToken({ maxWaitMs: -1 }))).toBeInstanceOf(RangeError)
     expect(await failureOf(tokens.renew({ signal: 'x' } as never))).toBeInstanceOf(TypeError)
     expect(() => tokens.on('constructor' as never, () => undefined)).toThrow(TypeError)
+  })
+})
+
+describe('given a login that is under way in a page of a worker', () => {
+  it('F284: when it comes, then the page has its token, and has heard of no required login; other pages do not wait', async () => {
+    const { openPage } = startWorker()
+    const [tokens, other] = [await openPage(), await openPage()]
+    const told = listen(tokens)
+    const login = gate()
+    const adopted = tokens.adopt(login.opened.then(() => grant('alice')))
+    const waiting = tokens.getAccessToken()
+    expect([tokens.status().login, other.status().login]).toEqual(['pending', 'required'])
+    expect(await failureOf(other.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    await arrived()
+    login.open()
+    await adopted
+    expect([await waiting, tokens.status().login]).toEqual(['ALICE', 'present'])
+    await arrived()
+    expect(told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+  })
+
+  it('F284: when another page logs out meanwhile, then the page hears of it only when no login has come', async () => {
+    const { openPage } = startWorker()
+    const [tokens, other] = [await openPage(), await openPage()]
+    await other.adopt(grant('alice'))
+    await arrived()
+    const told = listen(tokens)
+    const login = gate()
+    const adopted = tokens.adopt(login.opened.then(() => undefined))
+    expect([await tokens.getAccessToken(), tokens.status().login]).toEqual(['ALICE', 'pending'])
+    await other.logout()
+    await arrived()
+    const waiting = failureOf(tokens.getAccessToken())
+    await arrived()
+    expect([tokens.status(), told.loginChanged]).toMatchObject([{ login: 'pending' }, []])
+    expect(tokens.status()).not.toHaveProperty('loginReason')
+    login.open()
+    await adopted
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
+    expect(told.loginChanged).toMatchObject([{ login: 'required', reason: 'logged-out' }])
+  })
+
+  it('F284: when it brings another person, then a request that began before gets no token of that person', async () => {
+    const { openPage } = startWorker()
+    const tokens = await openPage()
+    await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    const login = gate()
+    const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
+    const { login: markOf } = internalsOf(tokens) ?? {}
+    const begun = markOf?.()
+    login.open()
+    await adopted
+    expect([await tokens.getAccessToken(), markOf?.() === begun]).toEqual(['BOB', false])
+  })
+
+  it('F284: when it fails, or the page is closed, then adopt rejects', async () => {
+    const { openPage } = startWorker()
+    const tokens = await openPage()
+    const reason = new Error('the code was refused')
+    expect(await failureOf(tokens.adopt(Promise.reject(reason)))).toBe(reason)
+    expect(await failureOf(tokens.adopt(Promise.resolve({ accessToken: 'one' })))).toBeInstanceOf(TypeError)
+    expect(tokens.status().login).toBe('required')
+    await tokens.close()
+    expect(await failureOf(tokens.adopt(Promise.reject(reason)))).toMatchObject({ code: 'ERR_CLOSED' })
   })
 })

@@ -1,0 +1,47 @@
+import type { AdoptedGrant } from './token-source.ts'
+
+/** What `adopt()` takes: a login, or the promise of one. */
+export type GivenLogin = AdoptedGrant | PromiseLike<AdoptedGrant | undefined>
+
+/** Logins that are under way: promises that `adopt()` was given, and that have not settled. */
+export class UnderWay {
+  #count = 0
+  #ended: Promise<unknown> = Promise.resolve()
+
+  get isPending(): boolean {
+    return this.#count > 0
+  }
+
+  /** Settles when the promises that were given so far have settled. */
+  get ended(): Promise<unknown> {
+    return this.#ended
+  }
+
+  /**
+   * @param adopt Is called at the moment at which the promise brings a login.
+   * @param missed Is called if no login came, and none is under way any more.
+   * @throws What the promise rejects with, and what `adopt` throws.
+   */
+  async wait(
+    given: PromiseLike<AdoptedGrant | undefined>,
+    adopt: (grant: AdoptedGrant) => Promise<unknown>,
+    missed: () => void,
+  ): Promise<void> {
+    this.#count += 1
+    this.#ended = Promise.allSettled([this.#ended, given])
+    let act: Promise<unknown> | undefined
+    try {
+      let grant: AdoptedGrant | undefined
+      try {
+        grant = await given
+      } finally {
+        // In the turn in which the act begins: nobody sees a moment between them.
+        this.#count -= 1
+      }
+      act = grant === undefined ? undefined : adopt(grant)
+    } finally {
+      if (!act && !this.isPending) missed()
+    }
+    await act
+  }
+}

@@ -1,0 +1,266 @@
+import { describe, expect, it } from '@jest/globals'
+import { type AdoptedGrant, memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
+import { internalsOf } from '../../src/core/manager-internals.ts'
+import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/watched-clock.ts'
+
+const ALICE: TokenGrant = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'of-alice', subject: 'alice' }
+const BOB: TokenGrant = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'of-bob', subject: 'bob' }
+
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  override obtain(): Promise<never> {
+    return Promise.reject(new Error('a login is never obtained'))
+  }
+}
+
+/** A login that the test ends. */
+function underWay() {
+  let come: (grant: AdoptedGrant | undefined) => void = () => undefined
+  let fail: (reason: unknown) => void = () => undefined
+  const promise = new Promise<AdoptedGrant | undefined>((resolve, reject) => {
+    come = resolve
+    fail = reject
+  })
+  return { promise, come: (grant?: AdoptedGrant) => come(grant), fail: (reason: unknown) => fail(reason) }
+}
+
+function start(options = {}) {
+  const source = new LoginSource({ pairs: true })
+  return { ...manage(source, options), source }
+}
+const code = (ended: unknown) => (ended instanceof TokenError ? ended.code : ended)
+const changes = ({ told }: Pick<ReturnType<typeof start>, 'told'>) =>
+  told.loginChanged.map(({ login, account, reason }) => `${login} ${reason ?? account}`)
+
+describe('given a login that is under way', () => {
+  it('F284: when it comes, then whoever waited has its token, and nobody was told that a login is required', async () => {
+    const world = start({ store: memoryStore() })
+    const { tokens, source } = world
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    expect(tokens.status()).toMatchObject({ login: 'pending' })
+    const stop = internalsOf(tokens)?.followLogin?.()
+    const waiting = tokens.getAccessToken()
+    const peeked = tokens.peekAccessToken()
+    await settle()
+    expect([peeked, tokens.status().login, changes(world)]).toEqual([undefined, 'pending', []])
+    login.come(ALICE)
+    await adopted
+    expect([await waiting, tokens.status().login]).toEqual(['alice', 'present'])
+    await settle()
+    expect([changes(world), source.calls, world.told.renewalFailed]).toEqual([['present unknown'], [], []])
+    stop?.()
+  })
+
+  it.each([
+    ['brings nothing', undefined, undefined],
+    ['fails', new Error('the code was refused'), undefined],
+    ['fails with an error of this package', new TokenError('ERR_TOKEN_REQUEST', 'the code was refused'), undefined],
+    ['brings what is no login', undefined, { accessToken: 'one' }],
+  ])('F284: when it %s, then all is as before, and whoever waited is told', async (_, reason, grant) => {
+    const world = start()
+    const { tokens } = world
+    const login = underWay()
+    const adopted = outcome(tokens.adopt(login.promise))
+    const waiting = outcome(tokens.getAccessToken())
+    const renewing = outcome(tokens.renew())
+    await settle()
+    expect(changes(world)).toEqual([])
+    if (reason) login.fail(reason)
+    else login.come(grant)
+    const end = await adopted
+    if (reason) expect(end).toBe(reason)
+    else expect(end).toEqual(grant ? new TypeError('accessLifetimeMs is missing: give ms from now') : undefined)
+    expect([code(await waiting), code(await renewing)]).toEqual(['ERR_LOGIN_REQUIRED', 'ERR_LOGIN_REQUIRED'])
+    expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
+    expect(changes(world)).toEqual(['required none-yet'])
+  })
+
+  it('F284: when it never comes, then each caller waits within its own limits, and the manager can be closed', async () => {
+    const { clock, tokens } = start()
+    void tokens.adopt(new Promise<undefined>(() => undefined))
+    const leaver = new AbortController()
+    const ends = [
+      tokens.getAccessToken({ maxWaitMs: 5_000 }),
+      tokens.getAccessToken({ signal: leaver.signal }),
+      tokens.getAccessToken(),
+    ].map((waiting) => outcome(waiting).then(code))
+    leaver.abort('left')
+    await clock.advance(30_000)
+    expect(await Promise.all(ends)).toEqual(['ERR_WAIT_TIMEOUT', 'left', 'ERR_WAIT_TIMEOUT'])
+    const last = outcome(tokens.getAccessToken())
+    await tokens.close()
+    expect([code(await last), clock.pendingTimers]).toEqual(['ERR_CLOSED', 0])
+  })
+
+  it('F284: when the manager is closed meanwhile, then a login is not taken, and a missing one is no failure', async () => {
+    const world = start()
+    const { tokens } = world
+    const [login, none] = [underWay(), underWay()]
+    const ends = [tokens.adopt(login.promise), tokens.adopt(none.promise)].map((adopted) => outcome(adopted).then(code))
+    await tokens.close()
+    login.come(ALICE)
+    none.come()
+    expect(await Promise.all(ends)).toEqual(['ERR_CLOSED', undefined])
+    expect(code(await outcome(tokens.adopt(Promise.reject(new Error('later')))))).toBe('ERR_CLOSED')
+    expect(changes(world)).toEqual([])
+  })
+
+  it('F284: when two are under way, then each is an act of the moment at which it comes', async () => {
+    const world = start({ store: memoryStore() })
+    const { tokens } = world
+    const [first, second] = [underWay(), underWay()]
+    const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)]
+    const waiting = tokens.getAccessToken()
+    second.come(BOB)
+    await ends[1]
+    expect([await waiting, tokens.status().login]).toEqual(['bob', 'pending'])
+    first.come(ALICE)
+    await ends[0]
+    await settle()
+    expect([await tokens.getAccessToken(), tokens.status().login]).toEqual(['alice', 'present'])
+    expect(changes(world)).toEqual(['present unknown', 'present other'])
+  })
+
+  it('F284: when the first of two brings nothing, then callers wait for the second', async () => {
+    const world = start()
+    const { tokens } = world
+    const [first, second] = [underWay(), underWay()]
+    const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)]
+    const waiting = tokens.getAccessToken()
+    first.come()
+    await ends[0]
+    expect([tokens.status().login, changes(world)]).toEqual(['pending', []])
+    second.come(BOB)
+    expect([await waiting, tokens.status().login]).toEqual(['bob', 'present'])
+  })
+
+  it('F284: when somebody else is adopted meanwhile, then that login serves until the other comes', async () => {
+    const world = start({ store: memoryStore() })
+    const { tokens } = world
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    const waiting = tokens.getAccessToken()
+    await tokens.adopt(ALICE)
+    expect([await waiting, tokens.status().login]).toEqual(['alice', 'pending'])
+    login.come(BOB)
+    await adopted
+    expect([tokens.peekAccessToken(), tokens.status().login]).toEqual(['bob', 'present'])
+  })
+
+  it.each(['logout', 'reset'] as const)(
+    'F284: when %s comes first, then requests of the login that ends are refused, and listeners hear of the end only if no login comes',
+    async (act) => {
+      for (const grant of [BOB, undefined]) {
+        const world = start({ store: memoryStore() })
+        const { tokens } = world
+        await tokens.adopt(ALICE)
+        const login = underWay()
+        const adopted = tokens.adopt(login.promise)
+        expect(tokens.peekAccessToken()).toBe('alice')
+        await tokens[act]()
+        const waiting = outcome(tokens.getAccessToken())
+        expect([tokens.peekAccessToken(), tokens.status().login]).toEqual([undefined, 'pending'])
+        login.come(grant)
+        await adopted
+        await settle()
+        expect(code(await waiting)).toBe(grant ? 'bob' : 'ERR_LOGIN_REQUIRED')
+        expect(changes(world).slice(1)).toEqual([grant ? 'present other' : 'required logged-out'])
+      }
+    },
+  )
+
+  it('F284: when requests of another login wait, then they do not get its token (R10)', async () => {
+    const { clock, source, tokens } = start()
+    await tokens.adopt(ALICE)
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    await clock.advance(61_000)
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    const waiting = outcome(tokens.getAccessToken())
+    await settle()
+    login.come(BOB)
+    await adopted
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
+    expect(source.calls).toEqual([])
+    late.open()
+  })
+
+  it('F284: when a renewal in flight learns that a login is required, then its callers wait for the one under way', async () => {
+    const world = start()
+    const { clock, source, tokens } = world
+    await tokens.adopt(ALICE)
+    await clock.advance(61_000)
+    const late = held(() => {
+      throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', refreshToken: 'refused' })
+    })
+    source.script.push(late.answer)
+    const waiting = outcome(tokens.getAccessToken())
+    await settle()
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    late.open()
+    await settle()
+    expect([tokens.status().login, changes(world)]).toEqual(['pending', ['present unknown']])
+    login.come({ ...ALICE, accessToken: 'alice-2' })
+    await adopted
+    expect(await waiting).toBe('alice-2')
+    expect(changes(world)).not.toContain('required refused')
+  })
+
+  it('F284: when another owner of the store logs out meanwhile, then nobody hears of it before the login has failed', async () => {
+    const store = memoryStore()
+    const world = start({ store })
+    const { tokens } = world
+    await tokens.adopt(ALICE)
+    const other = start({ store })
+    expect(await other.tokens.getAccessToken()).toBe('alice')
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    await other.tokens.logout()
+    internalsOf(tokens)?.followLogin?.()
+    await settle()
+    expect([tokens.peekAccessToken(), tokens.status().login, changes(world)]).toEqual([
+      undefined,
+      'pending',
+      ['present unknown'],
+    ])
+    login.come()
+    await adopted
+    expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'logged-out' })
+    expect(changes(world).at(-1)).toBe('required logged-out')
+  })
+
+  it('F284: when the store has the login of before, then it serves again if none comes', async () => {
+    const store = memoryStore()
+    await start({ store }).tokens.adopt(ALICE)
+    const world = start({ store })
+    const { tokens } = world
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    internalsOf(tokens)?.followLogin?.()
+    const waiting = tokens.getAccessToken()
+    await settle()
+    expect([changes(world), tokens.peekAccessToken()]).toEqual([[], undefined])
+    login.come()
+    await adopted
+    expect([await waiting, tokens.status().login]).toEqual(['alice', 'present'])
+    expect(changes(world)).toEqual(['present unknown'])
+  })
+
+  it('F284: when the source needs no login, then status says nothing of it, callers obtain, and the tokens are used', async () => {
+    const { tokens, source } = manage(new ScriptedSource({ pairs: true }))
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    expect([await tokens.getAccessToken(), tokens.status().login]).toEqual(['access-1', undefined])
+    login.come(ALICE)
+    await adopted
+    expect([await tokens.getAccessToken(), source.kinds]).toEqual(['alice', 'obtain'])
+    const reason = new Error('refused')
+    expect(await outcome(tokens.adopt(Promise.reject(reason)))).toBe(reason)
+    await tokens.adopt(Promise.resolve(undefined))
+    expect(await tokens.getAccessToken()).toBe('alice')
+  })
+})
