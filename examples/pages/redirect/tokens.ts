@@ -56,11 +56,11 @@ async function comeBack(): Promise<AdoptedGrant | undefined> {
 }
 
 /** What went wrong at the login, such as `access_denied`; empty if nothing did. */
-export const wrong = comeBack()
-  .then((grant) => grant && tokens.adopt(grant))
-  .then(() => '')
-  .catch((thrown: Error & { error?: string }) => thrown.error ?? thrown.message)
-await wrong
+export const wrong = tokens.adopt(comeBack()).then(
+  () => '',
+  (thrown: Error & { error?: string }) => thrown.error ?? thrown.message,
+)
+// After adopt(): while a login is under way, nobody is told that one is required.
 followPage(tokens)
 
 /** Revokes the refresh token, then ends the session at the provider, which sends the person back. */
