@@ -11,7 +11,7 @@ export const tokens = createTokenManager({
     clientId: 'page',
     grant: 'login',
   }),
-  store: webStore({ encryptionKeys: [await browserKey()] }),
+  store: webStore({ encryptionKeys: [browserKey()] }),
 })
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)

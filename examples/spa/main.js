@@ -11,7 +11,7 @@ const tokens = createTokenManager({
     clientId: 'spa',
     grant: 'login',
   }),
-  store: webStore({ encryptionKeys: [await browserKey()] }),
+  store: webStore({ encryptionKeys: [browserKey()] }),
 })
 const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)

@@ -77,7 +77,7 @@ export const REMOVALS = {
   R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
   'an act and a look': [['core/logins.ts', 'if (!tokens || !isLast()) return', 'if (!tokens) return']],
-  'an act and a look that finds none': [['core/logins.ts', 'else if (isLast())', 'else']],
+  'an act and a look that finds none': [['core/logins.ts', 'isLast() && this.#isEnd(found)', 'this.#isEnd(found)']],
   // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
   'acts and a renewal': [
@@ -104,7 +104,7 @@ export const REMOVALS = {
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.
   'a renewal of one login': [
-    ['core/turn.ts', ' || (needsLogin && login.isOther(claim.tokens))', ''],
+    ['core/turn.ts', ' || (hasLogin && login.isOther(claim.tokens))', ''],
     ['core/turn.ts', ' login: login.number,', ''],
   ],
   // Versions of two logins are compared, also after a loss.

@@ -1,9 +1,10 @@
 import { withinLimit } from './deadline.ts'
 import { digestOf } from './digest.ts'
-import { outcomeOf, toldAgain, TokenError } from './errors.ts'
+import { detailsOf, outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
+import { loginRequired } from './rests.ts'
 import { isOffline } from './runtime.ts'
 import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import type { GrantedClaim, NewTokens } from './token-store.ts'
@@ -37,8 +38,19 @@ export async function exchange(
     return { ...kept, ...newTokens(grant, events, ageMs, await subjectOf(source, grant)) }
   } catch (thrown) {
     const error = readThrown(thrown, refreshToken === undefined ? 'obtain' : 'refresh', needsLogin)
-    throw wasOffline && isOffline() ? errorOffline(error) : error
+    throw errorOfSession(settings, refreshToken, wasOffline && isOffline() ? errorOffline(error) : error)
   }
+}
+
+/** The service refuses a session: whoever had it must log in. */
+function errorOfSession(
+  { hasLogin, needsLogin, login }: RenewalSettings,
+  refreshToken: string | undefined,
+  error: TokenError,
+) {
+  const isRefused = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
+  if (!hasLogin || needsLogin || refreshToken !== undefined || !isRefused) return error
+  return loginRequired(detailsOf(error).loginReason ?? login.reasonOfRefusal, error)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { LoginReason } from './errors.ts'
 import type { Events, TokenEvents } from './events.ts'
+import type { ManagerSettings } from './manager-options.ts'
 import type { StoredTokens } from './token-store.ts'
 import { UnderWay } from './under-way.ts'
 
@@ -24,7 +25,7 @@ const MOST_PAST = 8
 /** What a manager knows of its login, and tells its listeners. */
 export class LoginWatch {
   readonly #events: Events
-  readonly #needsLogin: boolean
+  readonly #hasLogin: boolean
   /** The number of the login in the record; undefined until the manager has seen one. */
   #number: number | undefined
   /** The record has not told the number of this login. Until then another number is that of another login. */
@@ -43,17 +44,23 @@ export class LoginWatch {
   /** Until these logins have come, nobody hears that a login is required. */
   readonly underWay = new UnderWay()
   readonly #isAlone: boolean
+  readonly #isSession: boolean
   /** Where the login has ended. The first word counts: its access token may outlive it, and the manager later reads the same end in the record. */
   #endedBy: LoginChange['by'] | undefined
   /** Changes whenever a login ends. A request that began under another mark must not get a token of this login (R10). */
   mark = 0
 
   /** @param isAlone Whether there is no store that may hold a login. */
-  constructor(events: Events, needsLogin: boolean, isAlone: boolean) {
+  constructor(
+    events: Events,
+    { hasLogin, needsLogin }: Pick<ManagerSettings, 'hasLogin' | 'needsLogin'>,
+    isAlone: boolean,
+  ) {
     this.#events = events
-    this.#needsLogin = needsLogin
+    this.#hasLogin = hasLogin
+    this.#isSession = hasLogin && !needsLogin
     this.#isAlone = isAlone
-    if (!isAlone) return
+    if (!isAlone || this.#isSession) return
     this.#login = 'required'
     this.#reason = 'none-yet'
   }
@@ -61,17 +68,26 @@ export class LoginWatch {
   /** Undefined: not known yet, or the source can obtain without a person. */
   get status(): { readonly login?: LoginChange['login'] | 'pending'; readonly loginReason?: LoginReason } {
     if (this.isPending) return { login: 'pending' }
-    if (!this.#needsLogin || this.#login === undefined) return {}
+    if (!this.#hasLogin || this.#login === undefined) return {}
     return { login: this.#login, ...(this.#login === 'required' && this.#reason && { loginReason: this.#reason }) }
   }
 
+  get isPresent(): boolean {
+    return this.#login === 'present'
+  }
+
+  /** Why a login is required if the service refuses the session. */
+  get reasonOfRefusal(): LoginReason {
+    return this.isPresent ? 'refused' : (this.#reason ?? 'none-yet')
+  }
+
   get isPending(): boolean {
-    return this.#needsLogin && this.underWay.isPending
+    return this.#hasLogin && this.underWay.isPending
   }
 
   /** The last login that the record has told this manager of. Undefined: none, or a login is not what the manager waits for. */
   get last(): number | undefined {
-    return this.#needsLogin ? this.#number : undefined
+    return this.#hasLogin ? this.#number : undefined
   }
 
   /** The number of the login that the manager has, if the record has told it. */
@@ -103,7 +119,7 @@ export class LoginWatch {
 
   /** Whether this access token belongs to a login that has ended. */
   isPast(token: string): boolean {
-    return this.#needsLogin && this.#past.includes(token)
+    return this.#hasLogin && this.#past.includes(token)
   }
 
   /** Somebody has logged in through `adopt()`. */
@@ -123,6 +139,8 @@ export class LoginWatch {
 
   /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
   know({ login = 0, loginId }: LoginTokens, isOwn = true): void {
+    // The first login of a session has no number: later ones have.
+    if (login === 0 && this.#isSession) this.#number ??= 0
     if (login === 0) return
     this.#number = login
     if (!isOwn) return
@@ -131,7 +149,7 @@ export class LoginWatch {
   }
 
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
-  seen(tokens: LoginTokens, isOther: boolean): void {
+  seen(tokens: LoginTokens, isOther: boolean, by: LoginChange['by'] = 'elsewhere'): void {
     const isNews = isOther || this.#login !== 'present'
     this.know(tokens)
     this.#present()
@@ -139,7 +157,7 @@ export class LoginWatch {
     const account = accountOf(this.#subject, subject)
     if (subject !== this.#subject) this.#name = undefined
     this.#subject = subject
-    if (isNews) this.#emit({ login: 'present', by: 'elsewhere', account })
+    if (isNews) this.#emit({ login: 'present', by, account })
   }
 
   /** The login has ended, as this manager hears now. @returns where. Without a store nobody else can have ended it. */
@@ -177,7 +195,7 @@ export class LoginWatch {
   }
 
   #emit(change: LoginChange): void {
-    if (this.#needsLogin) this.#events.emit('loginChanged', change)
+    if (this.#hasLogin) this.#events.emit('loginChanged', change)
   }
 }
 

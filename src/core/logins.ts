@@ -8,7 +8,7 @@ import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
 import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
 import { type AdoptedGrant, offers, readAdopted, type TokenGrant } from './token-source.ts'
-import type { NewTokens, StoredTokens } from './token-store.ts'
+import type { Looked, NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
@@ -128,8 +128,8 @@ export class Logins {
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
   async #replacedBy(person: Person, { held, person: before }: Ended): Promise<NewTokens | undefined> {
-    const { login, memory, needsLogin, record } = this.#settings
-    if (held ? !areTwo(before, person) : !needsLogin || login.last !== undefined) return undefined
+    const { login, memory, hasLogin, record } = this.#settings
+    if (held ? !areTwo(before, person) : !hasLogin || login.last !== undefined) return undefined
     if (person.subject === undefined) return held
     const found = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
     if (found?.kind !== 'newer') return held
@@ -196,12 +196,14 @@ export class Logins {
   }
 
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
-  meet(tokens: StoredTokens): void {
+  meet(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
     const { login, memory } = this.#settings
     // The store may have our own login only now, because it was unreachable.
-    const isOther = !memory.current?.isOf(tokens) && login.isOther(tokens)
+    // A session may be that of somebody else by now.
+    const isNamedOther = by === 'here' && areTwo(login.person, { name: undefined, subject: tokens.subject })
+    const isOther = isNamedOther || (!memory.current?.isOf(tokens) && login.isOther(tokens))
     if (memory.current && isOther) this.#end('logged-out')
-    login.seen(tokens, isOther)
+    login.seen(tokens, isOther, by)
   }
 
   /**
@@ -210,8 +212,8 @@ export class Logins {
    * @returns For how long an access token still serves, ms; undefined: none does.
    */
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
-    const { login, memory, needsLogin } = this.#settings
-    if (!needsLogin) return undefined
+    const { login, memory, hasLogin } = this.#settings
+    if (!hasLogin) return undefined
     const endedBy = login.ended(by)
     const { current } = memory
     if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
@@ -222,17 +224,17 @@ export class Logins {
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
-    const { login, memory, needsLogin } = this.#settings
+    const { login, memory, hasLogin } = this.#settings
     login.end(memory.current?.stored.accessToken)
     memory.current = undefined
-    if (needsLogin) login.required('refused', by)
+    if (hasLogin) login.required('refused', by)
   }
 
   /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
   async look(): Promise<void> {
     const host = this.#host
-    const { acts, record, memory, needsLogin, login } = this.#settings
-    if (!needsLogin || !host.isIdle()) return
+    const { acts, record, memory, hasLogin, login } = this.#settings
+    if (!hasLogin || !host.isIdle()) return
     // Whoever had the login before is of no interest, unless the manager still serves that login.
     this.#owesLook = login.isPending && memory.current?.living === undefined
     if (this.#owesLook) return
@@ -242,8 +244,14 @@ export class Logins {
     const found = await record.look?.(seenVersion, login.number).catch(() => undefined)
     if (!found || !host.isIdle() || memory.seenVersion !== seenVersion) return
     if (found.kind === 'newer') this.#find(found.tokens, isLast)
-    else if (isLast())
+    else if (isLast() && this.#isEnd(found))
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
+  }
+
+  /** An empty record says nothing of a session, but that somebody has logged out of the one that this manager uses. */
+  #isEnd(found: Exclude<Looked, { kind: 'newer' }>): boolean {
+    const { login, needsLogin } = this.#settings
+    return needsLogin || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)
   }
 
   /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
@@ -256,8 +264,8 @@ export class Logins {
 
   /** The manager has just learnt of its login, or has asked a store that is silent. */
   noted(): void {
-    const { clock, memory, needsLogin, renewal, store } = this.#settings
-    const isShared = needsLogin && store !== undefined && !this.#isTold
+    const { clock, memory, hasLogin, renewal, store } = this.#settings
+    const isShared = hasLogin && store !== undefined && !this.#isTold
     memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
   }
 
@@ -281,11 +289,11 @@ export class Logins {
     }
   }
 
-  /** Requests of the login that ends must get no token of a later one. With `needsLogin` its callers wait no longer. */
+  /** Requests of the login that ends must get no token of a later one. If its source has logins, its callers wait no longer. */
   #end(reason: LoginReason): void {
-    const { login, memory, needsLogin } = this.#settings
+    const { login, memory, hasLogin } = this.#settings
     login.end(memory.current?.stored.accessToken)
     memory.current = undefined
-    if (needsLogin) this.#host.room.turnAway(loginRequired(reason))
+    if (hasLogin) this.#host.room.turnAway(loginRequired(reason))
   }
 }

@@ -75,10 +75,10 @@ export class Machine implements LoginHost {
   }
 
   status(): TokenStatus {
-    const { counts, suspicions, clock, login } = this.#settings
+    const { counts, suspicions, clock, login, needsLogin } = this.#settings
     const { current } = this.#memory
     const status = statusIn(this.#phase, current, this.now, clock.wallNow())
-    const ofLogin = loginIn(login.status, restIn(this.#phase), current)
+    const ofLogin = loginIn(login.status, restIn(this.#phase), current, !needsLogin)
     return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
   }
 
@@ -167,7 +167,7 @@ export class Machine implements LoginHost {
     try {
       const renewed = await renewal.run(startAt - now)
       if (renewalIn(this.#phase) !== renewal) return
-      this.logins.meet(renewed.tokens)
+      this.logins.meet(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
       this.#failed(renewal, thrown)
@@ -216,7 +216,8 @@ export class Machine implements LoginHost {
     // The login that is under way may still serve them.
     if (error.code !== 'ERR_LOGIN_REQUIRED' || !login.isPending) this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    const isNews = coolDown.ms < Infinity || before?.error.code !== error.code
+    const isStop = coolDown.ms === Infinity || error.code === 'ERR_LOGIN_REQUIRED'
+    const isNews = !isStop || before?.error.code !== error.code
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 

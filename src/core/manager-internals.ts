@@ -19,7 +19,7 @@ export interface ManagerInternals {
   readonly hasEnded: (token: string) => boolean
   /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
   readonly replaceBehind: (token: string) => void
-  /** Whether only a person can obtain tokens. */
+  /** Whether a person logs in and out. */
   readonly needsLogin?: boolean
   /**
    * A mark of the login that the manager knows now. Another mark after a logout, a `reset()`, or the login of somebody else, here or elsewhere: then

@@ -141,7 +141,7 @@ export function managerSettings(options: TokenManagerOptions) {
   return Object.freeze({
     source,
     graceMs: graceOf(source),
-    needsLogin: needsLoginOf(source),
+    ...loginOf(source),
     store,
     storeKey,
     onSuspicious,
@@ -215,10 +215,11 @@ function checkNamed(source: TokenSource, store: OpenableStore): void {
     )
 }
 
-function needsLoginOf(source: TokenSource): boolean {
-  const needsLogin = member(source, 'needsLogin') ?? false
-  checkFlag('source.needsLogin', needsLogin)
-  return needsLogin
+/** `needsLogin`: only a person can obtain. `hasLogin`: a person logs in and out; a session obtains as long as its login lasts. */
+function loginOf(source: TokenSource): { readonly needsLogin: boolean; readonly hasLogin: boolean } {
+  const given = member(source, 'needsLogin') ?? false
+  if (given !== 'session') checkFlag('source.needsLogin', given)
+  return { needsLogin: given === true, hasLogin: given !== false }
 }
 
 function isOpenable(store: TokenStore): store is OpenableStore {

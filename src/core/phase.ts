@@ -140,12 +140,13 @@ export function loginIn(
   known: Pick<TokenStatus, 'login' | 'loginReason'>,
   rest: Rest | undefined,
   held: Pick<HeldToken, 'living' | 'stored' | 'isRefused'> | undefined,
+  canObtain = false,
 ): Pick<TokenStatus, 'login' | 'loginReason'> {
   if (known.login === undefined || known.login === 'pending' || held?.living !== undefined) return known
   if (rest?.error.code === 'ERR_LOGIN_REQUIRED')
     return { login: 'required', loginReason: rest.error.loginReason ?? 'refused' }
   // Nothing can renew the token. The listeners are told when the next caller asks.
-  if (known.login === 'present' && held && held.stored.refreshToken === undefined)
+  if (!canObtain && known.login === 'present' && held && held.stored.refreshToken === undefined)
     return { login: 'required', loginReason: held.isRefused ? 'refused' : 'expired' }
   return known
 }

@@ -14,6 +14,8 @@ export interface RenewalPolicy {
   readonly maxWaitMs: number
   /** Only a person can obtain. */
   readonly needsLogin?: boolean
+  /** A person logs in and out. */
+  readonly hasLogin?: boolean
 }
 
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
@@ -117,9 +119,10 @@ function nextAfter(
   if (mayCall) return { kind: 'retry', ms: pauseAfter(error, fate, facts, policy, retryAfterMs) }
   if (isWaitedOut(fate, facts, policy)) return { ...coolDownOf(error, servedMs, failures), whileServed: true }
   const isShort = obtains && outcomeOf(error) === 'rejected' && error.code !== 'ERR_TOKEN_REQUEST'
+  const isSession = policy.hasLogin === true && policy.needsLogin !== true
   const restMs = isShort
     ? SHORT_REST_MS
-    : coolDownMs(error, { ...facts, needsLogin: policy.needsLogin === true }, retryAfterMs)
+    : coolDownMs(error, { ...facts, needsLogin: policy.needsLogin === true, isSession }, retryAfterMs)
   // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
   const isBounded = facts.exchange === 'refresh' && isRefreshGone(error) && !policy.needsLogin && serves(facts)
   const rest = coolDownOf(error, isBounded ? Math.min(restMs, servedMs) : restMs, failures)

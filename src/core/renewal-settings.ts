@@ -83,7 +83,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
     owner: randomHex(),
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
-    login: new LoginWatch(events, settings.needsLogin, settings.store === undefined),
+    login: new LoginWatch(events, settings, settings.store === undefined),
     acts: new Acts(),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
     memory: {

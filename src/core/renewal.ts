@@ -236,14 +236,14 @@ export class Renewal {
   }
 
   #planAfter(call: Call, error: TokenError): Plan {
-    const { events, memory, retry, renewal, graceMs, needsLogin } = this.#settings
+    const { events, memory, retry, renewal, graceMs, needsLogin, hasLogin } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
     if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = call.refreshToken
     const askedMs = askedMsOf(error)
     const message = `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
     if (askedMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
-    return planAfter(error, this.#facts(call), { retry, graceMs, needsLogin, maxWaitMs: renewal.maxWaitMs })
+    return planAfter(error, this.#facts(call), { retry, graceMs, needsLogin, hasLogin, maxWaitMs: renewal.maxWaitMs })
   }
 
   #facts({ claim, attempt, by, chance }: Call): FailureFacts {

@@ -40,7 +40,12 @@ export interface RestFacts {
   readonly servedMs: number
   /** Only a person can obtain. */
   readonly needsLogin?: boolean
+  /** A session obtains. */
+  readonly isSession?: boolean
 }
+
+/** A session that was refused is asked again at most this often, ms: a person may have logged in. */
+const SESSION_REST_MS = 10_000
 
 /** From this failure in a row on, a login is tried once a minute: it may outlast an outage of hours. */
 const MANY_FAILURES = 10
@@ -53,10 +58,10 @@ const MANY_FAILURES = 10
  */
 export function coolDownMs(
   error: TokenError,
-  { failures, calledForMs, servedMs, needsLogin = false }: RestFacts,
+  { failures, calledForMs, servedMs, needsLogin = false, isSession = false }: RestFacts,
   retryAfterMs: number,
 ): number {
-  if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
+  if (error.code === 'ERR_LOGIN_REQUIRED') return isSession ? SESSION_REST_MS : Infinity
   const isMany = needsLogin && failures >= MANY_FAILURES
   const isRefused = needsLogin && outcomeOf(error) === 'rejected'
   // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.

@@ -169,9 +169,9 @@ export class Manager implements TokenManager {
   }
 
   get #internals(): ManagerInternals {
-    const { source, clock, renewal, events, login, needsLogin } = this.#settings
+    const { source, clock, renewal, events, login, hasLogin } = this.#settings
     return {
-      needsLogin,
+      needsLogin: hasLogin,
       login: () => login.mark,
       followLogin: () => this.#machine.logins.follow(),
       origin: member(source, 'origin') as string | undefined,

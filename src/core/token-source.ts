@@ -32,9 +32,11 @@ export interface TokenSource {
   readonly reuseGraceMs?: number | undefined
   /**
    * Only a person can obtain tokens, so `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager then gives up a refresh token only if the service
-   * refuses it, never because of doubt. Default false.
+   * refuses it, never because of doubt. Default false. `session`: what the person has made is a session, such as a cookie, and `obtain` asks it for a
+   * token. If the service refuses that (`ERR_CREDENTIALS_REJECTED`), a login is required. The manager asks again when a caller asks, at most once in
+   * 10 s, and at once after `reset()`.
    */
-  readonly needsLogin?: boolean | undefined
+  readonly needsLogin?: boolean | 'session' | undefined
   /** `id` does not tell people apart, because nobody named the account: a store for many accounts then needs `storeKey`. Default false. */
   readonly isUnnamed?: boolean | undefined
   /**

@@ -32,7 +32,8 @@ export class Turn {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async take(): Promise<Taken> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory } = this.#settings
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, hasLogin, login, memory } =
+      this.#settings
     const breaksRest = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
@@ -54,7 +55,7 @@ export class Turn {
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.
-        if (this.adopts(claim.tokens) || (needsLogin && login.isOther(claim.tokens))) return claim
+        if (this.adopts(claim.tokens) || (hasLogin && login.isOther(claim.tokens))) return claim
         this.#pauses.check()
         login.found(claim.tokens)
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1

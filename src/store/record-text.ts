@@ -45,7 +45,7 @@ interface Envelope {
 
 /** @param key The register's key: a sealed record that was copied to another key does not open. */
 export async function textOf(state: RecordState, key: string, keyRing: KeyRing): Promise<string> {
-  const [kid] = keyRing.ids as [string, ...string[]]
+  const [kid = ''] = await keyRing.ids()
   const head = { schema: SCHEMA, nonce: randomHex(), kid, shown: await shownOf(state) }
   const { box } = await keyRing.seal(JSON.stringify(state), contextOf(key, head))
   const text = JSON.stringify({ ...head, box } satisfies Envelope)
@@ -63,7 +63,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   // A record before that counts as absent: one process then obtains new tokens.
   if (schema < OLDEST) return {}
   if (!isEnvelope(envelope)) return UNKNOWN
-  const isKnown = keyRing.ids.includes(envelope.kid)
+  const isKnown = (await keyRing.ids()).includes(envelope.kid)
   if (!isKnown && envelope.kid !== '') throw new ForeignRecord(UNKNOWN_KEY)
   // Whoever can write to the register could have made this record.
   if (!isKnown) return { flaw: 'it was not sealed' }

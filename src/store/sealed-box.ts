@@ -1,5 +1,6 @@
 import { checkObject, checkText } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
+import { isPromise } from '../core/thrown.ts'
 
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
@@ -16,62 +17,102 @@ export interface Sealed {
   readonly box: string
 }
 
+/** What `encryptionKeys` takes: a key, or the promise of one. */
+export type GivenEncryptionKey = EncryptionKey | PromiseLike<EncryptionKey>
+
 /**
  * Seals texts with the first of its keys, and opens them with any: AES-256-GCM (NIST SP 800-38D), a random nonce of 96 bits
  * before the ciphertext. A text opens only with the context that it was sealed with.
  */
 export class KeyRing {
-  readonly #keys = new Map<string, Promise<AesKey>>()
-  readonly #first: string | undefined
+  /** Whether records are sealed. */
+  readonly seals: boolean
+  /** Whether all keys are there. */
+  isKnown = true
+  /** Rejects if a promise of a key does. */
+  readonly #keys: Promise<ReadonlyMap<string, Promise<AesKey>>>
 
-  /** @throws {TypeError | RangeError} naming the option, never a key. */
-  constructor(keys: readonly EncryptionKey[] | undefined) {
-    if (keys === undefined) return
+  /** @throws {TypeError | RangeError} naming the option, never a key. What a promise brings is checked when it has come. */
+  constructor(keys: readonly GivenEncryptionKey[] | undefined) {
+    this.seals = keys !== undefined
+    if (keys === undefined) {
+      this.#keys = Promise.resolve(new Map())
+      return
+    }
     if (!Array.isArray(keys) || keys.length === 0)
       throw new TypeError('encryptionKeys must be a list with at least one key')
     checkWebCrypto('encryptionKeys', 'do without')
-    const entries = [...(keys as readonly EncryptionKey[]).entries()]
-    checkIds(entries)
-    for (const [index, { id, key }] of entries) this.#keys.set(id, aesKeyOf(`encryptionKeys[${index}].key`, key))
-    this.#first = this.#keys.keys().next().value
+    const given: Given[] = [...(keys as readonly GivenEncryptionKey[]).entries()]
+    const known = keysOf(given.filter((entry): entry is Numbered => !isPromise(entry[1])))
+    this.isKnown = known.size === given.length
+    this.#keys = this.isKnown ? Promise.resolve(known) : promisedKeys(given)
+    // Each step rejects as well.
+    this.#keys.then(
+      () => (this.isKnown = true),
+      () => undefined,
+    )
   }
 
-  /** Ids of the keys that can open a record; the empty id, of readable records, if there are no keys. */
-  get ids(): string[] {
-    return this.#first === undefined ? [''] : [...this.#keys.keys()]
-  }
-
-  #key(id: string): Promise<AesKey> {
-    return this.#keys.get(id) ?? Promise.reject(new Error('unknown key'))
+  /** @returns The ids of the keys that can open a record, that of the sealing key first; the empty id, of readable records, if there are no keys. */
+  async ids(): Promise<string[]> {
+    return this.seals ? [...(await this.#keys).keys()] : ['']
   }
 
   async seal(text: string, context: readonly string[]): Promise<Sealed> {
-    if (this.#first === undefined) return { kid: '', box: text }
+    const [first] = await this.#keys
+    if (!first) return { kid: '', box: text }
+    const [kid, key] = first
     const nonce = crypto.getRandomValues(new Uint8Array(12))
-    const how = howWith(nonce, this.#first, context)
-    const sealed = await crypto.subtle.encrypt(how, await this.#key(this.#first), bytesOf(text))
-    return { kid: this.#first, box: toBase64(nonce) + toBase64(new Uint8Array(sealed)) }
+    const sealed = await crypto.subtle.encrypt(howWith(nonce, kid, context), await key, bytesOf(text))
+    return { kid, box: toBase64(nonce) + toBase64(new Uint8Array(sealed)) }
   }
 
   /** Rejects if the key, the context or a bit of the box is wrong. */
   async open({ kid, box }: Sealed, context: readonly string[]): Promise<string> {
-    if (this.#first === undefined) return box
+    if (!this.seals) return box
     const how = howWith(fromBase64(box.slice(0, 16)), kid, context)
-    const key = await this.#key(kid)
+    const key = await (await this.#keys).get(kid)
+    if (!key) throw new Error('unknown key')
     return new TextDecoder().decode(await crypto.subtle.decrypt(how, key, fromBase64(box.slice(16))))
   }
 }
 
-function checkIds(entries: readonly [number, EncryptionKey][]): void {
-  const ids = new Set<string>()
+type Given = readonly [index: number, key: GivenEncryptionKey]
+type Numbered = readonly [index: number, key: EncryptionKey]
+
+/** @throws {TypeError | RangeError} naming the option, never a key. */
+function keysOf(entries: readonly Numbered[]): Map<string, Promise<AesKey>> {
+  const keys = new Map<string, Promise<AesKey>>()
   for (const [index, entry] of entries) {
     const name = `encryptionKeys[${index}]`
     checkObject(name, entry)
-    checkText(`${name}.id`, entry.id)
-    if (ids.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
-    ids.add(entry.id)
+    const { id, key } = entry
+    checkText(`${name}.id`, id)
+    if (keys.has(id)) throw new TypeError(`${name}.id '${id}' is taken by an earlier key`)
+    keys.set(id, aesKeyOf(`${name}.key`, key))
+  }
+  return keys
+}
+
+/** @throws {UnusableKeys} naming the option: the record is left alone. */
+async function promisedKeys(given: readonly Given[]): Promise<Map<string, Promise<AesKey>>> {
+  const settled = given.map(async ([index, entry]): Promise<Numbered> => {
+    const rejected = (thrown: unknown): never => {
+      const name = thrown instanceof Error ? thrown.name : typeof thrown
+      throw new UnusableKeys(`the promise of encryptionKeys[${index}] was rejected (${name})`)
+    }
+    return [index, await Promise.resolve(entry).catch(rejected)]
+  })
+  const entries = await Promise.all(settled)
+  try {
+    return keysOf(entries)
+  } catch (flaw) {
+    throw new UnusableKeys((flaw as Error).message)
   }
 }
+
+/** A promise of a key was rejected, or brought what is no key. */
+export class UnusableKeys extends Error {}
 
 /** @throws {TypeError | RangeError} naming the option, never the key. */
 function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {

@@ -20,7 +20,7 @@ export function sharedOrPrivate(
   const shared = new RepeatingRecord(settings, key, clock, reports)
   const { alone, untold } = shared
   const fails = settings.onUnavailable === 'fail'
-  let isReadable = settings.keyRing.ids.includes('')
+  let isReadable = !settings.keyRing.seals
   const unavailable = (thrown: unknown) => unavailableIn(settings, reports, thrown)
   const rejected = (thrown: unknown): never => {
     throw unavailable(thrown)

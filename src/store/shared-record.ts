@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, look, overlap, release } from '../core/record-state.ts'
@@ -16,7 +17,7 @@ import type {
 } from '../core/token-store.ts'
 import { NoAnswer } from './reason.ts'
 import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
-import type { KeyRing } from './sealed-box.ts'
+import { type KeyRing, UnusableKeys } from './sealed-box.ts'
 import type { Steps } from './steps.ts'
 import type { Together } from './together.ts'
 import type { RegisterReading, TokenRegister } from './token-register.ts'
@@ -172,6 +173,7 @@ export class SharedRecord implements TokenRecord {
   /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
   async #change<Answer>(step: Step<Answer>, how: How<Answer> = {}): Promise<Answer> {
     const { writing } = this.#settings
+    if (!this.#settings.keyRing.isKnown) await this.#keysKnown(how.patience)
     const key = await this.#key
     let known = how.from && this.#carried(how.from)
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
@@ -237,6 +239,16 @@ export class SharedRecord implements TokenRecord {
     const replaced = await steps.run(replace, { ...this.#limit(how.patience), isUrgent: true, onLate: late })
     if (replaced) stored()
     return replaced
+  }
+
+  /** @throws {ForeignRecord | NoAnswer} if the keys cannot be used, or do not come: then nobody may touch the record. */
+  async #keysKnown(patience?: number): Promise<void> {
+    const atLimit = () => new NoAnswer('encryptionKeys: the promise of a key has not settled')
+    try {
+      await withinLimit(this.#settings.keyRing.ids(), { ...this.#limit(patience), atLimit })
+    } catch (thrown) {
+      throw thrown instanceof UnusableKeys ? new ForeignRecord(thrown.message) : thrown
+    }
   }
 
   #limit(patience = 1) {

@@ -14,10 +14,11 @@ export interface SharedStoreOptions {
   /** First part of every key. Default `evergreen`. */
   prefix?: string | undefined
   /**
-   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`. The first key seals the record; each of them can open it. Without keys the store keeps tokens
-   * readable, and reports one anomaly.
+   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`, or a promise of a key, such as `browserKey()`. The first key seals the record; each of them can open
+   * it. Steps of the store wait for promises. While one is missing, or if it rejects, the record is left alone, as if the store were down. Without keys
+   * the store keeps tokens readable, and reports one anomaly.
    */
-  encryptionKeys?: readonly EncryptionKey[] | undefined
+  encryptionKeys?: readonly (EncryptionKey | PromiseLike<EncryptionKey>)[] | undefined
   /**
    * Longest wait for one step of the register, ms. Default 250. Four times this for the first claim of an owner without a token, for a login and for a
    * logout.

@@ -32,7 +32,7 @@ export function isPageKey(entry: unknown): boolean {
  * ```ts
  * import { browserKey, webStore } from 'axios-evergreen/web'
  *
- * const store = webStore({ encryptionKeys: [await browserKey()] })
+ * const store = webStore({ encryptionKeys: [browserKey()] })
  * ```
  * @param name Tells several keys of an origin apart. Default `browser`. It is the id of the key, too.
  * @returns An AES-GCM key of 256 bits that cannot be exported.

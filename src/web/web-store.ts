@@ -1,5 +1,7 @@
 import { namesOf, ownOptions } from '../core/option-checks.ts'
+import { isPromise } from '../core/thrown.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
+import type { GivenEncryptionKey } from '../store/sealed-box.ts'
 import { checkedShared, SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
@@ -23,7 +25,7 @@ const COMMAND_TIMEOUT_MS = 5_000
  * import { createTokenManager } from 'axios-evergreen'
  * import { browserKey, webStore } from 'axios-evergreen/web'
  *
- * const store = webStore({ encryptionKeys: [await browserKey()] })
+ * const store = webStore({ encryptionKeys: [browserKey()] })
  * const tokens = createTokenManager({ source, store })
  * ```
  * @param options `commandTimeoutMs` is 5 000 here by default.
@@ -42,8 +44,18 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const commandTimeoutMs = own.commandTimeoutMs ?? COMMAND_TIMEOUT_MS
   const access = new StorageAccess()
   const register = access.watched(webRegister(databases))
-  const store = storeOn(register, { ...own, commandTimeoutMs }, (thrown) => access.failed(thrown))
+  const encryptionKeys = Array.isArray(own.encryptionKeys) ? own.encryptionKeys.map(shareable) : own.encryptionKeys
+  const store = storeOn(register, { ...own, encryptionKeys, commandTimeoutMs }, (thrown) => access.failed(thrown))
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), onePerson: true })
+}
+
+/** A record that is sealed with a key of this page alone would lock all other tabs out. */
+function shareable(given: GivenEncryptionKey): GivenEncryptionKey {
+  if (!isPromise(given)) return given
+  return given.then((entry) => {
+    if (isPageKey(entry)) throw new Error(NO_KEY)
+    return entry
+  })
 }
 
 const INSECURE = 'the page is no secure context: serve it over https'

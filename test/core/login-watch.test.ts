@@ -6,7 +6,7 @@ import type { StoredTokens } from '../../src/core/token-store.ts'
 function start({ needsLogin = true, isAlone = false } = {}) {
   const told: unknown[] = []
   const events = { emit: (_: string, change: unknown) => told.push(change) } as unknown as Events
-  return { watch: new LoginWatch(events, needsLogin, isAlone), told }
+  return { watch: new LoginWatch(events, { hasLogin: needsLogin, needsLogin }, isAlone), told }
 }
 /** Somebody logs in here; the fingerprint of `name` follows. */
 function logIn(watch: LoginWatch, name: string | undefined): void {

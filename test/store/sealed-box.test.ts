@@ -56,7 +56,7 @@ describe('given sealed tokens', () => {
 
   it('when there are no keys, then the text stands as it is, under no id', async () => {
     const ring = new KeyRing(undefined)
-    expect([ring.ids, await ring.seal('text', CONTEXT)]).toEqual([[''], { kid: '', box: 'text' }])
+    expect([await ring.ids(), await ring.seal('text', CONTEXT)]).toEqual([[''], { kid: '', box: 'text' }])
   })
 })
 
