@@ -14,7 +14,7 @@ const server = async () => oauth.processDiscoveryResponse(issuer, await oauth.di
 
 export const tokens = createTokenManager({
   source: oauth2({ issuer, clientId: client.client_id, grant: 'login' }), // the metadata name the address to revoke at
-  store: webStore({ encryptionKeys: [await browserKey()] }),
+  store: webStore({ encryptionKeys: [browserKey()] }),
 })
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
