@@ -17,8 +17,8 @@ const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURI
 /** No pictures, no page that only maintainers read, and none for those who used the source of 0.1, which no registry has. */
 const DOCS =
   /^docs\/((?!benchmarks|faults|mutation|protocol|scorecard|upgrading)[\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
-/** 260 KB before: the entry for MCP in two formats, the bridge to a worker and their pages are most of the rest. */
-const MOST_KB = 310
+/** 260 KB before: the entry for MCP in two formats, the bridge to a worker, their pages, and the code of the framework pages are most of the rest. */
+const MOST_KB = 330
 /** Where links lead while package.json does not say where the project lives. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */
