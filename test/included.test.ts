@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 
-const INCLUDED = /<!-- file: (\S+) -->\n+```typescript\n(.*?)```\n+<!-- \/file -->/gs
+const INCLUDED = /<!-- file: (\S+) -->\n+```\w+\n(.*?)```\n+<!-- \/file -->/gs
 
-const included = readdirSync('docs')
+const included = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .flatMap((page) => {
     const text = readFileSync(`docs/${page}`, 'utf8')
@@ -11,9 +11,12 @@ const included = readdirSync('docs')
   })
 
 describe('given a page that shows a file of an example', () => {
-  it.each(included)('when $page is read, then $file is shown as it is', ({ file, shown }) => {
-    expect(shown).toBe(readFileSync(file, 'utf8'))
-  })
+  it.each(included)(
+    'when $page is read, then $file is shown as it is (node scripts/show-files.mjs writes it)',
+    ({ file, shown }) => {
+      expect(shown).toBe(readFileSync(file, 'utf8'))
+    },
+  )
 
   it('when the pages are read, then the worker that keeps the manager is shown, and has less than 80 lines with its page', () => {
     const files = ['examples/pages/worker/worker.ts', 'examples/pages/worker/page.ts']

@@ -11,7 +11,7 @@ const pages = [
   'SECURITY.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
-  ...readdirSync('docs').map((name) => `docs/${name}`),
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md') && existsSync(name))
 
 /** Parts of the next changelog. */
@@ -91,6 +91,9 @@ describe('given the links of the documents', () => {
       .flatMap((name) => linksOf(name, withAbsoluteLinks({ name, text: readFileSync(name, 'utf8') }, goal)))
     expect(relative.filter(({ page }) => page === 'README.md')).toEqual([])
     expect(relative.filter(({ target }) => !isThere(target))).toEqual([])
+    // As `npm pack` packs them: a guide needs no repository, but for its pictures.
+    const guides = inside.filter((name) => /^docs\/.*\.md$/.test(name)).flatMap((name) => linksOf(name))
+    expect(guides.filter(({ target }) => !isThere(target) && !/\.(svg|webp)$/.test(target))).toEqual([])
   })
 
   it('when the alerts are packed, then each runbook is the address of its version', () => {

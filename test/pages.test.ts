@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { commands, documents, fences } from './support/document-code.ts'
+import { codeBlocks, commands, documents, fences, scriptBlocks } from './support/document-code.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
@@ -73,6 +73,23 @@ describe('given the scorecard', () => {
   })
 })
 
+describe('given a login in the code of a page or of an example', () => {
+  const programs = [
+    ...[...codeBlocks(), ...scriptBlocks()],
+    ...readdirSync('examples', { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.includes('node_modules') && /\.(m?js|tsx?)$/.test(name))
+      .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') })),
+  ].filter(({ code }) => code.includes("grant: 'login'") && !/\bfake\b/.test(code))
+
+  it.each(programs)('F283: when $name logs out, then it knows an address to revoke at', ({ code }) => {
+    expect(code).toMatch(/\b(revocationEndpoint|issuer)\b/)
+  })
+
+  it('F283: when they are looked for, then there are many', () => {
+    expect(programs.length).toBeGreaterThan(10)
+  })
+})
+
 describe('given a secret in the code of a page', () => {
   // The page of the wire signs an example by hand, with a password that everybody may know.
   it.each(documents.filter((name) => !name.endsWith('token-service.md')))(
@@ -84,7 +101,9 @@ describe('given a secret in the code of a page', () => {
       const taken = Array.from(text.matchAll(/const \{ (.*) \} = process\.env/g), ([, names = '']) =>
         names.replace(/ = ''/g, '').split(', '),
       ).flat()
-      expect(VARIABLES).toEqual(expect.arrayContaining([...read, ...taken]))
+      // An address is no secret.
+      const secrets = [...read, ...taken].filter((variable) => !/_(URL|ENDPOINT)\b/.test(variable))
+      expect(VARIABLES).toEqual(expect.arrayContaining(secrets))
     },
   )
 })

@@ -16,7 +16,8 @@ console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.sta
 
 // A login that a person makes elsewhere. Here the simulated service plays that part.
 const service = await startTokenService()
-const source = oauth2({ tokenEndpoint: service.tokenEndpoint, ...service.client, grant: 'login', account: 'user-1' })
+const { tokenEndpoint, revocationEndpoint } = service
+const source = oauth2({ tokenEndpoint, revocationEndpoint, ...service.client, grant: 'login', account: 'user-1' })
 const login = createTokenManager({ source })
 login.on('suspicious', ({ evidence, action }) => console.log(`refresh token refused: ${evidence}, ${action}`))
 const wallet = axios.create({ baseURL: service.baseUrl })

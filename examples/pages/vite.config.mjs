@@ -16,10 +16,11 @@ export default defineConfig({
     target: 'es2022',
     rollupOptions: {
       input: {
-        react: here('react/session.tsx'),
+        react: here('react/main.tsx'),
         vue: here('vue/main.ts'),
         svelte: here('svelte/main.ts'),
         angular: here('angular/main.ts'),
+        redirect: here('redirect/page.ts'),
         tokens: here('tokens.ts'),
         page: here('worker/page.ts'),
         worker: here('worker/worker.ts'),

@@ -5,7 +5,12 @@ import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { inspect } from 'axios-evergreen/web/inspector'
 
 const tokens = createTokenManager({
-  source: oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'spa', grant: 'login' }),
+  source: oauth2({
+    tokenEndpoint: new URL('/token', location.href),
+    revocationEndpoint: new URL('/revoke', location.href), // for logout()
+    clientId: 'spa',
+    grant: 'login',
+  }),
   store: webStore({ encryptionKeys: [browserKey()] }),
 })
 const api = axios.create({ baseURL: '/api' })
@@ -43,15 +48,8 @@ form.onsubmit = async (event) => {
     ...{ refreshToken: refresh_token, refreshLifetimeMs: refresh_expires_in * 1_000 },
   })
 }
-document.getElementById('logout').onclick = async () => {
-  // Ends the session at the service, so that no copy of its tokens is of use.
-  try {
-    await fetch('/logout', { method: 'POST', headers: { Authorization: `Bearer ${await tokens.getAccessToken()}` } })
-  } catch {
-    // Offline, or the session is over already. This browser forgets its tokens all the same.
-  }
-  await tokens.logout()
-}
+// Revokes the refresh token, so that no copy of it is of use. Offline this browser forgets its tokens all the same.
+document.getElementById('logout').onclick = () => tokens.logout()
 // Each button makes trouble at the service. The renewal meets that trouble at once.
 for (const button of document.querySelectorAll('#trouble button'))
   button.onclick = async () => {

@@ -1,4 +1,4 @@
-// The server behind the page: a login, an OAuth 2.0 token endpoint whose refresh tokens rotate, a logout, and an API.
+// The server behind the page: a login, an OAuth 2.0 token endpoint whose refresh tokens rotate, their revocation, and an API.
 import { randomBytes } from 'node:crypto'
 
 /** @returns A function that answers a request, or returns false. */
@@ -37,10 +37,11 @@ export function answering({ lifetimeSeconds }) {
       if (!family || family.isOver) return [400, { error: 'invalid_grant' }]
       return [200, issue(family)]
     },
-    'POST /logout': (_, bearer) => {
-      const session = sessions.get(bearer)
-      if (session) session.family.isOver = true
-      return [204]
+    // RFC 7009: also an unknown token is answered with 200.
+    'POST /revoke': (form) => {
+      const family = families.get(form.get('token'))
+      if (family) family.isOver = true
+      return [200, {}]
     },
     'GET /api/me': (_, bearer) => {
       const { family, until = 0 } = sessions.get(bearer) ?? {}

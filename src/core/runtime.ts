@@ -3,6 +3,7 @@ import { systemClock } from './clock.ts'
 /** What Node and similar runtimes offer beyond the language. Looked up when needed, so that no Node import reaches a browser. */
 interface Runtime {
   readonly console?: { warn?(message: string): void }
+  readonly crypto?: { readonly subtle?: unknown }
   readonly isSecureContext?: boolean
   readonly navigator?: { readonly onLine?: boolean }
   readonly process?: {
@@ -25,9 +26,14 @@ export function builtinModule(id: 'node:async_hooks' | 'node:events' | 'node:htt
  * @throws {TypeError} on a page that is no secure context: browsers do not offer it there.
  */
 export function checkWebCrypto(what: string, otherwise: string): void {
-  if ((globalThis as Runtime).isSecureContext !== false || (crypto as { subtle?: unknown }).subtle) return
+  const { crypto, isSecureContext, process } = globalThis as Runtime
+  const isPage = isSecureContext === false
+  // jsdom hides what Node has.
+  if (crypto?.subtle || (!isPage && process?.versions?.node !== undefined)) return
   throw new TypeError(
-    `${what} needs WebCrypto, which browsers offer to pages of https and of localhost only: serve the page over https, or ${otherwise}`,
+    isPage
+      ? `${what} needs WebCrypto, which browsers offer to pages of https and of localhost only: serve the page over https, or ${otherwise}`
+      : `${what} needs crypto.subtle, which this runtime lacks: load a polyfill before axios-evergreen (for React Native, docs/works-with.md names one), or ${otherwise}`,
   )
 }
 

@@ -24,6 +24,28 @@ export const COLORS: Readonly<Record<Kind, string>> = {
   failed: RED,
 }
 
+/** What the legend calls them. */
+export const NAMES: Readonly<Record<Kind, string>> = {
+  renewed: 'renewed',
+  adopted: 'adopted',
+  retry: 'tried again',
+  renewalFailed: 'failed',
+  answered: 'answered',
+  'refused, then answered': 'sent again',
+  failed: 'failed',
+}
+const KINDS = Object.keys(NAMES) as Kind[]
+
+/** @returns The dots in words: `2 token calls renewed, 38 answered, 1 sent again`. */
+export function countsOf(dots: readonly Dot[]): string {
+  const parts = KINDS.map((kind) => {
+    const count = dots.filter(([, one]) => one === kind).length
+    const calls = isRequest(kind) ? '' : count === 1 ? 'token call ' : 'token calls '
+    return count > 0 && `${count} ${calls}${NAMES[kind]}`
+  })
+  return parts.filter(Boolean).join(', ') || 'nothing'
+}
+
 /** Colours alone do not tell kinds apart: what was tried or sent again is half full, what failed is hollow, what was adopted has a corner cut. */
 export function lookOf(kind: Kind): Readonly<Record<string, string>> {
   const color = COLORS[kind]

@@ -1,6 +1,6 @@
 import type { TokenEvents } from '../core/events.ts'
 import type { TokenStatus } from '../core/phase.ts'
-import { GREEN, ORANGE, RED } from './dots.ts'
+import { GREEN, NAMES, ORANGE, RED } from './dots.ts'
 
 /** The life of a token, since the panel first saw the token. */
 export interface Life {
@@ -55,9 +55,11 @@ export function headOf(status: TokenStatus, life: Life | undefined, now: number)
 /** @returns An event in words, such as `renewed: by refresh, because due, duration 120 ms`. */
 export function lineOf(name: keyof TokenEvents, event: object): string {
   const { error, ...rest } = event as { error?: { code?: string; message?: string } }
-  const told = Object.entries(rest).map(([member, value]) => `${wordsOf(member)} ${shownOf(member, value)}`.trim())
+  const told = Object.entries(rest).map(([member, value]) =>
+    value === Infinity ? `no ${wordsOf(member.replace(/At$/, ''))}` : `${wordsOf(member)} ${shownOf(member, value)}`,
+  )
   const parts = [...told, ...(error ? [`${error.code}: ${error.message}`] : [])]
-  return `${wordsOf(name)}: ${parts.join(', ')}`
+  return `${name === 'retry' ? NAMES.retry : wordsOf(name)}: ${parts.join(', ')}`
 }
 
 /** `accessExpiresAt`: `access expires at`; `durationMs`: `duration`. */
@@ -65,7 +67,7 @@ const wordsOf = (name: string) => name.replace(/Ms$/, '').replace(/[A-Z]/g, (let
 
 function shownOf(member: string, value: unknown): string {
   if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value)
-  if (member.endsWith('At')) return Number.isFinite(value) ? new Date(value).toLocaleTimeString() : 'no time'
+  if (member.endsWith('At')) return new Date(value).toLocaleTimeString()
   return `${Math.round(value)}${member.endsWith('Ms') ? ' ms' : ''}`
 }
 

@@ -1,4 +1,4 @@
-import { isRequest, type Kind, lookOf } from './dots.ts'
+import { isRequest, type Kind, lookOf, NAMES } from './dots.ts'
 import { described, type Element, type Make } from './elements.ts'
 import type { Head } from './head.ts'
 import { REQUEST, TOKEN_CALL } from './row.ts'
@@ -27,7 +27,7 @@ export function panel(make: Make): Panel {
   lines.setAttribute('tabindex', '0')
   const section = make(
     'section',
-    { font: '12px/1.5 ui-monospace, monospace', padding: '0.8em', border: '1px solid #8888', borderRadius: '0.5em' },
+    { font: '0.75rem/1.5 ui-monospace, monospace', padding: '0.8em', border: '1px solid #8888', borderRadius: '0.5em' },
     ...[title, meter, counts, rows, legend(make), lines],
   )
   const element = described(section, 'region', 'axios-evergreen')
@@ -52,28 +52,15 @@ export function panel(make: Make): Panel {
 }
 
 function legend(make: Make): Element {
-  const sign = (kind: Kind, name: string) => {
+  const sign = (kind: Kind) => {
     const shape = isRequest(kind) ? REQUEST : TOKEN_CALL
     const look = { display: 'inline-block', margin: '0 0.4em 0 1em', forcedColorAdjust: 'none' }
     const mark = make('b', { ...shape, ...lookOf(kind), ...look })
     mark.setAttribute('aria-hidden', 'true')
     // One sign and its name stay together when the line breaks.
-    return make('span', { display: 'inline-block' }, mark, name)
+    return make('span', { display: 'inline-block' }, mark, NAMES[kind])
   }
-  const calls = [sign('renewed', 'renewed'), sign('adopted', 'adopted'), sign('retry', 'tried again')]
-  const requests = [
-    sign('answered', 'answered'),
-    sign('refused, then answered', 'sent again'),
-    sign('failed', 'failed'),
-  ]
-  return make(
-    'div',
-    {},
-    'token calls:',
-    ...calls,
-    sign('renewalFailed', 'failed'),
-    make('br', {}),
-    'requests:',
-    ...requests,
-  )
+  const calls = (['renewed', 'adopted', 'retry', 'renewalFailed'] as const).map(sign)
+  const requests = (['answered', 'refused, then answered', 'failed'] as const).map(sign)
+  return make('div', {}, 'token calls:', ...calls, make('br', {}), 'requests:', ...requests)
 }

@@ -1,4 +1,4 @@
-import { AXIS_MS, type Course, type Dot, isRequest, lookOf } from './dots.ts'
+import { AXIS_MS, countsOf, type Course, type Dot, isRequest, lookOf, NAMES } from './dots.ts'
 import { described, type Element, type Make } from './elements.ts'
 
 /** The axis of one tab: token calls above, requests below. */
@@ -16,10 +16,10 @@ export function row(make: Make, name: string, bornAt: number): Row {
     { position: 'relative', height: '1.8em', overflow: 'hidden', borderBottom: '1px solid #8888' },
     ...[label, strip],
   )
-  const element = described(axis, 'group', `${name}: token calls and requests of the last minute`)
   const axes = (ms: number) => `${(ms / AXIS_MS) * 100}%`
   const shown: Element[] = []
   let from = 0
+  let told = ''
 
   function add([at, kind]: Dot): void {
     const dot = make('i', {
@@ -28,17 +28,20 @@ export function row(make: Make, name: string, bornAt: number): Row {
       ...lookOf(kind),
       forcedColorAdjust: 'none',
     })
-    dot.title = kind
-    strip.append(described(dot, 'img', kind))
+    dot.title = NAMES[kind]
+    strip.append(dot)
     shown.push(dot)
   }
 
   return {
-    element,
+    element: axis,
     draw(course, now) {
       for (; shown.length > 0 && from < course.from; from += 1) shown.shift()?.remove()
       if (shown.length === 0) from = course.from
       for (const dot of course.dots.slice(from + shown.length - course.from)) add(dot)
+      // One label for the row: sixty images a minute would say less.
+      const said = `${name}: ${countsOf(course.dots)} in the last minute`
+      if (said !== told) described(axis, 'img', (told = said))
       strip.style.transform = `translateX(${axes(bornAt - now)})`
     },
   }

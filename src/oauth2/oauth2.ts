@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { checkRuntime } from '../core/runtime.ts'
 import { asked } from '../wire/credential.ts'
 import { refused } from '../wire/refusal.ts'
 import type { Answered } from '../wire/answered.ts'
@@ -32,6 +33,7 @@ import { saidAgain } from './saying.ts'
  * @throws {TypeError | RangeError} naming the option.
  */
 export function oauth2(options: OAuth2Options): TokenSource {
+  checkRuntime()
   return new OAuth2(oauth2Settings(options))
 }
 

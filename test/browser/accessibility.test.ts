@@ -15,6 +15,7 @@ describeBrowser('given a panel in a page (F247)', () => {
     ['forced colours', { forcedColors: 'active' }, ''],
     ['right to left', {}, `document.documentElement.dir = 'rtl'`],
     ['320 px wide', {}, ''],
+    ['of twice the size of text', {}, `document.documentElement.style.fontSize = '200%'`],
   ] as const)('when the page is %s, then all of it has a name and can be told apart', async (look, media, change) => {
     const { site, open } = stage()
     const { page, send, until } = await open()
@@ -28,6 +29,8 @@ describeBrowser('given a panel in a page (F247)', () => {
     await send('/refused')
     await until('axes()[0].dots.length >= 5')
     expect(await findingsIn(page, `document.getElementById('panel')`)).toEqual([])
+    const size = look === 'of twice the size of text' ? '24px' : '12px'
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('#panel section')).fontSize`)).toBe(size)
     // Nothing is scrolled sideways, and no dot is without a colour of its own.
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     const seen = await page.evaluate<string[][]>(`Array.from(document.querySelectorAll('#panel i'), (dot) => {
@@ -35,8 +38,14 @@ describeBrowser('given a panel in a page (F247)', () => {
       return [dot.title, backgroundColor + borderTopColor + borderTopWidth + backgroundImage.slice(0, 15), dot.getAttribute('role'), dot.ariaLabel]
     })`)
     const looks = new Map(seen.map(([kind, shown]) => [kind, shown]))
-    expect(new Set([looks.get('answered'), looks.get('refused, then answered'), looks.get('failed')]).size).toBe(3)
-    for (const [kind, , role, name] of seen) expect([role, name]).toEqual(['img', kind])
+    expect(new Set([looks.get('answered'), looks.get('sent again'), looks.get('failed')]).size).toBe(3)
+    for (const [, , role, name] of seen) expect([role, name]).toEqual([null, null])
+    const [label] = await page.evaluate<string[]>(
+      `Array.from(document.querySelectorAll('#panel [role=img]'), ({ ariaLabel }) => ariaLabel)`,
+    )
+    expect(label).toMatch(
+      /^this tab: \d+ token calls? renewed, .*\d+ answered, 1 sent again, 1 failed in the last minute$/,
+    )
     if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${look}.png` })
   })
 })

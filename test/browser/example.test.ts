@@ -50,7 +50,9 @@ describeBrowser('given the example of a single-page application', () => {
     await second.waitForSelector('#inside:not([hidden])')
     expect(await second.textContent('#user')).toBe('ada')
     expect(await second.textContent('#events')).toContain('renewed: by adopted')
+    const revoked = second.waitForRequest(/\/revoke$/)
     await second.click('#logout')
+    expect((await revoked).postData()).toMatch(/^token=[\w-]+&token_type_hint=refresh_token/)
     await second.waitForSelector('#login:not([hidden])')
     await first.waitForSelector('#login:not([hidden])')
     expect(complaints).toEqual([])
@@ -59,10 +61,10 @@ describeBrowser('given the example of a single-page application', () => {
 
   // The service throttles or fails for 10 s, so these two come last.
   it.each([
-    ['revoke', '#events [title="refused, then answered"]', /renewed: .*because refused/],
+    ['revoke', '#events [title="sent again"]', /renewed: .*because refused/],
     ['steal', '#login:not([hidden])', /suspicious: .*evidence (unexplained|revoked-or-used)/],
-    ['throttle', '#events [title="retry"]', /retry: .*answered 429/],
-    ['fail', '#events [title="retry"]', /retry: .*answered 503/],
+    ['throttle', '#events [title="tried again"]', /tried again: .*answered 429/],
+    ['fail', '#events [title="tried again"]', /tried again: .*answered 503/],
   ])('when a person lets the service %s, then the panel shows what the page says', async (name, shown, said) => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)

@@ -7,7 +7,7 @@ interface Axis {
   readonly dots: readonly string[]
 }
 
-const REQUEST_ENDS = ['answered', 'refused, then answered', 'failed']
+const REQUEST_ENDS = ['answered', 'sent again', 'failed']
 const axesOf = ({ page }: Tab) => page.evaluate<Axis[]>('axes()')
 const hasDots = (axis: number, least: number) => `axes()[${axis}]?.dots.length >= ${least}`
 
@@ -38,7 +38,7 @@ describeBrowser('given panels of a site', () => {
     expect(await tab.page.evaluate(`app.api.get('/refused', { validateStatus: null }).then(r => r.status)`)).toBe(401)
     await tab.page.evaluate(`app.api.get('/wallet', { signal: AbortSignal.abort() }).catch(() => undefined)`)
     await tab.send('/wallet')
-    const ends = ['answered', 'refused, then answered', 'failed', 'failed', 'answered']
+    const ends = ['answered', 'sent again', 'failed', 'failed', 'answered']
     await tab.until(`axes()[0].dots.filter(d => ${JSON.stringify(REQUEST_ENDS)}.includes(d)).length >= ${ends.length}`)
     const [own, ...others] = await axesOf(tab)
     expect(own?.name).toBe('this tab')
@@ -141,7 +141,7 @@ describeBrowser('given panels of a site', () => {
     site.failure = { status: 400 }
     await second.page.evaluate('app.tokens.renew().catch(() => undefined)')
     await second.page.evaluate('app.remove()')
-    const kinds = ['renewed', 'adopted', 'renewalFailed', ...REQUEST_ENDS]
+    const kinds = ['renewed', 'adopted', 'renewalFailed', 'answered', 'refused, then answered', 'failed']
     await recorder.waitForFunction(
       `${JSON.stringify(kinds)}.every((kind) => said.some((text) => text.includes('"' + kind + '"')))`,
     )

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
+  countsOf,
   type Course,
   type Dot,
   EMPTY,
@@ -13,6 +14,27 @@ import {
 const answeredAt = (at: number): Dot => [at, 'answered']
 const courseOf = (...instants: number[]) =>
   instants.reduce<Course>((course, at) => withDot(course, answeredAt(at)), EMPTY)
+
+describe('given the dots of a minute', () => {
+  it.each<[string, Dot[]]>([
+    ['nothing', []],
+    [
+      '38 answered, 1 sent again, 1 failed',
+      [...Array<Dot>(38).fill([0, 'answered']), [1, 'refused, then answered'], [2, 'failed']],
+    ],
+    [
+      '1 token call renewed, 2 token calls tried again, 1 token call failed',
+      [
+        [0, 'retry'],
+        [1, 'retry'],
+        [2, 'renewed'],
+        [3, 'renewalFailed'],
+      ],
+    ],
+  ])('when they are told in words, then they are %s', (words, dots) => {
+    expect(countsOf(dots)).toBe(words)
+  })
+})
 
 describe('given how a request ended', () => {
   it.each([

@@ -30,11 +30,12 @@ describe('given an event (F247)', () => {
       'renewed: by refresh, because due, duration 12 ms',
     ],
     ['renewed', { accessExpiresAt: 0 }, `renewed: access expires at ${new Date(0).toLocaleTimeString()}`],
+    ['retry', { attempt: 1 }, 'tried again: attempt 1'],
     ['loginChanged', { login: 'required', by: 'elsewhere' }, 'login changed: login required, by elsewhere'],
     [
       'renewalFailed',
       { nextAttemptAt: Infinity, error: new TokenError('ERR_LOGIN_REQUIRED', 'A login is required') },
-      'renewal failed: next attempt at no time, ERR_LOGIN_REQUIRED: A login is required',
+      'renewal failed: no next attempt, ERR_LOGIN_REQUIRED: A login is required',
     ],
   ] as const)('when it is %s %j, then it is told in words', (name, event, line) => {
     expect(lineOf(name, event)).toBe(line)

@@ -38,7 +38,7 @@ describe('given a panel that shows a manager', () => {
     expect(panel.textContent).toMatch(/renewal failed: next attempt at [^,]+, ERR_CREDENTIALS_REJECTED: /)
     expect(panel.textContent).not.toContain('secret')
     const dots = Array.from(panel.querySelectorAll('i'), ({ title }) => title)
-    expect(dots).toEqual(['renewed', 'renewalFailed'])
+    expect(dots).toEqual(['renewed', 'failed'])
     stop()
     expect(panel.childElementCount).toBe(0)
     await tokens.close()

@@ -13,9 +13,10 @@ const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, { import?: { types: string } }>
 }
 
-export const documents = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
-  name.endsWith('.md'),
-)
+export const documents = [
+  'README.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name)),
+].filter((name) => name.endsWith('.md'))
 
 export function fences(language: string, text: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map((match) => match[1]!)

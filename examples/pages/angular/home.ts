@@ -13,7 +13,10 @@ export class Home {
     const left = new AbortController()
     inject(DestroyRef).onDestroy(() => left.abort())
     const asked = api.get<{ name: string }>('/me', { signal: left.signal })
-    asked.then(({ data }) => this.name.set(data.name), console.warn)
+    asked.then(
+      ({ data }) => this.name.set(data.name),
+      (error) => left.signal.aborted || console.warn(error),
+    )
   }
 
   logOut = () => tokens.logout()

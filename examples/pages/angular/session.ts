@@ -48,4 +48,4 @@ class Page {
   }
 }
 
-await bootstrapApplication(Page, { providers: [provideZonelessChangeDetection()] })
+bootstrapApplication(Page, { providers: [provideZonelessChangeDetection()] }).catch(console.error)

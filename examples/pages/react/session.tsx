@@ -1,7 +1,6 @@
 // React: the login is a store outside of React, so a hook on useSyncExternalStore reads it.
-import { Fragment, type ReactNode, useActionState, useEffect, useState, useSyncExternalStore } from 'react'
-import { createRoot } from 'react-dom/client'
-import { api, logIn, tokens } from '../tokens.ts'
+import { Fragment, type ReactNode, useActionState, useSyncExternalStore } from 'react'
+import { logIn, tokens } from '../tokens.ts'
 
 /** `login` is undefined until the manager has looked into the store. `person` is another number for each other person. */
 let state = { login: tokens.status().login, person: 0 }
@@ -32,25 +31,3 @@ function LoginForm() {
     </form>
   )
 }
-
-function Home() {
-  const [name, setName] = useState('')
-  useEffect(() => {
-    const left = new AbortController()
-    const asked = api.get<{ name: string }>('/me', { signal: left.signal })
-    asked.then(({ data }) => setName(data.name), console.warn)
-    return () => left.abort()
-  }, [])
-  return (
-    <>
-      <h1>{name}</h1>
-      <button onClick={() => void tokens.logout()}>Log out</button>
-    </>
-  )
-}
-
-createRoot(document.getElementById('app')!).render(
-  <Session>
-    <Home />
-  </Session>,
-)

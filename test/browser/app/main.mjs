@@ -66,7 +66,7 @@ globalThis.look = () => {
 
 /** @returns The names of the axes of the panel, and the titles of their dots. */
 globalThis.axes = () =>
-  Array.from(document.querySelectorAll('#panel [role=group] > span'), (label) => ({
+  Array.from(document.querySelectorAll('#panel [role=img] > span'), (label) => ({
     name: label.textContent,
     dots: Array.from(label.parentElement.querySelectorAll('i'), ({ title }) => title),
   }))

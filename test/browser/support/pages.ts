@@ -32,14 +32,28 @@ export function pagesOfSuite(): {
   return { browser: () => browser, start: (keeper = 'the page') => startPeople(join(folder, keeper)) }
 }
 
+interface Site {
+  readonly origin: string
+  close(): Promise<void>
+}
+
 /** What each test of pages in an engine has for itself: a site of its own, and tabs. */
-export interface PageStage {
-  readonly people: People
+export interface PageStage<PagesSite extends Site = People> {
+  readonly people: PagesSite
   readonly open: (path: string) => Promise<EngineTab>
 }
 
 /** Runs a suite with the example pages in each engine that the machine has: `given firefox, ${given}`. */
 export function describePages(given: string, suite: (stage: () => PageStage, name: string) => void): void {
+  describePagesAt(startPeople, given, suite)
+}
+
+/** @param start Starts the site, given the folder with the scripts. */
+export function describePagesAt<PagesSite extends Site>(
+  start: (folder: string) => Promise<PagesSite>,
+  given: string,
+  suite: (stage: () => PageStage<PagesSite>, name: string) => void,
+): void {
   const found = Object.entries(engines())
   // Without any of them the suite is skipped, and the setup prints a line.
   const describeEach = found.length > 0 ? describe.each(found) : describe.skip.each([['no engine', undefined] as const])
@@ -53,14 +67,14 @@ export function describePages(given: string, suite: (stage: () => PageStage, nam
 
     describeEach(`given %s, ${given}`, (name, launch) => {
       let engine: Engine
-      let people: People
+      let people: PagesSite
       let opened: EngineTab[] = []
       beforeAll(async () => void (engine = await launch!()))
       afterAll(() => engine.close())
       // Each site is an origin of its own: it has no worker yet, and nothing is stored there.
-      beforeEach(async () => void (people = await startPeople(folder)))
+      beforeEach(async () => void (people = await start(folder)))
       afterEach(async () => {
-        for (const tab of opened) await tab.close()
+        for (const tab of opened) await tab.close().catch(() => undefined)
         opened = []
         await people.close()
       })

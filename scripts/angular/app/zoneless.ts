@@ -1,0 +1,1 @@
+import './copies/angular/session.ts'

@@ -1,0 +1,12 @@
+// Writes into the pages the files that they show: each block of code between <!-- file: PATH --> and <!-- /file -->. test/included.test.ts compares.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+const SHOWN = /(<!-- file: (\S+) -->\n+```\w+\n).*?(```\n+<!-- \/file -->)/gs
+
+for (const name of readdirSync('docs', { recursive: true }).filter((name) => name.endsWith('.md'))) {
+  const page = readFileSync(`docs/${name}`, 'utf8')
+  const written = page.replace(SHOWN, (_, before, file, after) => before + readFileSync(file, 'utf8') + after)
+  if (written !== page) writeFileSync(`docs/${name}`, written)
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+
+/** A site whose people log in at a real oidc-provider. */
+export interface RedirectSite {
+  readonly origin: string
+  readonly issuer: string
+  /** How often the provider was asked, by method and path. */
+  asked(request: string): Promise<number>
+  close(): Promise<void>
+}
+
+/** @param pages A folder with the scripts of the pages. All addresses show the page of `redirect.js`. */
+export async function startRedirectSite(pages: string): Promise<RedirectSite> {
+  let issuer = ''
+  const server = createServer((request, response) => {
+    void (async () => {
+      const { pathname } = new URL(request.url ?? '', 'http://site')
+      const { authorization = '' } = request.headers
+      if (pathname === '/api/me') {
+        const told = await fetch(`${issuer}/me`, { headers: { authorization } })
+        const { sub } = told.ok ? ((await told.json()) as { sub: string }) : { sub: '' }
+        response.writeHead(told.status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ name: sub }))
+      } else if (pathname.endsWith('.js')) {
+        const script = readFileSync(join(pages, pathname), 'utf8').replaceAll('https://login.example.com', issuer)
+        response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(script)
+      } else {
+        response.writeHead(200, { 'Content-Type': 'text/html' })
+        response.end(`<!doctype html>${WATCH}<div id="app"></div><script type="module" src="/redirect.js"></script>`)
+      }
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  // With stdout and stderr apart, the provider's warnings about production do not show.
+  const settings = { workerData: { page: origin }, stdout: true, stderr: true }
+  const worker = new Worker(join(__dirname, '../../oauth2/support/page-provider.mjs'), settings)
+  let asked = Promise.resolve<unknown>(undefined)
+  const call = <Result>(name: string): Promise<Result> => {
+    const answered = asked.then(async () => {
+      worker.postMessage({ name })
+      const [{ result, error }] = (await once(worker, 'message')) as [{ result: Result; error?: string }]
+      if (error !== undefined) throw new Error(error)
+      return result
+    })
+    asked = answered.catch(() => undefined)
+    return answered
+  }
+  issuer = await call('start')
+  return {
+    origin,
+    issuer,
+    asked: async (request) => (await call<string[]>('requests')).filter((one) => one === request).length,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await call('stop')
+      await worker.terminate()
+    },
+  }
+}
+
+/** Notes what was shown in any frame: `globalThis.shown`. */
+const WATCH = `<script>
+  globalThis.shown = new Set()
+  const note = () => {
+    for (const id of ['out', 'home']) if (document.getElementById(id)?.hidden === false) shown.add(id)
+    requestAnimationFrame(note)
+  }
+  note()
+</script>`

@@ -1,0 +1,70 @@
+// oidc-provider for a page, on a thread of its own. At its login page a person writes a name, or says no. Its session lives on, so a person who comes
+// again is not asked.
+import { createServer } from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+
+// Node 20 lacks it. Only this thread gets it, not the package under test.
+URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
+const { Provider } = await import('oidc-provider')
+
+/** Method and path of each request. */
+const requests = []
+const server = createServer((request, response) => {
+  const { pathname } = new URL(request.url, 'http://provider')
+  if (request.method !== 'OPTIONS') requests.push(`${request.method} ${pathname}`)
+  if (!pathname.startsWith('/interaction/')) return provider.callback()(request, response)
+  if (request.method === 'POST') return void finish(request, response)
+  response.setHeader('Content-Type', 'text/html')
+  response.end('<form method="post"><input name="name"><button>Log in</button><button name="no">No</button></form>')
+})
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+const origin = `http://127.0.0.1:${server.address().port}`
+
+const provider = new Provider(origin, {
+  clients: [
+    {
+      client_id: 'my-page',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      redirect_uris: [`${workerData.page}/callback`],
+      post_logout_redirect_uris: [`${workerData.page}/`],
+    },
+  ],
+  clientBasedCORS: () => true,
+  features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+  interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  issueRefreshToken: () => true,
+  rotateRefreshToken: true,
+  ttl: { AccessToken: 600, RefreshToken: 86_400 },
+})
+
+async function finish(request, response) {
+  const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString())
+  if (form.has('no')) return provider.interactionFinished(request, response, { error: 'access_denied' })
+  const { params } = await provider.interactionDetails(request, response)
+  const accountId = form.get('name')
+  const grant = new provider.Grant({ accountId, clientId: params.client_id })
+  grant.addOIDCScope('openid offline_access')
+  const result = { login: { accountId }, consent: { grantId: await grant.save() } }
+  return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+}
+
+const does = {
+  start: () => origin,
+  requests: () => requests,
+  stop() {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  },
+}
+
+parentPort.on('message', async ({ id, name }) => {
+  try {
+    parentPort.postMessage({ id, result: await does[name]() })
+  } catch (error) {
+    parentPort.postMessage({ id, error: String(error.stack) })
+  }
+  if (name === 'stop') parentPort.close()
+})
