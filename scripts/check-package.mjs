@@ -27,9 +27,8 @@ const TELEMETRY = '@opentelemetry/api'
 const BUILT = RegExp(
   `^dist/(doctor(?=\\.js$)|${Object.keys(entries).join('|')}|shared-[\\w-]+|types-[\\w-]+)\\.(js|cjs|d\\.ts|d\\.cts)$`,
 )
-/** What each entry imports, in all its files: the dependencies of core, and what is said here. */
-const CORE = ['async-mutex', 'p-retry']
-const BEYOND_CORE = { index: ['axios'], mcp: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
+/** What all entries import, in the file that they share with the main one. CommonJS carries the two others inside. */
+const MAIN = { js: ['async-mutex', 'axios', 'p-retry'], cjs: ['axios'] }
 
 // Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
 const env = Object.fromEntries(
@@ -49,6 +48,7 @@ if (failed === 0) {
   check('the links of its pages lead somewhere', checkLinks)
   check('every build imports only what it may', checkImports)
   check('the JavaScript is ASCII without comments', checkText)
+  check('stack traces name functions and classes', checkNames)
   check('the notices cover all code of others', checkNotices)
   check('the program', () => run('node', [join(unpacked, JSON.parse(manifest()).bin['axios-evergreen']), '--help']))
   check('ESM consumer', () => run('node', ['one-request.mjs']))
@@ -210,8 +210,6 @@ function checkImports() {
   const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))
   assert.deepEqual(others.sort(), ['./index.js', './oauth2.js', './sqlite.js', 'axios'])
   for (const extension of ['js', 'cjs']) {
-    // CommonJS carries p-retry inside.
-    const ofCore = extension === 'cjs' ? CORE.filter((name) => name !== 'p-retry') : CORE
     for (const entry of Object.keys(entries)) {
       const imported = [...importsOf(`${entry}.${extension}`)].sort()
       if (entry === 'testing')
@@ -219,7 +217,12 @@ function checkImports() {
           imported.every((name) => name.startsWith('node:')),
           imported.join(),
         )
-      else assert.deepEqual(imported, [...ofCore, ...(BEYOND_CORE[entry] ?? [])].sort(), `${entry}.${extension}`)
+      else
+        assert.deepEqual(
+          imported,
+          [...(entry === 'opentelemetry' ? [TELEMETRY] : []), ...MAIN[extension]],
+          `${entry}.${extension}`,
+        )
     }
   }
 }
@@ -231,6 +234,14 @@ function checkText() {
     assert.match(text, /^[\0-\x7f]*$/, `${name} is ASCII`)
     assert.doesNotMatch(text, /^\s*\/\*\*/m, `${name} has no docstrings`)
   }
+}
+
+/** The names of local variables are shortened, and those of functions and classes are not. */
+function checkNames() {
+  const program = (load) =>
+    `${load}.then(({ createTokenManager }) => createTokenManager({ source: 1 })).catch((e) => console.log(e.stack))`
+  for (const load of ["import('axios-evergreen')", "Promise.resolve(require('axios-evergreen'))"])
+    assert.match(run('node', ['-e', program(load)]), /at checkSource .*\n.*\n(?:.*\n)*.*at new Manager /, load)
 }
 
 /** What a file of dist imports, its shared chunks included. */
@@ -251,10 +262,17 @@ function checkNotices() {
   const inside = new Set(
     Array.from(built.join('\n').matchAll(/^\/\/.* node_modules\/((?:@[^/]+\/)?[^/]+)/gm), (match) => match[1]),
   )
-  assert.notEqual(inside.size, 0, 'the CommonJS build carries p-retry')
+  assert.notEqual(inside.size, 0, 'the CommonJS build carries its dependencies')
   for (const name of inside) {
     const { version } = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8'))
-    const licence = readFileSync(join(project, 'node_modules', name, 'license'), 'utf8')
-    assert.ok(notices.includes(`## ${name} ${version}\n\n${licence}`), `THIRD_PARTY_NOTICES.md: ${name} ${version}`)
+    const folder = join(project, 'node_modules', name)
+    const licence = readFileSync(
+      join(
+        folder,
+        readdirSync(folder).find((file) => /^licen[cs]e$/i.test(file)),
+      ),
+      'utf8',
+    ).trim()
+    assert.ok(notices.includes(`## ${name} ${version}\n\n${licence}\n`), `THIRD_PARTY_NOTICES.md: ${name} ${version}`)
   }
 }
