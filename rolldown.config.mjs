@@ -1,6 +1,8 @@
 // JavaScript: ESM that imports its dependencies, CommonJS that carries them inside: p-retry is ESM only, and async-mutex would load eight files.
 // No source maps: the output keeps the names of all files and functions, and the package does not ship what maps would point at.
-import { entries } from './scripts/lib/entries.mjs'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { entries, pageEntries } from './scripts/lib/entries.mjs'
 
 const external = ['axios', '@opentelemetry/api', /^node:/]
 const dir = 'dist'
@@ -32,7 +34,16 @@ const ascii = {
 }
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const shared = { dir, comments, minify, plugins: [ascii] }
-const input = Object.fromEntries(Object.entries(entries).filter(([name]) => name !== 'testing'))
+/** `proxy.browser.ts` stands in the place of `proxy.ts`. */
+const forPages = {
+  name: 'for-pages',
+  resolveId(id, importer) {
+    const other = importer && id.startsWith('.') && join(dirname(importer), id.replace(/\.ts$/, '.browser.ts'))
+    return other && existsSync(other) ? other : undefined
+  },
+}
+const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, entries[name]]))
+const input = sourcesOf(Object.keys(entries).filter((name) => name !== 'testing'))
 /** `testing` needs nothing of the other entries, and runs in Node only: ESM leads to the one file for both formats. */
 const oneForBoth = {
   name: 'one-for-both',
@@ -48,6 +59,14 @@ export default [
     platform: 'neutral',
     external: [...external, 'async-mutex', 'p-retry'],
     output: { ...shared, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js', cleanDir: true },
+  },
+  // For the condition `browser`: without what only Node and similar runtimes can use.
+  {
+    input: sourcesOf(pageEntries),
+    platform: 'neutral',
+    external: [...external, 'async-mutex', 'p-retry'],
+    plugins: [forPages],
+    output: { ...shared, dir: `${dir}/browser`, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js' },
   },
   {
     input: entries,

@@ -24,7 +24,7 @@ import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { GaveUp, gaveUpUnforeseen } from './rests.ts'
-import { type Context, currentContext } from './runtime.ts'
+import { type Context, currentContext } from './own-runtime.ts'
 import type { StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
