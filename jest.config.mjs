@@ -3,9 +3,18 @@
  * compiles the sources.
  */
 const processes = [
-  ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations', 'redis/processes'],
+  ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations'],
   ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution'],
-  ...['service/polluted-prototype', 'exhaustive/removals'],
+  ...['service/polluted-prototype', 'exhaustive/removals', 'exhaustive/explorer'],
+]
+/** Tests with a real Redis or PostgreSQL. What a register must do is tested with one in memory by `npm test`, too. */
+const servers = [
+  ...['clients', 'epoch', 'fleet', 'garbage', 'logins', 'model', 'outage', 'processes', 'redis-store', 'restored'].map(
+    (name) => `redis/${name}`,
+  ),
+  ...['redis/sharing', 'redis/trouble', 'postgres/epoch', 'postgres/postgres-library', 'postgres/postgres-register'],
+  ...['postgres/postgres-store', 'postgres/silence', 'postgres/trouble', 'store/commands', 'store/registers'],
+  'faults/busy-loop',
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */
 const guests = [
@@ -28,13 +37,22 @@ const guests = [
   'operations/alerts',
 ]
 
-/** `npm run test:slow`, beside `npm test`. */
-export const slowTests = [...processes, ...guests].map((name) => `<rootDir>/test/${name}.test.ts`)
+const pathOf = (name) => `<rootDir>/test/${name}.test.ts`
+
+/** `npm run test:slow` alone. */
+export const slowTests = [...processes, ...servers, ...guests].map(pathOf)
+
+/** Large searches: a part of each in `npm test` (`test/support/part.ts`), the whole in `npm run test:slow`. */
+export const inParts = [
+  ...['exhaustive/reduction', 'faults/canary', 'figures/logins', 'figures/outage', 'properties/as-called'],
+  ...['properties/logins', 'properties/manager', 'properties/origins', 'store/overload'],
+].map(pathOf)
 
 /** What only slow tests cover. They hold it to the same threshold. */
 export const coveredSlowly = [
   'src/opentelemetry/**/*.ts',
   'src/mcp/**/*.ts',
+  'src/{postgres,redis}/**/*.ts',
   'src/sqlite/{index,reason,sqlite-register,sqlite-store}.ts',
   'src/inspector/{elements,inspect,panel,row}.ts',
 ]

@@ -1,5 +1,5 @@
 // npm run test:matrix: the tests that depend on axios, on every Node, with the oldest and the newest axios of the peer range,
-// by each of its adapters; and the packed package beside them, compiled by each TypeScript.
+// by each of its adapters; all of npm test on every Node; and the packed package beside them, compiled by each TypeScript.
 // Shorter: -- --node 20,22 --axios 1.21.0 --adapter http --typescript 7.0
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { axiosOf, DownloadError, lowestOf, nodeOf, typescriptOf } from './matrix/downloads.mjs'
 import { compileConsumers, prepareConsumers, runConsumers } from './matrix/packed.mjs'
-import { LEFT_OUT, runSuite } from './matrix/suite.mjs'
+import { LEFT_OUT, runSuite, runWhole } from './matrix/suite.mjs'
 
 const NODES = ['20', '22', '24', '26']
 const ADAPTERS = ['http', 'fetch']
@@ -45,8 +45,14 @@ function main({ majors, adapters, typescripts, wanted }) {
   console.log(`\nLeft out:\n${LEFT_OUT.map(([what, why]) => `- ${what}: ${why}`).join('\n')}\n`)
   console.log('Skipped: tests of the other adapter, and those left out under fetch.\n')
   console.log(table(rows, adapters))
+  const whole = nodes.map((node) =>
+    told(
+      `Node ${node.version}, npm test`,
+      fresh((report) => runWhole(node, report)),
+    ),
+  )
   const compiled = compilers.flatMap((compiler) => copies.map((axios) => typesCell(compiler, axios)))
-  const cells = [...rows.flatMap((row) => row.cells), ...compiled]
+  const cells = [...rows.flatMap((row) => row.cells), ...whole, ...compiled]
   const failed = cells.reduce((sum, cell) => sum + cell.failed, 0)
   console.log(`\n${failed === 0 ? 'all passed' : `${failed} failed`}`)
   return failed === 0 ? 0 : 1
@@ -54,11 +60,17 @@ function main({ majors, adapters, typescripts, wanted }) {
 
 function cellsOf(node, axios, adapters) {
   return [...adapters, 'packed'].map((column) => {
-    const report = join(folder, 'report.json')
-    rmSync(report, { force: true })
-    const cell = column === 'packed' ? runConsumers(node, axios) : runSuite(node, axios, column, report)
+    const cell =
+      column === 'packed' ? runConsumers(node, axios) : fresh((report) => runSuite(node, axios, column, report))
     return told(`Node ${node.version}, axios ${axios.version}, ${column}`, cell)
   })
+}
+
+/** Runs what writes a report, in the place of the last one. */
+function fresh(run) {
+  const report = join(folder, 'report.json')
+  rmSync(report, { force: true })
+  return run(report)
 }
 
 function typesCell(compiler, axios) {

@@ -14,10 +14,10 @@ const runs = (job: string) => Array.from(job.matchAll(/(?:- |\s)run: (.*)$/gm), 
 describe('given the workflow that releases', () => {
   it('when its jobs are read, then only the last one may publish, and it runs npm on what the first one packed (F254)', () => {
     const mayPublish = jobs.map((job) => job.includes('id-token: write'))
-    expect(mayPublish).toEqual([false, true])
+    expect(mayPublish).toEqual([false, false, true])
     expect(release.split('\njobs:\n')[0]).toMatch(/^permissions: \{\}$/m)
-    const [, publish = ''] = jobs
-    expect(publish).toMatch(/^ {4}needs: pack$/m)
+    const [, , publish = ''] = jobs
+    expect(publish).toMatch(/^ {4}needs: \[pack, rebuild\]$/m)
     expect(publish).toMatch(/^ {4}environment: release$/m)
     const [check, stage, ...more] = runs(publish)
     expect([check, stage, more]).toEqual([
@@ -26,6 +26,16 @@ describe('given the workflow that releases', () => {
       [],
     ])
     expect(publish).not.toMatch(/checkout|npm (ci|install)|npx/)
+  })
+
+  it('when its second job is read, then it builds again, with no package but those of the build, and compares (F254)', () => {
+    const [build, check, ...more] = runs(jobs[1]!)
+    expect([build, check, more]).toEqual([
+      expect.stringMatching(/ node scripts\/release\/rebuild\.mjs --to rebuilt$/),
+      expect.stringContaining('sha256sum --check --strict'),
+      [],
+    ])
+    expect(jobs[1]).not.toMatch(/npm (ci|install|test)|npx/)
   })
 
   it('when its first job is read, then it asks whether the commit is ready before it installs anything (F254)', () => {
@@ -40,13 +50,13 @@ describe('given the workflow that releases', () => {
 })
 
 describe('given a commit with a tag', () => {
-  const manifest = { version: '0.2.0', repository: 'somewhere', homepage: 'somewhere', bugs: 'somewhere' }
+  const manifest = { version: '0.3.0', repository: 'somewhere', homepage: 'somewhere', bugs: 'somewhere' }
   it.each([
-    ['v0.2.0', manifest, [], []],
-    ['v0.2.1', manifest, [], [/must be v0\.2\.0/]],
-    [undefined, manifest, [], [/must be v0\.2\.0/]],
-    ['v0.2.0', { version: '0.2.0' }, [], [/no repository/, /no homepage/, /no bugs/]],
-    ['v0.2.0', manifest, ['oauth2.md', 'web.md'], [/2 changes wait/]],
+    ['v0.3.0', manifest, [], []],
+    ['v0.3.1', manifest, [], [/must be v0\.3\.0/]],
+    [undefined, manifest, [], [/must be v0\.3\.0/]],
+    ['v0.3.0', { version: '0.3.0' }, [], [/no repository/, /no homepage/, /no bugs/]],
+    ['v0.3.0', manifest, ['oauth2.md', 'web.md'], [/2 changes wait/]],
   ])(
     'when the tag is %s, with %j and the changes %j, then it is said what is missing (F254)',
     (tag, given, changes, said) => {

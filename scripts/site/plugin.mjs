@@ -1,10 +1,41 @@
-// Takes the title of a page from its first heading. (TypeDoc reads titles from front matter, which a forge would show as a table.)
+// Groups the pages of the site. Takes the title of a page from its first heading. (TypeDoc reads titles from front matter, which a forge would show as a table.)
 // Links a name such as `attachBearer` to the reference, at its first place on each page.
 import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { posix } from 'node:path'
 import { Converter, ReflectionKind, Renderer } from 'typedoc'
 
+const GROUPS = {
+  Start: ['getting-started', 'migrating', 'your-tests', 'faq'],
+  Entries: [
+    ...[
+      'oauth2',
+      'login-by-redirect',
+      'logging-out',
+      'workload-identity',
+      'token-service',
+      'own-source',
+      'fetch',
+      'browser',
+    ],
+    ...['frameworks', 'inspector', 'one-machine', 'fleet', 'serverless', 'mcp', 'dpop'],
+  ],
+  Operate: ['operations', 'errors', 'troubleshooting', 'doctor', 'suspicious', 'works-with', 'SECURITY'],
+  'Look up': ['reference', 'renewal', 'glossary', 'CHANGELOG'],
+  'For auditors': ['faults', 'protocol', 'scorecard', 'benchmarks', 'mutation', 'CONTRIBUTING'],
+}
+
+/** @returns The group in which the site lists a page. */
+function groupOf({ name }) {
+  const group = Object.keys(GROUPS).find((one) => GROUPS[one].includes(posix.basename(name)))
+  if (group === undefined) throw new Error(`scripts/site/plugin.mjs names no group for the page ${name}`)
+  return group
+}
+
 export function load({ converter, renderer }) {
+  converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    for (const page of project.documents) page.frontmatter.group = groupOf(page)
+  })
   converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
     const named = new Map()
     const kinds =

@@ -1,8 +1,14 @@
-import config, { browserTests, slowTests } from '../../jest.config.mjs'
+import config, { slowTests } from '../../jest.config.mjs'
+import { inRooms, testFiles } from './rooms.mjs'
 
-// npm test: all tests but the slow ones and those in browsers.
+const isFast = (name) => !name.startsWith('browser/') && !slowTests.includes(`<rootDir>/test/${name}`)
+process.env.TESTS = 'part' // for test/support/part.ts
+
+// npm test: all tests but the slow ones and those in browsers. It needs no server.
 export default {
   ...config,
   rootDir: '../..',
-  testPathIgnorePatterns: ['/node_modules/', ...slowTests, ...browserTests],
+  testMatch: inRooms('rooms', testFiles().filter(isFast)),
+  globalSetup: undefined,
+  globalTeardown: undefined,
 }

@@ -61,12 +61,13 @@ export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: numb
     async advance(ms) {
       if (!(ms >= 0)) throw new RangeError(`ms must be a number from 0, got ${ms}: time does not go back`)
       const end = monotonic + ms
-      await settled()
+      const work = cryptoWork()
+      await settled(work)
       for (let next = timers.at(-1); next && next.at <= end; next = timers.at(-1)) {
         timers.pop()
         monotonic = Math.max(monotonic, next.at)
         next.callback()
-        await settled()
+        await settled(work)
       }
       monotonic = Math.max(monotonic, end)
     },
@@ -97,7 +98,7 @@ function placeOf(at: number, timers: readonly Timer[]): number {
 }
 
 /** Waits until the promise reactions that are ready have run, with all that follows from them, operations of WebCrypto included. */
-export async function settled(): Promise<void> {
+export async function settled(work = cryptoWork()): Promise<void> {
   do for (let turn = 0; turn < 3; turn += 1) await macrotask()
-  while (cryptoWork().underWay > 0)
+  while (work.underWay > 0)
 }

@@ -57,6 +57,12 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
       'application/x-www-form-urlencoded',
       Buffer.from('q=%C3%BC%26'),
     ],
+    [
+      'a File',
+      () => new File([text], 'a.txt', { type: 'text/plain' }),
+      adapter === 'http' ? 'text/plain' : 'application/x-www-form-urlencoded', // as axios chooses it
+      Buffer.from(text),
+    ],
     ['an empty string', () => '', 'application/x-www-form-urlencoded', Buffer.alloc(0)],
   ])('when the body is %s, then the same bytes are sent again', async (_, data, type, expected) => {
     const { server, api } = await world()

@@ -22,6 +22,16 @@ class QuotaError extends Error {
 }
 
 describe('given code of the user that fails', () => {
+  it('when a hand-made manager rejects with an axios error of its own request, then that error says so unchanged (F220)', async () => {
+    const config = { url: 'https://id.example.com/token', headers: {} }
+    const own = new axios.AxiosError('no token', 'ERR_NETWORK', config as never)
+    const api = axios.create({ adapter: inProcess().adapter, baseURL })
+    attachBearer(api, handMade({ getAccessToken: () => Promise.reject(own) }))
+    const error = await failureOf<AxiosError>(api.get('/1'))
+    expect(error).toBe(own)
+    expect(error.config).toBe(config)
+  })
+
   it('when `refuses` throws, then its error says of which request it is (F220)', async () => {
     const api = axios.create({ adapter: inProcess(() => 401).adapter, baseURL })
     const thrown = new QuotaError('broken')

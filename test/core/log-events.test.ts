@@ -94,7 +94,7 @@ describe('given a log of the events', () => {
     source.script.push(failing(401), failing(400))
     await outcome(tokens.renew())
     await settle()
-    const text = String(printed.read())
+    const text = Array.from({ length: 9 }, () => printed.read() as Buffer | null).join('') // a chunk each, or all in one
     expect(text.match(/axios-evergreen: \w+/g)?.map((line) => line.slice(17))).toEqual([
       'renewed',
       'suspicious',

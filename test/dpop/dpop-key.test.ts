@@ -188,6 +188,9 @@ describe('given a key that is elsewhere', () => {
       expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' })
       expect(error).toHaveProperty('message', expect.stringMatching(message))
       expect(inspect(error, { showHidden: true })).not.toContain('secret-of-nobody')
+      // What was thrown is named, without its message.
+      const isThrown = message.source.startsWith('sign failed')
+      expect((error as Error).cause !== undefined).toBe(isThrown)
     },
   )
 })

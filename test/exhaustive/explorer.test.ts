@@ -22,16 +22,3 @@ describe('given owners that share a record in a register (docs/protocol.md)', ()
     expect(PLACES.filter((place) => !reached.has(place))).toEqual([])
   })
 })
-
-describe('given owners whose attempts in vain leave no trace in the state of the search (docs/protocol.md)', () => {
-  it.each(['a freeze', 'an older record', 'obtain ends, a crash'])(
-    'when there is %s, then the search reaches the same places and records as without this reduction, in fewer states',
-    async (name) => {
-      const [reduced] = await explored('--scope', name)
-      const [plain] = await explored('--scope', name, '--plain')
-      expect(reduced).toMatchObject({ isCut: false, recordsHash: plain!.recordsHash, reached: plain!.reached })
-      expect(reduced!.records).toBe(plain!.records)
-      expect(reduced!.states).toBeLessThan(plain!.states)
-    },
-  )
-})

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
+import { part } from '../support/part.ts'
 import { liveThrough, type Outage } from './many-logins.ts'
 
 const OUTAGES: [string, Pick<Outage, 'durationMs' | 'allWake'>][] = [
@@ -8,12 +9,13 @@ const OUTAGES: [string, Pick<Outage, 'durationMs' | 'allWake'>][] = [
   ['10 s, in which all wake up', { durationMs: 10_000, allWake: true }],
 ]
 const STATUSES = [503, 502] as const
+const PEOPLE = part(300, 80)
 
-describe.each(OUTAGES)('given 300 logins with tokens of five minutes, and an outage of %s', (_, outage) => {
+describe.each(OUTAGES)(`given ${PEOPLE} logins with tokens of five minutes, and an outage of %s`, (_, outage) => {
   it.each(STATUSES)(
     'when no failed call (%i) has used the refresh token, then no login is lost (F196)',
     async (status) => {
-      expect(await liveThrough({ ...outage, status, usedShare: 0 }, 'new')).toEqual({
+      expect(await liveThrough({ ...outage, status, usedShare: 0 }, 'new', PEOPLE)).toEqual({
         lost: 0,
         lostForNothing: 0,
         mute: 0,
@@ -24,9 +26,9 @@ describe.each(OUTAGES)('given 300 logins with tokens of five minutes, and an out
   it.each([0.05, 0.5])(
     'when a share of %d of the failed calls has used it, then only such logins are lost, and no more than by the old rule (F196)',
     async (usedShare) => {
-      const old = await liveThrough({ ...outage, status: 502, usedShare }, 'old')
+      const old = await liveThrough({ ...outage, status: 502, usedShare }, 'old', PEOPLE)
       for (const status of STATUSES) {
-        const seen = await liveThrough({ ...outage, status, usedShare }, 'new')
+        const seen = await liveThrough({ ...outage, status, usedShare }, 'new', PEOPLE)
         expect(seen).toMatchObject({ lostForNothing: 0, mute: 0 })
         expect(seen.lost).toBeLessThanOrEqual(old.lost)
       }
@@ -36,8 +38,8 @@ describe.each(OUTAGES)('given 300 logins with tokens of five minutes, and an out
 
 describe('given the rule of 0.1, which gives up a refresh token in doubt', () => {
   it('when an outage lasts 30 s, then logins are lost for nothing: these figures can fail', async () => {
-    const seen = await liveThrough({ durationMs: 30_000, status: 503, usedShare: 0 }, 'old')
-    expect(seen.lost).toBeGreaterThan(20)
+    const seen = await liveThrough({ durationMs: 30_000, status: 503, usedShare: 0 }, 'old', PEOPLE)
+    expect(seen.lost).toBeGreaterThan(PEOPLE / 15)
     expect(seen.lostForNothing).toBe(seen.lost)
   })
 })

@@ -90,7 +90,7 @@ interface User {
 }
 
 /** Three hundred people use their logins through an outage, until each access token has ended that lived in it. */
-export async function liveThrough(outage: Outage, rule: Rule, people = 300): Promise<Seen> {
+export async function liveThrough(outage: Outage, rule: Rule, people: number): Promise<Seen> {
   const clock = manualClock()
   const beginsAt = ACCESS_MS
   const endsAt = beginsAt + outage.durationMs

@@ -3,12 +3,13 @@ import * as fc from 'fast-check'
 import { type LoginAct, loginCourses } from './login-course.ts'
 import { nothingSent } from './login-traffic.ts'
 import { travelWithLogins } from './login-voyage.ts'
+import { part } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 import { undisturbed } from './undisturbed.ts'
 
 const unhandled = undisturbed()
 
-const USUAL = 400
+const USUAL = part(400, 120)
 
 describe('given two managers, attachments that come and go, three people who log in and out, and requests in flight', () => {
   it(

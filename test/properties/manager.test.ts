@@ -2,6 +2,7 @@ import { describe, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type Act, courses } from './course.ts'
 import type { Behaviour } from './rotating-service.ts'
+import { part } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 import { undisturbed } from './undisturbed.ts'
 import { travel } from './voyage.ts'
@@ -9,8 +10,8 @@ import { travel } from './voyage.ts'
 const unhandled = undisturbed()
 
 describe.each([
-  ['single-use refresh tokens', true, 800],
-  ['credentials alone', false, 250],
+  ['single-use refresh tokens', true, part(800, 200)],
+  ['credentials alone', false, part(250, 100)],
 ])('given %s, and any callers, clocks and service', (_, pairs, usual) => {
   it(
     'then the manager keeps its promises (P11, P12, P22)',

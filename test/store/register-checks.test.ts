@@ -1,29 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { postgresRegister } from '../../src/postgres/postgres-register.ts'
-import { redisRegister } from '../../src/redis/redis-register.ts'
 import type { TokenRegister } from '../../src/store/index.ts'
 import { tokenRegisterChecks } from '../../src/testing/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
-import { describeSharedPostgres } from '../support/postgres-server.ts'
-import { World as PostgresWorld } from '../postgres/world.ts'
 
 describe('given a register in memory', () => {
   const shared = new MemoryRegister()
   for (const { name, run } of tokenRegisterChecks(async () => ({ register: shared })))
     it(`when checked, then ${name}`, run)
-})
-
-describeSharedRedis('given a register in Redis', () => {
-  const command = redisOfSuite()
-  const create = async () => ({ register: redisRegister({ command }) })
-  for (const { name, run } of tokenRegisterChecks(create)) it(`when checked, then ${name}`, run)
-})
-
-describeSharedPostgres('given a register in PostgreSQL', () => {
-  const world = new PostgresWorld()
-  const create = async () => ({ register: postgresRegister(world.pool()) })
-  for (const { name, run } of tokenRegisterChecks(create)) it(`when checked, then ${name}`, run)
 })
 
 describe('given a register that breaks a promise', () => {
