@@ -1,21 +1,29 @@
-// JavaScript: ESM that imports p-retry, CommonJS that carries it inside (p-retry is ESM only).
+// JavaScript: ESM that imports its dependencies, CommonJS that carries them inside: p-retry is ESM only, and async-mutex would load eight files.
 // No source maps: the output keeps the names of all files and functions, and the package does not ship what maps would point at.
-import { entries } from './scripts/lib/entries.mjs'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { entries, pageEntries } from './scripts/lib/entries.mjs'
 
-const external = ['axios', 'async-mutex', '@opentelemetry/api', /^node:/]
+const external = ['axios', '@opentelemetry/api', /^node:/]
 const dir = 'dist'
 /**
- * Each file more takes time at the start of a process, so all of core is one file. Only what several entries share is taken from the
- * other rooms: with wire in the same file, the stores would import axios.
+ * Each file more takes time at the start of a process, so all that `axios-evergreen` needs is one file. The other entries take from it what they share
+ * with it: whoever loads one of them has loaded that file for `createTokenManager`. A bundler takes what a program uses.
  */
 const codeSplitting = {
   groups: [
-    { name: 'core', test: /src.core./ },
-    ...['client', 'wire', 'store'].map((room) => ({ name: room, test: RegExp(`src.${room}.`), minShareCount: 2 })),
+    { name: 'main', test: /src.(axios|client|core|service|wire|create-token-manager)|rolldown.runtime/ },
+    { name: 'store', test: /src.store./, minShareCount: 2 },
   ],
 }
 /** Declarations keep the comments for editors. Bundlers need the annotations. */
 const comments = { legal: true, annotation: true, jsdoc: false }
+/**
+ * Reading the text is most of what the start of a process takes. Names of functions and classes stay for stack traces. Each statement keeps its
+ * line: for an error that nobody handles, Node prints the line where it was thrown.
+ */
+const named = { keepNames: { function: true, class: true } }
+const minify = { compress: false, mangle: named, codegen: { removeWhitespace: false } }
 /** V8 keeps a file with one character beyond ASCII at two bytes for each character. Without comments, such characters stand in literals only. */
 const ascii = {
   name: 'ascii',
@@ -25,8 +33,17 @@ const ascii = {
   },
 }
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-const shared = { dir, comments, plugins: [ascii] }
-const input = Object.fromEntries(Object.entries(entries).filter(([name]) => name !== 'testing'))
+const shared = { dir, comments, minify, plugins: [ascii] }
+/** `proxy.browser.ts` stands in the place of `proxy.ts`. */
+const forPages = {
+  name: 'for-pages',
+  resolveId(id, importer) {
+    const other = importer && id.startsWith('.') && join(dirname(importer), id.replace(/\.ts$/, '.browser.ts'))
+    return other && existsSync(other) ? other : undefined
+  },
+}
+const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, entries[name]]))
+const input = sourcesOf(Object.keys(entries).filter((name) => name !== 'testing'))
 /** `testing` needs nothing of the other entries, and runs in Node only: ESM leads to the one file for both formats. */
 const oneForBoth = {
   name: 'one-for-both',
@@ -40,13 +57,23 @@ export default [
   {
     input,
     platform: 'neutral',
-    external: [...external, 'p-retry'],
+    external: [...external, 'async-mutex', 'p-retry'],
     output: { ...shared, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js', cleanDir: true },
+  },
+  // For the condition `browser`: without what only Node and similar runtimes can use.
+  {
+    input: sourcesOf(pageEntries),
+    platform: 'neutral',
+    external: [...external, 'async-mutex', 'p-retry'],
+    plugins: [forPages],
+    output: { ...shared, dir: `${dir}/browser`, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js' },
   },
   {
     input: entries,
     platform: 'neutral',
     external,
+    // async-mutex names its ES modules so.
+    resolve: { mainFields: ['module', 'main'] },
     // Modules are strict by themselves; CommonJS would run the same code in sloppy mode.
     output: {
       ...shared,

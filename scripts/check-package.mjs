@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { entries } from './lib/entries.mjs'
+import { entries, pageEntries } from './lib/entries.mjs'
 import { repositoryOf } from './package/links.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
@@ -17,8 +17,8 @@ const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURI
 /** No pictures, and no page that only maintainers read. */
 const DOCS =
   /^docs\/((?!benchmarks|faults|mutation|protocol|scorecard)[\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
-/** 260 KB before: the entry for MCP in two formats, the bridge to a worker, their pages, and the code of the framework pages are most of the rest. */
-const MOST_KB = 330
+/** 260 KB before the entry for MCP in two formats, the bridge to a worker and the framework pages; the build for pages is the rest. */
+const MOST_KB = 400
 /** Where links lead while package.json does not say where the project lives. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */
@@ -26,11 +26,10 @@ const doors = Object.keys(exports).filter((name) => name !== './package.json')
 /** An optional peer dependency of one entry only. */
 const TELEMETRY = '@opentelemetry/api'
 const BUILT = RegExp(
-  `^dist/(doctor(?=\\.js$)|${Object.keys(entries).join('|')}|shared-[\\w-]+|types-[\\w-]+)\\.(js|cjs|d\\.ts|d\\.cts)$`,
+  `^dist/(?:browser/(?=[\\w-]+\\.js$))?(doctor(?=\\.js$)|${Object.keys(entries).join('|')}|shared-[\\w-]+|types-[\\w-]+)\\.(js|cjs|d\\.ts|d\\.cts)$`,
 )
-/** What each entry imports, in all its files: the dependencies of core, and what is said here. */
-const CORE = ['async-mutex', 'p-retry']
-const BEYOND_CORE = { index: ['axios'], mcp: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
+/** What all entries import, in the file that they share with the main one. CommonJS carries the two others inside. */
+const MAIN = { js: ['async-mutex', 'axios', 'p-retry'], cjs: ['axios'] }
 
 // Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
 const env = Object.fromEntries(
@@ -51,6 +50,8 @@ if (failed === 0) {
   check('built again, with the packages of the build alone, it is the same', checkRebuilt)
   check('every build imports only what it may', checkImports)
   check('the JavaScript is ASCII without comments', checkText)
+  check('the build for pages has nothing that only Node can use', checkPages)
+  check('stack traces name functions and classes', checkNames)
   check('the notices cover all code of others', checkNotices)
   check('the program', () => run('node', [join(unpacked, JSON.parse(manifest()).bin['axios-evergreen']), '--help']))
   check('ESM consumer', () => run('node', ['one-request.mjs']))
@@ -219,14 +220,21 @@ function checkLinks() {
   }
 }
 
+/** The JavaScript of the package, by its path below `dist`. */
+function scripts() {
+  return readdirSync(join(unpacked, 'dist'), { recursive: true }).filter((name) => /\.c?js$/.test(name))
+}
+
 /** No file imports what a user would not have, and the main entry loads in any runtime. */
 function checkImports() {
   const ofProgram = readFileSync(join(unpacked, 'dist', 'doctor.js'), 'utf8').matchAll(/^import .*from "([^"]+)"/gm)
   const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))
   assert.deepEqual(others.sort(), ['./index.js', './oauth2.js', './sqlite.js', 'axios'])
+  for (const name of pageEntries) {
+    const imported = [...importsOf(`browser/${name}.js`)].filter((from) => from !== TELEMETRY)
+    assert.deepEqual(imported.sort(), MAIN.js, `browser/${name}.js`)
+  }
   for (const extension of ['js', 'cjs']) {
-    // CommonJS carries p-retry inside.
-    const ofCore = extension === 'cjs' ? CORE.filter((name) => name !== 'p-retry') : CORE
     for (const entry of Object.keys(entries)) {
       const imported = [...importsOf(`${entry}.${extension}`)].sort()
       if (entry === 'testing')
@@ -234,18 +242,38 @@ function checkImports() {
           imported.every((name) => name.startsWith('node:')),
           imported.join(),
         )
-      else assert.deepEqual(imported, [...ofCore, ...(BEYOND_CORE[entry] ?? [])].sort(), `${entry}.${extension}`)
+      else
+        assert.deepEqual(
+          imported,
+          [...(entry === 'opentelemetry' ? [TELEMETRY] : []), ...MAIN[extension]],
+          `${entry}.${extension}`,
+        )
     }
   }
 }
 
 /** Comments are time at the start of each process. V8 keeps a file with one character beyond ASCII twice as large. */
 function checkText() {
-  for (const name of readdirSync(join(unpacked, 'dist')).filter((name) => /\.c?js$/.test(name))) {
+  for (const name of scripts()) {
     const text = readFileSync(join(unpacked, 'dist', name), 'utf8')
     assert.match(text, /^[\0-\x7f]*$/, `${name} is ASCII`)
     assert.doesNotMatch(text, /^\s*\/\*\*/m, `${name} has no docstrings`)
   }
+}
+
+/** What only Node has stands in files of the source that another file replaces: nothing asks where the code runs. */
+function checkPages() {
+  const ofNode = /getBuiltinModule|NO_PROXY|ECONNREFUSED|would send everything to that socket/
+  for (const name of scripts().filter((name) => name.startsWith('browser')))
+    assert.doesNotMatch(readFileSync(join(unpacked, 'dist', name), 'utf8'), ofNode, name)
+}
+
+/** The names of local variables are shortened, and those of functions and classes are not. */
+function checkNames() {
+  const program = (load) =>
+    `${load}.then(({ createTokenManager }) => createTokenManager({ source: 1 })).catch((e) => console.log(e.stack))`
+  for (const load of ["import('axios-evergreen')", "Promise.resolve(require('axios-evergreen'))"])
+    assert.match(run('node', ['-e', program(load)]), /at checkSource .*\n.*\n(?:.*\n)*.*at new Manager /, load)
 }
 
 /** What a file of dist imports, its shared chunks included. */
@@ -254,7 +282,7 @@ function importsOf(name, found = new Set()) {
   for (const [, from] of text.matchAll(
     /(?:^(?:import |export |\} )(?:.*from )?|\b(?:import|require)\()["']([^"']+)["']/gm,
   )) {
-    if (from.startsWith('./')) importsOf(from, found)
+    if (from.startsWith('./')) importsOf(posix.join(posix.dirname(name), from), found)
     else found.add(from)
   }
   return found
@@ -262,14 +290,21 @@ function importsOf(name, found = new Set()) {
 
 function checkNotices() {
   const notices = readFileSync(join(unpacked, 'THIRD_PARTY_NOTICES.md'), 'utf8')
-  const built = readdirSync(join(unpacked, 'dist')).map((name) => readFileSync(join(unpacked, 'dist', name), 'utf8'))
+  const built = scripts().map((name) => readFileSync(join(unpacked, 'dist', name), 'utf8'))
   const inside = new Set(
     Array.from(built.join('\n').matchAll(/^\/\/.* node_modules\/((?:@[^/]+\/)?[^/]+)/gm), (match) => match[1]),
   )
-  assert.notEqual(inside.size, 0, 'the CommonJS build carries p-retry')
+  assert.notEqual(inside.size, 0, 'the CommonJS build carries its dependencies')
   for (const name of inside) {
     const { version } = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8'))
-    const licence = readFileSync(join(project, 'node_modules', name, 'license'), 'utf8')
-    assert.ok(notices.includes(`## ${name} ${version}\n\n${licence}`), `THIRD_PARTY_NOTICES.md: ${name} ${version}`)
+    const folder = join(project, 'node_modules', name)
+    const licence = readFileSync(
+      join(
+        folder,
+        readdirSync(folder).find((file) => /^licen[cs]e$/i.test(file)),
+      ),
+      'utf8',
+    ).trim()
+    assert.ok(notices.includes(`## ${name} ${version}\n\n${licence}\n`), `THIRD_PARTY_NOTICES.md: ${name} ${version}`)
   }
 }

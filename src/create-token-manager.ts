@@ -1,5 +1,5 @@
 import type { TokenManagerOptions } from './core/manager-options.ts'
-import { checkRuntime } from './core/runtime.ts'
+import { checkRuntime } from './core/own-runtime.ts'
 import { Manager, type TokenManager } from './core/token-manager.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 

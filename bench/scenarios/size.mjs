@@ -7,7 +7,7 @@ import { figure, reach, table } from '../lib/table.mjs'
 export const name = 'size'
 export const title = 'Size: what it adds to a bundle'
 /** The number of this form of the results. Raise it when the form, or what is measured, changes. */
-export const form = 3
+export const form = 4
 
 const LIMITS = new URL('../../.size-limit.json', import.meta.url)
 const BENCH = fileURLToPath(new URL('../', import.meta.url))
@@ -16,13 +16,13 @@ const DEPENDENCIES = ['async-mutex', 'p-retry']
 const PAGE = {
   name: 'a single-page application',
   import: {
-    'dist/index.js': '{ attachBearer, createTokenManager }',
-    'dist/oauth2.js': '{ oauth2 }',
-    'dist/web.js': '{ followPage, webStore }',
+    'dist/browser/index.js': '{ attachBearer, createTokenManager }',
+    'dist/browser/oauth2.js': '{ oauth2 }',
+    'dist/browser/web.js': '{ followPage, webStore }',
   },
 }
 /** The required sizes, KiB, by their name in `.size-limit.json`. That file has the limits that every change must keep. */
-const MOST_KIB = { 'Variant A': 27, 'a single-page application': 33 }
+const MOST_KIB = { 'Variant A in a page': 34, 'a single-page application': 43 }
 
 export async function run() {
   const limits = JSON.parse(readFileSync(LIMITS, 'utf8'))

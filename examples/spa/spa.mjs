@@ -10,7 +10,8 @@ const [port = 5173, lifetimeSeconds = 30] = process.argv.slice(2).map(Number)
 const alias = ['axios-evergreen/oauth2', 'axios-evergreen/web/inspector', 'axios-evergreen/web', 'axios-evergreen'].map(
   (name) => ({
     find: new RegExp(`^${name}$`),
-    replacement: fileURLToPath(import.meta.resolve(name)),
+    // The build for pages: Node itself resolves the names to the one for Node.
+    replacement: fileURLToPath(import.meta.resolve(name)).replace(/([^/\\]+)$/, 'browser/$1'),
   }),
 )
 const server = createServer()

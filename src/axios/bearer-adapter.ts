@@ -8,7 +8,7 @@ import { foreignSocket } from '../core/foreign-socket.ts'
 import { type Serializer, takeAsCalled } from './as-called.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
-import { deleteHeader } from './header-names.ts'
+import { deleteHeader, hasHeader } from './header-names.ts'
 import { addressOf } from './origin-scope.ts'
 import { memberOf } from './member-of.ts'
 import { Journey } from './redirects.ts'
@@ -103,65 +103,90 @@ function placeOf(config: InternalAxiosRequestConfig, serializer: Serializer | un
   return { method: method.toUpperCase(), url: addressOf(config, serializer) ?? '' }
 }
 
-/** Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. */
+/**
+ * Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. What needs functions
+ * of its own stands in functions of its own: V8 would make a scope for them at each call.
+ */
 function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
   const { config, adapter, grantee } = sending
   const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
   if (socket !== undefined) return Promise.reject(ofRequest(new TypeError(socket), config))
-  const undo = dress(sending, proof)
-  const { name } = grantee
-  const sent = promised(() => (maySeeRedirects(grantee) ? adapter(config) : sendUnfollowed(adapter, config, grantee)))
-  return sent.then(
-    (response) => {
-      undo((response as AxiosResponse | undefined)?.request)
-      const told = withHiddenRequest(response)
-      concealResponse(told, name, config.headers)
-      return answered(sending, told, () => told)
-    },
-    (error: unknown) => {
-      const { response } = (error ?? {}) as { response?: AxiosResponse }
-      undo(response?.request)
-      concealError(error, name, config.headers)
-      concealResponse(response, name, config.headers)
-      heedFailure(sending, error)
-      return answered(sending, response, () => {
-        throw error
-      })
-    },
-  )
-}
-
-/** Puts the token on the config, for the adapter alone. @returns Restores the config, and notes where its redirects ended. */
-function dress(sending: Sending, proof: string | undefined): (request: unknown) => void {
-  const { config, grantee, token, serializer } = sending
-  const { headers, beforeRedirect, maxRedirects, fetchOptions, paramsSerializer } = config
-  // `set` would search, on every request, for a header that is known to be absent.
-  headers[grantee.header] = grantee.text(token)
-  if (proof !== undefined) headers.DPoP = proof
-  if (serializer) config.paramsSerializer = serializer
+  const { beforeRedirect } = config
+  const worn = dress(sending, proof)
   // Only `Authorization` is taken off a request that is redirected to another origin.
-  const isFollowed = maySeeRedirects(grantee)
-  if (isFollowed)
+  if (maySeeRedirects(grantee))
     config.beforeRedirect = (redirect, ...details) => {
       sending.journey ??= new Journey(config)
       sending.journey.before(redirect, grantee.name)
       beforeRedirect?.(redirect, ...details)
     }
-  else {
+  return sentBy(sending).then(
+    (response) => {
+      undress(sending, worn, beforeRedirect, (response as AxiosResponse | undefined)?.request)
+      const told = withHiddenRequest(response)
+      concealResponse(told, grantee.name, config.headers)
+      return answered(sending, told)
+    },
+    (error: unknown) => {
+      const { response } = (error ?? {}) as { response?: AxiosResponse }
+      undress(sending, worn, beforeRedirect, response?.request)
+      concealError(error, grantee.name, config.headers)
+      concealResponse(response, grantee.name, config.headers)
+      heedFailure(sending, error)
+      return answered(sending, response, { error })
+    },
+  )
+}
+
+/** An adapter of the user may throw, and may return no promise. */
+function sentBy({ adapter, config, grantee }: Sending): Promise<AxiosResponse> {
+  try {
+    return Promise.resolve(maySeeRedirects(grantee) ? adapter(config) : sendUnfollowed(adapter, config, grantee))
+  } catch (error) {
+    return promised(() => {
+      throw error
+    })
+  }
+}
+
+type Config = InternalAxiosRequestConfig
+
+/** What the config had in the place of what the adapter alone may see. */
+interface Worn {
+  readonly hasProof: boolean
+  readonly maxRedirects: Config['maxRedirects']
+  readonly fetchOptions: Config['fetchOptions']
+  readonly paramsSerializer: Config['paramsSerializer']
+}
+
+/** Puts the token on the config, for the adapter alone. */
+function dress({ config, grantee, token, serializer }: Sending, proof: string | undefined): Worn {
+  const { headers, maxRedirects, fetchOptions, paramsSerializer } = config
+  // `set` would search, on every request, for a header that is known to be absent.
+  headers[grantee.header] = grantee.text(token)
+  if (proof !== undefined) headers.DPoP = proof
+  if (serializer) config.paramsSerializer = serializer
+  if (!maySeeRedirects(grantee)) {
     config.maxRedirects = 0
     config.fetchOptions = { ...fetchOptions, redirect: 'manual' }
   }
   concealAgent(config.httpAgent)
   concealAgent(config.httpsAgent)
-  return (request) => {
-    sending.journey ??= Journey.ofEnd(config, request)
-    deleteHeader(headers, grantee.name)
-    if (proof !== undefined) deleteHeader(headers, 'dpop')
-    if (serializer) putBack(config, 'paramsSerializer', paramsSerializer)
-    if (isFollowed) putBack(config, 'beforeRedirect', beforeRedirect)
-    else putBack(config, 'maxRedirects', maxRedirects)
-    if (config.fetchOptions !== fetchOptions) putBack(config, 'fetchOptions', fetchOptions)
-  }
+  return { hasProof: proof !== undefined, maxRedirects, fetchOptions, paramsSerializer }
+}
+
+/** Restores the config, and notes where its redirects ended. */
+function undress(sending: Sending, worn: Worn, beforeRedirect: Config['beforeRedirect'], request: unknown): void {
+  const { config, grantee, serializer } = sending
+  sending.journey ??= Journey.ofEnd(config, request)
+  // The header is the last one, as a rule: to delete it by its name takes half the time. An adapter may have written it in another case.
+  Reflect.deleteProperty(config.headers, grantee.header)
+  if (hasHeader(config.headers, grantee.name)) deleteHeader(config.headers, grantee.name)
+  if (worn.hasProof) deleteHeader(config.headers, 'dpop')
+  if (serializer) putBack(config, 'paramsSerializer', worn.paramsSerializer)
+  if (maySeeRedirects(grantee)) putBack(config, 'beforeRedirect', beforeRedirect)
+  else putBack(config, 'maxRedirects', worn.maxRedirects)
+  if (config.fetchOptions !== worn.fetchOptions) putBack(config, 'fetchOptions', worn.fetchOptions)
 }
 
 /** Restores a member of the config. A member that was absent is removed. */
@@ -174,27 +199,44 @@ function putBack<Name extends keyof InternalAxiosRequestConfig>(
   else if (name in config) Reflect.deleteProperty(config, name)
 }
 
-/** @param surface Returns, or throws, the API's own answer. */
+/** @param failed What the adapter rejected with, if it did. */
 function answered(
   sending: Sending,
   response: AxiosResponse | undefined,
-  surface: () => AxiosResponse,
+  failed?: { readonly error: unknown },
 ): AxiosResponse | Promise<AxiosResponse> {
-  if (response === undefined) return surface()
-  const { config, grantee, journey, place } = sending
-  const { status, headers } = response
-  if (place) grantee.prover?.hear(place, status, (name) => headerOf(headers, name))
-  let isRefused: boolean
+  if (response === undefined) return surfaced(response as never, failed)
+  if (sending.place) hear(sending, sending.place, response)
+  return isRefused(sending, response) ? followed(sending, response, failed) : surfaced(response, failed)
+}
+
+/** Gives the API's own answer to the caller. */
+function surfaced<Answer>(response: Answer, failed: { readonly error: unknown } | undefined): Answer {
+  if (failed) throw failed.error
+  return response
+}
+
+function hear({ grantee }: Sending, place: SentRequest, { status, headers }: AxiosResponse): void {
+  grantee.prover?.hear(place, status, (name) => headerOf(headers, name))
+}
+
+function isRefused({ config, grantee, journey }: Sending, response: AxiosResponse): boolean {
   try {
     // The answer of another origin says nothing about the token.
-    isRefused = !journey?.hasLeft && grantee.refuses(response)
+    return !journey?.hasLeft && grantee.refuses(response)
   } catch (error) {
     throw ofRequest(error, config)
   }
-  if (!isRefused) return surface()
+}
+
+function followed(
+  sending: Sending,
+  response: AxiosResponse,
+  failed: { readonly error: unknown } | undefined,
+): Promise<AxiosResponse> {
   return follow(sending, {
-    challenge: headerOf(headers, 'www-authenticate'),
-    isRepeatable: !journey?.mayHaveActed && isReplayable(config.data),
+    challenge: headerOf(response.headers, 'www-authenticate'),
+    isRepeatable: !sending.journey?.mayHaveActed && isReplayable(sending.config.data),
     replace: () =>
       waitOf(sending)
         .forAnotherThan(sending.token)
@@ -204,7 +246,7 @@ function answered(
       sending.journey = undefined
       return send(sending)
     },
-    surface,
+    surface: () => surfaced(response, failed),
   })
 }
 

@@ -85,7 +85,7 @@ export function tellingRedirects(env: Env, choose: (env: object) => AxiosAdapter
 /** Reads the global at each call, because test tools replace it. */
 const platformFetch: Fetch = (...given) => fetch(...given)
 /** Has no prototype, so that fetch takes no options from `Object.prototype`. */
-const NO_OPTIONS = Object.freeze(Object.create(null)) as RequestInit
+const NO_OPTIONS = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null)) as RequestInit
 // One teller for each fetch, because axios makes and keeps an adapter for each fetch that it is given.
 const tellers = new WeakMap<Fetch, Fetch>()
 

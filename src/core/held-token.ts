@@ -19,12 +19,15 @@ export class HeldToken {
   readonly #clock: TokenClock
   readonly #heldAt: number
   readonly #window: RenewalWindow
+  /** The instant when renewal is due, by the token clock. */
+  readonly #freshUntil: number
 
   constructor(stored: StoredTokens, { tokenClock, renewal }: HoldSettings, random: number) {
     this.stored = stored
     this.#clock = tokenClock
     this.#heldAt = tokenClock.now()
     this.#window = renewalWindow(stored.accessLifetimeMs, renewal, random)
+    this.#freshUntil = this.#heldAt + stored.accessRemainingMs - this.#window.skewMs
   }
 
   /** Ms until expiry; negative afterwards. */
@@ -38,7 +41,10 @@ export class HeldToken {
   }
 
   get freshness(): Freshness {
-    return freshnessOf(this.remainingMs, this.#window)
+    const now = this.#clock.now()
+    // Nearly all requests end here.
+    if (now < this.#freshUntil) return 'fresh'
+    return freshnessOf(this.stored.accessRemainingMs - (now - this.#heldAt), this.#window)
   }
 
   /** Ms until renewal is due. */

@@ -25,6 +25,12 @@ interface Waiter extends Wait {
   readonly reject: (reason: unknown) => void
 }
 
+/** Who waits with which signal. Most signals have one waiter: a set, or a listener, for each of them would take a third of what a waiter takes. */
+interface Signals {
+  readonly waiters: Map<AbortSignal, Waiter | Set<Waiter>>
+  readonly onAbort: (event?: { readonly target?: unknown }) => void
+}
+
 /**
  * The callers who wait for the renewal in flight, each until its own limit. Ten thousand callers cost one timer, and a signal
  * that a thousand callers share costs one listener.
@@ -37,7 +43,7 @@ export class WaitingRoom {
   readonly atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
   // Made when needed: a process may have thousands of managers.
-  #bySignal: Map<AbortSignal, { waiters: Set<Waiter>; deafen: () => void }> | undefined
+  #signals: Signals | undefined
   /** The last wait without a signal. */
   #shared: { readonly wait: Wait; readonly token: Promise<string> } | undefined
   #timer: { at: number; cancel: () => void } | undefined
@@ -137,30 +143,37 @@ export class WaitingRoom {
   }
 
   #listen(signal: AbortSignal, waiter: Waiter): void {
-    this.#bySignal ??= new Map()
-    const heard = this.#bySignal.get(signal)
-    if (heard) {
-      heard.waiters.add(waiter)
-      return
+    this.#signals ??= { waiters: new Map(), onAbort: (event) => this.#onAbort(event?.target) }
+    const { waiters, onAbort } = this.#signals
+    const known = waiters.get(signal)
+    if (!known) signal.addEventListener('abort', onAbort)
+    if (known instanceof Set) known.add(waiter)
+    else waiters.set(signal, known ? new Set([known, waiter]) : waiter)
+  }
+
+  /** @param target The signal. Some polyfills do not tell it. */
+  #onAbort(target: unknown): void {
+    const waiters = this.#signals?.waiters ?? new Map<AbortSignal, Waiter | Set<Waiter>>()
+    const isKnown = waiters.has(target as AbortSignal)
+    for (const signal of isKnown ? [target as AbortSignal] : waiters.keys())
+      if (signal.aborted) this.#abort(signal, waiters.get(signal))
+  }
+
+  #abort(signal: AbortSignal, known: Waiter | Set<Waiter> = new Set()): void {
+    const reason = reasonOf(signal)
+    for (const one of known instanceof Set ? known : [known]) {
+      this.#leave(one)
+      one.reject(reason)
     }
-    const waiters = new Set([waiter])
-    const onAbort = () => {
-      const reason = reasonOf(signal)
-      for (const one of waiters) {
-        this.#leave(one)
-        one.reject(reason)
-      }
-    }
-    signal.addEventListener('abort', onAbort)
-    this.#bySignal.set(signal, { waiters, deafen: () => signal.removeEventListener('abort', onAbort) })
   }
 
   #stopListening(signal: AbortSignal, waiter: Waiter): void {
-    const heard = this.#bySignal?.get(signal)
-    heard?.waiters.delete(waiter)
-    if (heard?.waiters.size !== 0) return
-    heard.deafen()
-    this.#bySignal?.delete(signal)
+    if (!this.#signals) return
+    const { waiters, onAbort } = this.#signals
+    const known = waiters.get(signal)
+    if (known instanceof Set && known.delete(waiter) && known.size > 0) return
+    signal.removeEventListener('abort', onAbort)
+    waiters.delete(signal)
   }
 }
 

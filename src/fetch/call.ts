@@ -45,7 +45,10 @@ export function hasHeader(input: Input, init: Given, name: string): boolean {
   const given = memberOfCall(input, init, 'headers')
   if (given === undefined) return false
   if (!isRecord(given)) return (given as Headers).has(name)
-  return Object.keys(given).some((key) => key.length === name.length && key.toLowerCase() === name)
+  // Unlike Object.keys, this makes no list.
+  for (const key in given)
+    if (key.length === name.length && key.toLowerCase() === name && Object.hasOwn(given, key)) return true
+  return false
 }
 
 /** @returns `init`, or a copy of it if its headers are a list: some lists can be read only once. */

@@ -65,6 +65,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
   const grantee = granteeOf(settings, access)
   const bare = new BareRequests()
+  const placeOf = readerOf(origins)
 
   /** @returns Where the request leads, if it may have the token. */
   function grantedPlace(input: Input, init: Given): Place | undefined {
@@ -74,15 +75,6 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     if (origins.includes(origin)) return place
     bare.tell(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
     return undefined
-  }
-
-  /** An address that begins with an allowed origin needs no parser. */
-  function placeOf(input: Input): Place | undefined {
-    const known = typeof input === 'string' && origins.find((origin) => input.startsWith(`${origin}/`))
-    if (known) return { url: input, origin: known }
-    const url = urlOf(input)
-    // Without a URL, or with a user in it, fetch refuses the request and says why.
-    return url && !url.username && !url.password ? { url: url.href, origin: url.origin } : undefined
   }
 
   const wrapped = (given: unknown, options?: Given): Promise<Response> => {
@@ -101,4 +93,16 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     }
   }
   return Object.assign(wrapped, fetch)
+}
+
+/** @returns A reader of addresses. One that begins with an allowed origin needs no parser. */
+function readerOf(origins: readonly string[]): (input: Input) => Place | undefined {
+  const known = origins.map((origin) => ({ origin, start: `${origin}/` }))
+  return (input) => {
+    const found = typeof input === 'string' ? known.find(({ start }) => input.startsWith(start)) : undefined
+    if (found) return { url: input as string, origin: found.origin }
+    const url = urlOf(input)
+    // Without a URL, or with a user in it, fetch refuses the request and says why.
+    return url && !url.username && !url.password ? { url: url.href, origin: url.origin } : undefined
+  }
 }

@@ -1,5 +1,7 @@
 import { TokenError } from '../core/errors.ts'
-import { type Failure, failureOfNetwork } from './failure.ts'
+import type { Failure } from './failure.ts'
+import { failureOfNetwork } from './network-failure.ts'
+import { CHECK_PROXY } from './proxy.ts'
 
 /**
  * The error of a call without a complete answer. It keeps only the code of the failure: an axios error carries the whole
@@ -12,7 +14,7 @@ export function brokenOff(thrown: unknown, address: string, status: number | und
   const notSent = known.outcome === 'not-sent'
   const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
   const happened = [`${address} ${what} (${errorCode})`, proxy].filter((part) => part !== undefined).join(' ')
-  const toDo = advice ?? (proxy && 'check the proxy, or name the host in NO_PROXY')
+  const toDo = advice ?? (proxy && CHECK_PROXY)
   const message = toDo === undefined ? happened : `${happened}: ${toDo}`
   return new TokenError(known.code, message, { ...known, status })
 }

@@ -1,28 +1,28 @@
-import type { ExchangeOutcome, TokenErrorCode } from '../core/errors.ts'
+import type { TokenErrorCode } from '../core/errors.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from './failure.ts'
 
 /** What one error means for an obtain, for a refresh by a source that can obtain, and for a refresh of a login. */
 type Meant = readonly [obtain: Failure, refresh: Failure, login: Failure]
 
-const CREDENTIALS = rejected('ERR_CREDENTIALS_REJECTED')
-const REQUEST = rejected('ERR_TOKEN_REQUEST')
-const REFRESH = rejected('ERR_REFRESH_REJECTED')
-const REFUSED: Failure = { ...REFRESH, refreshToken: 'refused' }
+const CREDENTIALS = /* @__PURE__ */ rejected('ERR_CREDENTIALS_REJECTED')
+const REQUEST = /* @__PURE__ */ rejected('ERR_TOKEN_REQUEST')
+const REFRESH = /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED')
+const REFUSED = /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'refused' })
 
 /** The service wants the person. A source that can obtain does so; else the login has ended, and nothing is suspicious. */
 const INTERACTION: Meant = [
   CREDENTIALS,
-  { ...REFRESH, refreshToken: 'unusable' },
-  { ...REFUSED, loginReason: 'interaction' },
+  /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'unusable' }),
+  /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'refused', loginReason: 'interaction' }),
 ]
 /** Some servers answer errors of their own with 400. As after a 5xx the manager tries again, but nothing was done: the token is good. */
-const UNAVAILABLE = keeping({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' })
+const UNAVAILABLE = /* @__PURE__ */ keeping({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' })
 
 /**
  * What the errors of the RFCs mean. An error that says nothing of the refresh token of a login says nothing here: the manager keeps the token, and gives it up
  * if the service says the same for ten minutes. Those without a remark are of RFC 6749, sections 4.1.2.1 and 5.2. */
-const OAUTH_ERRORS: Partial<Record<string, Meant>> = {
+const OAUTH_ERRORS: Partial<Record<string, Meant>> = /* @__PURE__ */ (() => ({
   invalid_grant: [CREDENTIALS, REFUSED, REFUSED],
   invalid_client: keeping(CREDENTIALS),
   invalid_request: ofRequest(REQUEST, REQUEST),
@@ -42,14 +42,14 @@ const OAUTH_ERRORS: Partial<Record<string, Meant>> = {
   login_required: INTERACTION,
   consent_required: INTERACTION,
   account_selection_required: INTERACTION,
-}
+}))()
 
 export function isOAuthError(word: unknown): word is string {
   return typeof word === 'string' && Object.hasOwn(OAUTH_ERRORS, word)
 }
 
-function rejected(code: TokenErrorCode): { code: TokenErrorCode; outcome: ExchangeOutcome } {
-  return { code, outcome: 'rejected' }
+function rejected(code: TokenErrorCode, more?: Pick<Failure, 'refreshToken' | 'loginReason'>): Failure {
+  return { code, outcome: 'rejected', ...more }
 }
 
 /** An error that leaves the refresh token good. */

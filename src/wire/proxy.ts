@@ -33,6 +33,9 @@ export function throughProxy(request: unknown, url: URL, own?: unknown): string 
   return proxy && `through the proxy ${proxy.address} of ${proxy.setBy}`
 }
 
+/** What to do if a call through a proxy had no answer. */
+export const CHECK_PROXY = 'check the proxy, or name the host in NO_PROXY'
+
 /** @returns The host that the request was sent to in place of that of its URL. */
 function proxyHost(request: unknown): string | undefined {
   // Towards https an agent makes a tunnel. Towards http the request line has the whole URL (RFC 9112, section 3.2.2).

@@ -2,8 +2,8 @@ import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
-import { failureOfNetwork } from './failure.ts'
 import { parseRetryAfter } from './http-date.ts'
+import { failureOfNetwork } from './network-failure.ts'
 import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
 
 /**

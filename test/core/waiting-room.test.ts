@@ -126,6 +126,24 @@ describe('given callers who share a signal', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  it('when the signal is of a polyfill that tells its listeners nothing, then the abort reaches its callers alone', async () => {
+    const { room, enter } = world()
+    const listeners: (() => void)[] = []
+    const polyfilled = {
+      aborted: false,
+      reason: 'gone',
+      addEventListener: (_: string, listener: () => void) => listeners.push(listener),
+      removeEventListener: () => undefined,
+    }
+    const [gone, goneToo] = [1, 2].map(() => enter(100, polyfilled as never))
+    const stays = enter(100, new AbortController().signal)
+    polyfilled.aborted = true
+    for (const listener of listeners) listener()
+    expect([await gone, await goneToo, room.size]).toEqual(['gone', 'gone', 1])
+    room.serve('token')
+    expect(await stays).toBe('token')
+  })
+
   it('when one of them has left, then the signal still reaches the other', async () => {
     const { clock, room, enter } = world()
     const controller = new AbortController()

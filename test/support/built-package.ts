@@ -28,7 +28,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
     `import { build } from 'rolldown'
      const { default: configs } = await import(${JSON.stringify(pathToFileURL(resolve('rolldown.config.mjs')).href)})
      for (const { output, ...input } of configs)
-       await build({ ...input, output: { ...output, dir: ${JSON.stringify(join(built, 'dist'))} } })`,
+       await build({ ...input, output: { ...output, dir: output.dir.replace(/^dist/, ${JSON.stringify(join(built, 'dist'))}) } })`,
   ])
   if (code !== 0) throw new Error(printed)
   return { dir, run, remove: () => rm(dir, { recursive: true }) }
