@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
-import { checkRuntime } from '../core/runtime.ts'
+import { checkRuntime } from '../core/own-runtime.ts'
 import { asked } from '../wire/credential.ts'
 import { refused } from '../wire/refusal.ts'
 import type { Answered } from '../wire/answered.ts'
