@@ -268,7 +268,7 @@ function checkNames() {
   const program = (load) =>
     `${load}.then(({ createTokenManager }) => createTokenManager({ source: 1 })).catch((e) => console.log(e.stack))`
   for (const load of ["import('axios-evergreen')", "Promise.resolve(require('axios-evergreen'))"])
-    assert.match(run('node', ['-e', program(load)]), /at checkSource .*\n.*\n(?:.*\n)*.*at new Manager /, load)
+    assert.match(run('node', ['-e', program(load)]), /at checkedSource .*\n(?:.*\n)*.*at new Manager /, load)
 }
 
 /** What a file of dist imports, its shared chunks included. */
