@@ -20,6 +20,7 @@ const VARIABLES = [
   'TOKEN_KEY',
   'CLIENT_CERT',
   'CLIENT_KEY',
+  'NODE_ENV',
 ]
 
 describe('given the commands of all documents', () => {
