@@ -29,6 +29,7 @@ const guests = [
   'frameworks/queries',
   'inspector/inspect',
   'loggers/loggers',
+  'mocks/your-tests',
   'mcp/discovery',
   'mcp/mcp-login',
   'mcp/processes',

@@ -190,6 +190,7 @@ function guestsIn(code: string): string[] {
 /** A module with the names that the documents use but do not declare. */
 const GIVEN = `
 import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
@@ -208,6 +209,12 @@ export const tokens = createTokenManager({ source: loginPassword({ baseUrl: serv
 export const api = axios.create({ baseURL: service.baseUrl, validateStatus: null })
 attachBearer(api, tokens)
 export const logIn = () => service.logIn()
+// The server of a page, which knows the person by a cookie.
+const sessions = createServer((_, reply) => {
+  void service.logIn().then(({ accessToken }) => reply.end(JSON.stringify({ token: accessToken })))
+}).listen(0, '127.0.0.1')
+await once(sessions, 'listening')
+export const refreshUrl = 'http://127.0.0.1:' + sessions.address().port
 `
 
 /** A module that gives Node what a script finds in a page. */
@@ -224,6 +231,7 @@ function runnable(code: string): string {
     .replace(/'https:\/\/payments\.example\.com(\/api)?'/g, 'service.baseUrl')
     .replace(/`https:\/\/payments\.example\.com/g, '`${service.baseUrl}')
     .replaceAll("'https://id.example.com/token'", 'service.tokenEndpoint')
+    .replace("'https://payments.example.com/auth/token/refresh'", "(await import('./given.mjs')).refreshUrl")
     .replace(/'redis:\/\/[^']*'/g, 'process.env.REDIS')
   const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true }
   const { outputText } = ts.transpileModule(real, { compilerOptions: options })

@@ -65,6 +65,19 @@ describe('given the links of the documents', () => {
     },
   )
 
+  it('when the README names a page in its table, then the title of that page begins so', () => {
+    const table = readFileSync('README.md', 'utf8')
+      .match(/^\|.*$/gm)!
+      .join('\n')
+    const links = Array.from(table.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g), ([, name, page]) => ({
+      name: name!,
+      page: page!,
+    }))
+    expect(links.length).toBeGreaterThan(8)
+    const title = (page: string) => /^# (.+)/.exec(readFileSync(page, 'utf8'))![1]!
+    expect(links.filter(({ name, page }) => !title(page).startsWith(name))).toEqual([])
+  })
+
   it('when the changelog is made of the changesets, then each says what kind of change it is', () => {
     const odd = changesets.filter(
       (name) => !/^---\n'axios-evergreen': (major|minor|patch)\n---\n\n\S/.test(readFileSync(name, 'utf8')),

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer, type Socket } from 'node:net'
@@ -9,6 +9,7 @@ import { startOidcServer } from './oauth2/support/oidc-server.ts'
 import { selfSigned } from './service/certificate.ts'
 import { grantText, listening, serve } from './service/world.ts'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
+import { nodeWithSqlite } from './support/node-sqlite.ts'
 
 const SECRET = 'a-secret-of-nobody'
 const CLIENT = { EVERGREEN_CLIENT_ID: 'client-of-nobody', EVERGREEN_CLIENT_SECRET: SECRET }
@@ -146,6 +147,56 @@ describe('F310: given an OAuth 2.0 server', () => {
     const { code, printed } = await doctor(['--issuer', origin, '--api', `${origin}/orders`])
     expect(code).toBe(9)
     expect(printed).toContain('it asks for Bearer, error insufficient_scope, scope orders:write')
+  })
+})
+
+const node = nodeWithSqlite()
+;(node ? describe : describe.skip)('F310: given a login in a file of SQLite', () => {
+  const RUN = ['--input-type=module', '--eval']
+  const run = (args: string[]) =>
+    new Promise<{ code: number; printed: string }>((settle) => {
+      const env = { ...process.env, ...NEVER, ...CLIENT, NODE_NO_WARNINGS: '1' }
+      execFile(node!, args, { env, cwd: built.dir }, (error, stdout, stderr) =>
+        settle({ code: error ? Number(error.code) : 0, printed: stdout + stderr }),
+      )
+    })
+  const PROGRAM = join('node_modules', 'axios-evergreen', 'dist', 'doctor.js')
+  /** Stores a login, as a program of the user does. */
+  const adopt = (tokenEndpoint: string, file: string, accessLifetimeMs: number) =>
+    run([
+      ...RUN,
+      `import { createTokenManager } from 'axios-evergreen'
+       import { oauth2 } from 'axios-evergreen/oauth2'
+       import { sqliteStore } from 'axios-evergreen/sqlite'
+       const client = { clientId: '${CLIENT.EVERGREEN_CLIENT_ID}', clientSecret: '${SECRET}' }
+       const source = oauth2({ tokenEndpoint: '${tokenEndpoint}', ...client, grant: 'login', account: 'anna' })
+       const tokens = createTokenManager({ source, store: sqliteStore({ file: '${file}' }) })
+       await tokens.adopt({ accessToken: '${TOKEN}', accessLifetimeMs: ${accessLifetimeMs}, refreshToken: 'refresh-of-nobody' })`,
+    ])
+
+  it.each([
+    ['lives', 3_600_000, 0],
+    ['has ended', 0, 1],
+  ])('when its access token %s, then the API takes a token (%i ms left, %i refreshes)', async (_, livesMs, calls) => {
+    const { origin, bodies } = await server(answering(200, { ...GRANT, refresh_token: 'refresh-of-nobody-2' }))
+    const [tokenEndpoint, file] = [`${origin}/token`, `login-${calls}.db`]
+    expect(await adopt(tokenEndpoint, file, livesMs)).toEqual({ code: 0, printed: '' })
+    const stored = ['--grant', 'login', '--file', file, '--account', 'anna']
+    const args = ['--token-endpoint', tokenEndpoint, ...stored, '--api', `${origin}/orders`]
+    const { code, printed } = await run([PROGRAM, 'doctor', ...args])
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/All is well\.\n$/) })
+    expect(printed).toMatch(/^API .* answered 200: takes the token$/m)
+    for (const secret of [SECRET, TOKEN, 'refresh-of-nobody']) expect(printed).not.toContain(secret)
+    expect(bodies.map((body) => new URLSearchParams(body).get('grant_type'))).toEqual(
+      Array.from({ length: calls }, () => 'refresh_token'),
+    )
+  })
+
+  it('when nobody has logged in, then it says so, with an exit code of its own', async () => {
+    const { origin, bodies } = await server(granting)
+    const args = ['--token-endpoint', `${origin}/token`, '--grant', 'login', '--file', 'none.db']
+    expect(await run([PROGRAM, 'doctor', ...args])).toMatchObject({ code: 12 })
+    expect(bodies).toEqual([])
   })
 })
 

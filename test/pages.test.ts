@@ -2,6 +2,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { OPTIONS } from '../src/doctor/doctor-options.ts'
+import { TOKEN_OPTIONS } from '../src/doctor/token-command.ts'
 import { codeBlocks, commands, documents, fences, scriptBlocks } from './support/document-code.ts'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -20,6 +22,7 @@ const VARIABLES = [
   'TOKEN_KEY',
   'CLIENT_CERT',
   'CLIENT_KEY',
+  'NODE_ENV',
 ]
 
 describe('given the commands of all documents', () => {
@@ -32,6 +35,28 @@ describe('given the commands of all documents', () => {
       Array.from(readFileSync(name, 'utf8').matchAll(/npm run ([\w:]+)/g), ([, script]) => script!),
     )
     expect([...new Set(told)].filter((script) => !Object.keys(scripts).includes(script))).toEqual([])
+  })
+
+  const pages = [...documents, 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => readFileSync(name, 'utf8')).join('\n')
+
+  it('when they name an example, then npm run example knows it', () => {
+    const told = Array.from(pages.matchAll(/npm run example ([\w-]+)/g), ([, name]) => name!)
+    const { stderr } = spawnSync(process.execPath, ['scripts/example.mjs'], { encoding: 'utf8' })
+    const known = Array.from(stderr.matchAll(/^ {2}(\S+)$/gm), ([, name]) => name!)
+    expect(told).toContain('recipes')
+    expect([...new Set(told)].filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  it('when they call npx axios-evergreen, then the program has the command and its options', () => {
+    const calls = Array.from(pages.matchAll(/npx axios-evergreen ([^`\n]*)/g), ([, call]) => call!)
+    expect(calls.length).toBeGreaterThan(1)
+    const known: Record<string, object> = { doctor: OPTIONS, token: TOKEN_OPTIONS }
+    const unknown = calls.filter((call) => {
+      const options = known[/^[\w-]+/.exec(call)?.[0] ?? '']
+      const given = Array.from(call.matchAll(/ --([\w-]+)/g), ([, name]) => name!)
+      return options === undefined || given.some((name) => !(name in options))
+    })
+    expect(unknown).toEqual([])
   })
 })
 

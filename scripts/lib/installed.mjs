@@ -18,7 +18,7 @@ const CODE = [
   'test/oauth2/support',
   'test/opentelemetry',
 ]
-const TESTS = [...CODE, 'test/support/jsdom', 'test/sqlite', 'test/loggers']
+const TESTS = [...CODE, 'test/support/jsdom', 'test/sqlite', 'test/loggers', 'test/mocks']
 const GATE = [...TESTS, 'scripts/package', 'scripts/site']
 const COMPILED = ['test/sqlite']
 const GROUPS = { '--code': CODE, '--tests': TESTS, '--gate': GATE }

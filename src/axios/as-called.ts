@@ -1,12 +1,10 @@
-import { Axios, type InternalAxiosRequestConfig } from 'axios'
+import type { InternalAxiosRequestConfig } from 'axios'
 import { copyOfBody } from '../client/bodies.ts'
 import { memberOf } from './member-of.ts'
+import { ownAxios } from './own-axios.ts'
 
 /** What the adapter is to use in place of what the caller may change after the call. */
 export type Serializer = NonNullable<InternalAxiosRequestConfig['paramsSerializer']>
-
-/** Serialises by the rule of axios. It has no defaults of its own. */
-const serialiser = /* @__PURE__ */ new Axios()
 
 /**
  * Takes what the caller may change after the call, as axios does: its adapters read the data, the headers and the params in the turn of the call.
@@ -23,7 +21,9 @@ export function takeAsCalled(config: InternalAxiosRequestConfig): Serializer | u
   if (!canChange(params)) return undefined
   const paramsSerializer = memberOf(config, 'paramsSerializer')
   try {
-    const query = serialiser.getUri({ params, ...(paramsSerializer && { paramsSerializer }) }).replace(/^\?/, '')
+    const query = ownAxios()
+      .getUri({ params, ...(paramsSerializer && { paramsSerializer }) })
+      .replace(/^\?/, '')
     return { serialize: () => query }
   } catch {
     return undefined // the adapter says what is wrong with them

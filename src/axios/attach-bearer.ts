@@ -40,9 +40,9 @@ export function attachBearer(
 
 const NO_INSTANCE = 'instance must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
 
-function checkArguments(instance: Instance, tokens: TokenManager): void {
+function checkArguments(instance: Partial<Instance> | undefined, tokens: TokenManager): void {
   checkAxios(axios)
-  const { request } = (instance as Partial<Instance> | undefined)?.interceptors ?? {}
-  if (typeof request?.use !== 'function') throw new TypeError(NO_INSTANCE)
+  const { request } = instance?.interceptors ?? ({} as Partial<Instance['interceptors']>)
+  if (!instance?.defaults || typeof request?.use !== 'function') throw new TypeError(NO_INSTANCE)
   checkManager(tokens)
 }

@@ -1,9 +1,7 @@
-import { Axios, type InternalAxiosRequestConfig } from 'axios'
+import type { InternalAxiosRequestConfig } from 'axios'
 import { memberOf } from './member-of.ts'
+import { ownAxios } from './own-axios.ts'
 import { pageUrl } from '../client/origins.ts'
-
-/** Combines `baseURL` and `url` by the rule of axios. It has no defaults of its own. */
-const combiner = /* @__PURE__ */ new Axios()
 
 /** Tells where a request is going, from its final config. */
 export class OriginScope {
@@ -33,7 +31,7 @@ export function addressOf(
 ): string | undefined {
   try {
     const query = { params: memberOf(config, 'params') as unknown, paramsSerializer }
-    const url = new URL(combiner.getUri({ ...query, url: combined(config) } as object), pageUrl())
+    const url = new URL(ownAxios().getUri({ ...query, url: combined(config) } as object), pageUrl())
     url.hash = ''
     return url.href
   } catch {
@@ -44,7 +42,7 @@ export function addressOf(
 function combined(config: InternalAxiosRequestConfig): string {
   const baseURL = memberOf(config, 'baseURL')
   const allowAbsoluteUrls = memberOf(config, 'allowAbsoluteUrls')
-  return combiner.getUri({
+  return ownAxios().getUri({
     url: memberOf(config, 'url') ?? '',
     ...(allowAbsoluteUrls === false && { allowAbsoluteUrls }),
     ...(baseURL && { baseURL }),

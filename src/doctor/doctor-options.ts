@@ -9,13 +9,14 @@ Makes one obtain, and one refresh if there is a refresh token, and reports what 
 sends one GET with the token. Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET
 (OAuth 2.0, Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
 
+  --base-url URL          the address of the payment service, without /token/
   --issuer URL            an OAuth 2.0 server, whose metadata are asked
   --token-endpoint URL    an OAuth 2.0 server, by its token endpoint
   --scope WORDS           as in oauth2()
   --parameter NAME=VALUE  as in parameters of oauth2(), such as audience=…; may be repeated
-  --grant login           uses the stored login in --file FILE, of sqliteStore(), in the place of client credentials
+  --grant login           uses a stored login in the place of client credentials
+  --file FILE             the file of sqliteStore() with that login
   --account NAME          of the stored login, as in oauth2(); default: the client id
-  --base-url URL          the address of the payment service, without /token/
   --api URL               an address of the API that answers GET, and needs a token
   --json                  prints the findings as JSON
   --allow-insecure-http   sends credentials and the token over plain http to other machines

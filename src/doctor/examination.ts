@@ -6,6 +6,7 @@ import {
   type Login,
   loginPassword,
   type TokenGrant,
+  type TokenManager,
   type TokenSource,
 } from '../index.ts'
 import type { OAuth2Options } from '../oauth2/index.ts'
@@ -37,42 +38,68 @@ export interface Order {
  *
  * @throws {TypeError} naming the option that cannot be used, before any call.
  */
-export async function examine({ service, api, allowInsecureHttp }: Order): Promise<Findings> {
+export async function examine(order: Order): Promise<Findings> {
+  const examined = examinedBy(order)
+  const callApi = order.api === undefined ? undefined : apiCall(order.api, examined.tokens, order.allowInsecureHttp)
+  try {
+    if (await obtained(examined)) {
+      if (!examined.isStored && examined.grants[0]?.refreshToken !== undefined)
+        await taken('refresh', () => examined.tokens.renew(), examined)
+      await callApi?.(examined.findings)
+    }
+    examined.findings.accessLifetimeMs = livesFor(examined.tokens.status().accessExpiresAt)
+  } finally {
+    await examined.tokens.close()
+  }
+  return concluded(examined, order.service)
+}
+
+/** What the calls work on, and what they leave behind. */
+interface Examined {
+  readonly tokens: TokenManager
+  readonly proof: ClientProof
+  readonly seen: Answers
+  readonly grants: readonly TokenGrant[]
+  readonly findings: Findings
+  readonly isOAuth: boolean
+  /** The login is that of a person, in a store. */
+  readonly isStored: boolean
+}
+
+function examinedBy({ service, allowInsecureHttp }: Order): Examined {
   const seen: Answers = { calls: [], metadata: [] }
   const grants: TokenGrant[] = []
   const findings: Findings = { ...addressOf(service), throttling: {}, oddities: [], problems: [] }
   const adapter = recordingAdapter(seen, (proxy) => (findings.proxy ??= proxy))
   const proof = new ClientProof(seen.metadata)
   const calls = { allowInsecureHttp, transport: { adapter } }
-  const source = 'account' in service ? paymentSource(service, calls) : oauthSource(service, proof, calls)
-  const store = 'file' in service && service.file !== undefined ? sqliteStore({ file: service.file }) : undefined
+  const isOAuth = !('account' in service)
+  const source = isOAuth ? oauthSource(service, proof, calls) : paymentSource(service, calls)
+  const store = isOAuth && service.file !== undefined ? sqliteStore({ file: service.file }) : undefined
   const tokens = createTokenManager({
     source: keeping(source, grants),
     ...(store && { store }),
     retry: { maxAttempts: 1 },
     renewal: { keepWarm: 'never' },
   })
-  const callApi = api === undefined ? undefined : apiCall(api, tokens, allowInsecureHttp)
   tokens.on('anomaly', ({ kind, message }) => kind !== 'stored-tokens-readable' && findings.oddities.push(message))
-  const isOAuth = !('account' in service)
-  const step = (name: 'obtain' | 'refresh', act: () => Promise<unknown>) =>
-    taken({ name, act, findings, seen, isOAuth })
-  try {
-    let isDone = await step('obtain', () => tokens.getAccessToken())
-    // Not with a store: a reset would log the person out.
-    if (!isDone && !store && proof.mayTryAgain(findings.problems[0]?.code)) {
-      await tokens.reset()
-      findings.problems.length = 0
-      isDone = await step('obtain', () => tokens.getAccessToken())
-    }
-    if (isDone) {
-      if (!store && grants[0]?.refreshToken !== undefined) await step('refresh', () => tokens.renew())
-      await callApi?.(findings)
-    }
-    findings.accessLifetimeMs = livesFor(tokens.status().accessExpiresAt)
-  } finally {
-    await tokens.close()
-  }
+  return { tokens, proof, seen, grants, findings, isOAuth, isStored: store !== undefined }
+}
+
+/** @returns Whether there is a token, if need be after a second try with another proof of the client. */
+async function obtained(examined: Examined): Promise<boolean> {
+  const { tokens, proof, findings, isStored } = examined
+  const obtain = () => taken('obtain', () => tokens.getAccessToken(), examined)
+  if (await obtain()) return true
+  // A reset would log the person out.
+  if (isStored || !proof.mayTryAgain(findings.problems[0]?.code)) return false
+  await tokens.reset()
+  findings.problems.length = 0
+  return obtain()
+}
+
+/** Adds what grants and answers say. */
+function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service: Order['service']): Findings {
   readGrants(findings, grants)
   for (const answer of seen.calls) readAnswer(findings, answer)
   if (isOAuth) Object.assign(findings, { clientAuthentication: proof.used, ...serverFindings(seen) })
@@ -126,16 +153,12 @@ function keeping(source: TokenSource, grants: TokenGrant[]): TokenSource {
   }
 }
 
-interface Step {
-  readonly name: 'obtain' | 'refresh'
-  readonly act: () => Promise<unknown>
-  readonly findings: Findings
-  readonly seen: Answers
-  readonly isOAuth: boolean
-}
-
 /** @returns Whether it succeeded. */
-async function taken({ name, act, findings, seen, isOAuth }: Step): Promise<boolean> {
+async function taken(
+  name: 'obtain' | 'refresh',
+  act: () => Promise<unknown>,
+  { findings, seen, isOAuth }: Examined,
+): Promise<boolean> {
   const startedAt = performance.now()
   const before = seen.calls.length
   let isDone = true
@@ -157,14 +180,14 @@ async function taken({ name, act, findings, seen, isOAuth }: Step): Promise<bool
   return isDone
 }
 
-function readGrants(findings: Findings, [obtained, refreshed]: TokenGrant[]): void {
-  if (!obtained) return
-  findings.accessLifetimeMs = obtained.accessLifetimeMs
-  if (obtained.refreshToken !== undefined) findings.hasRefreshToken = true
-  if (obtained.refreshLifetimeMs !== undefined) findings.refreshLifetimeMs = obtained.refreshLifetimeMs
-  if (!refreshed) return
-  const isSame = refreshed.refreshToken === obtained.refreshToken
-  findings.rotation = refreshed.refreshToken === undefined ? 'no-token' : isSame ? 'same-token' : 'new-token'
+function readGrants(findings: Findings, [first, second]: readonly TokenGrant[]): void {
+  if (!first) return
+  findings.accessLifetimeMs = first.accessLifetimeMs
+  if (first.refreshToken !== undefined) findings.hasRefreshToken = true
+  if (first.refreshLifetimeMs !== undefined) findings.refreshLifetimeMs = first.refreshLifetimeMs
+  if (!second) return
+  const isSame = second.refreshToken === first.refreshToken
+  findings.rotation = second.refreshToken === undefined ? 'no-token' : isSame ? 'same-token' : 'new-token'
 }
 
 function readAnswer(findings: Findings, answer: Seen): void {

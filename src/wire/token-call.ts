@@ -50,8 +50,21 @@ export interface TokenCall {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** An instance of its own: defaults and interceptors of the user's axios must not change a token call. */
-const axios = /* @__PURE__ */ new Axios()
+const MOCKED = 'A test mocks axios, so no token call can be made: mock axios-evergreen, too'
+
+let own: Axios | undefined
+
+/**
+ * An instance of its own: defaults and interceptors of the user's axios must not change a token call.
+ *
+ * @throws {TokenError} `ERR_TOKEN_SOURCE` if a mock is in the place of axios.
+ */
+function ownAxios(): Axios {
+  own ??= new Axios()
+  // The constructor of a mock does nothing.
+  if (own.interceptors as unknown) return own
+  throw new TokenError('ERR_TOKEN_SOURCE', MOCKED, { outcome: 'not-sent', refreshToken: 'kept' })
+}
 
 /** Makes token calls: one request each, bounded in size here and in time by its signal, never redirected. */
 export class TokenCalls {
@@ -60,6 +73,7 @@ export class TokenCalls {
   /** @throws {TypeError} naming the option, or what to install. */
   constructor(transport: Transport = {}) {
     checkAxios(library)
+    if (typeof Axios !== 'function') throw new TypeError(MOCKED)
     this.#transport = ownTransport(transport)
   }
 
@@ -72,6 +86,7 @@ export class TokenCalls {
     const { url } = call
     const address = addressOf(url, context)
     if (context.signal.aborted) throw tooLate(address)
+    const axios = ownAxios()
     const request = this.#request(call, context)
     checkSocket(request)
     let response: AxiosResponse<unknown> | undefined
