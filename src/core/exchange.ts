@@ -16,7 +16,8 @@ const ODD_LIFETIME_MS = 5_000
 /**
  * Makes one exchange: a refresh if a refresh token is given, else an obtain.
  *
- * @param context What came with the refresh token. The next pair keeps it if the answer brings no other.
+ * @param tokens Those of the refresh token. The next pair keeps their `context` and their mark if the call brings no others.
+ * @param onRotated Called when the refresh has failed, and the credentials are not those of the mark.
  * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline;
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
@@ -24,22 +25,31 @@ export async function exchange(
   settings: RenewalSettings,
   refreshToken: string | undefined,
   holdsProcess: boolean,
-  context?: string,
+  tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
+  onRotated?: () => unknown,
 ): Promise<NewTokens> {
   const { source, tokenClock, events, readThrown, needsLogin } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
-  const kept = refreshToken !== undefined && context !== undefined ? { context } : {}
+  const { context, credentials } = refreshToken === undefined ? {} : tokens
+  const kept = context === undefined ? {} : { context }
+  let mark: Promise<string | undefined> | undefined
+  const hasCredentials = (text: string) => void (mark = digestFor(source, text, 4))
   const kind = refreshToken === undefined ? 'obtain' : 'refresh'
   const call = (about: ExchangeContext) =>
     refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
   const wasOffline = isOffline()
   try {
-    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call, { ...kept, exchange: kind }))
+    const grant = checkedGrant(
+      await withinExchange(settings, holdsProcess, call, { ...kept, exchange: kind, hasCredentials }),
+    )
     const ageMs = tokenClock.now() - sentAt
-    return { ...kept, ...newTokens(grant, events, ageMs, await subjectOf(source, grant)) }
+    const marked = (await mark) ?? credentials
+    const granted = newTokens(grant, events, ageMs, await subjectOf(source, grant))
+    return { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
+    if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
     throw errorOfSession(settings, refreshToken, wasOffline && isOffline() ? errorOffline(error) : error)
   }
 }
@@ -63,7 +73,7 @@ export function withinExchange<Result>(
   { source, clock, events, exchangeTimeoutMs }: RenewalSettings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
-  about: Pick<ExchangeContext, 'context' | 'exchange'> = {},
+  about: Pick<ExchangeContext, 'context' | 'exchange' | 'hasCredentials'> = {},
 ): Promise<Result> {
   const deadline = new AbortController()
   const known: Known = { address: member(source, 'origin'), ...about }
@@ -106,13 +116,20 @@ function errorAtLimit(limitMs: number, { awaited, address, exchange }: Known): T
 
 /** @returns What the manager keeps of the person's name: a digest, another one for each source. Undefined: nobody is named. */
 export async function subjectOf(
-  { id }: TokenSource,
+  source: TokenSource,
   { subject }: Pick<TokenGrant, 'subject'>,
 ): Promise<string | undefined> {
-  if (subject === undefined) return undefined
+  return subject === undefined ? undefined : digestFor(source, subject, 32)
+}
+
+/**
+ * @param digits Of the digest, in hex. Of credentials only four: who steals them cannot find a weak password by trying, and one change in 65 536 is
+ * not noticed.
+ */
+function digestFor({ id }: TokenSource, text: string, digits: number): Promise<string | undefined> {
   // Without WebCrypto, on a page of plain http, nobody can be told from anybody else.
-  return digestOf('SHA-256', `${id}\n${subject}`).then(
-    (digest) => digest.slice(0, 32),
+  return digestOf('SHA-256', `${id}\n${text}`).then(
+    (digest) => digest.slice(0, digits),
     () => undefined,
   )
 }
