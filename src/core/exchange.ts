@@ -5,6 +5,7 @@ import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './rests.ts'
+import { runWithin } from './own-runtime.ts'
 import { isOffline } from './runtime.ts'
 import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import { member } from './thrown.ts'
@@ -28,7 +29,7 @@ export async function exchange(
   tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
   onRotated?: () => unknown,
 ): Promise<NewTokens> {
-  const { source, tokenClock, events, readThrown, needsLogin } = settings
+  const { source, tokenClock, events, readThrown, needsLogin, memory } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
@@ -40,9 +41,8 @@ export async function exchange(
     refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
   const wasOffline = isOffline()
   try {
-    const grant = checkedGrant(
-      await withinExchange(settings, holdsProcess, call, { ...kept, exchange: kind, hasCredentials }),
-    )
+    const about = { ...kept, exchange: kind, hasCredentials } as const
+    const grant = checkedGrant(await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about)))
     const ageMs = tokenClock.now() - sentAt
     const marked = (await mark) ?? credentials
     const granted = newTokens(grant, events, ageMs, await subjectOf(source, grant))
@@ -83,7 +83,7 @@ export function withinExchange<Result>(
     clock,
     holdsProcess,
     waitsFor: (what: string | undefined) => void (known.awaited = what),
-    sendsTo: (address: string) => void (known.address = address),
+    sendsTo: (address: string) => void Object.assign(known, { address, isSent: true }),
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
     ...about,
   })
@@ -101,15 +101,21 @@ interface Known extends Pick<ExchangeContext, 'exchange'> {
   /** What the source waits for before it sends anything. */
   awaited?: string | undefined
   address: unknown
+  /** One of our own sources makes the call: it never waits for the manager. */
+  isSent?: boolean
 }
 
-function errorAtLimit(limitMs: number, { awaited, address, exchange }: Known): TokenError {
+const MAYBE_ITSELF =
+  '. If it sends requests through an instance that this manager serves, it waits for itself: use a plain one'
+
+function errorAtLimit(limitMs: number, { awaited, address, exchange, isSent }: Known): TokenError {
   const kind = exchange ?? 'token call'
   const where = typeof address === 'string' ? ` at ${address}` : ' of the token source'
-  const message =
+  const said =
     awaited === undefined
       ? `The ${kind}${where} had no complete answer within ${limitMs} ms`
       : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
+  const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })
 }
