@@ -65,7 +65,7 @@ const isThere = isPromtoolThere()
     expect(promtool('check', 'rules', 'docs/operations/alerts.yml')).toMatchObject({ status: 0 })
   })
 
-  it('when it plays a good hour and a bad one, then the alerts fire in the bad one only', () => {
+  it('when it plays a good hour and a bad one, then the alerts fire in the bad one only: for a theft, not for a new password (F306)', () => {
     expect(promtool('test', 'rules', 'test/operations/alerts.test.yml')).toMatchObject({ status: 0 })
   })
 

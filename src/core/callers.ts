@@ -1,6 +1,6 @@
 import { checkNotAborted } from './abort.ts'
 import { withinLimit } from './deadline.ts'
-import type { TokenError } from './errors.ts'
+import { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
@@ -8,6 +8,7 @@ import { ownOption } from './option-checks.ts'
 import { admission, renewalIn, type Rest, restIn } from './phase.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './rests.ts'
+import { isWithin } from './own-runtime.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 
 /** What callers get of a machine: a token, the wait for one, or an error. */
@@ -144,6 +145,7 @@ export class Callers {
     const { now } = machine
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
     const living = mayKeep ? this.#memory.current?.living : undefined
+    if (isWithin(this.#memory)) return living ?? waitForItself()
     const admitted = this.#admission(limit, because === 'forced')
     // Whoever has no token waits for the login that is under way.
     const isHeld = living === undefined && this.#settings.login.isPending && admitted !== 'closed'
@@ -177,4 +179,11 @@ function causeFor(current: HeldToken | undefined): RenewalCause {
   if (!current) return 'cold'
   if (current.freshness === 'expired') return 'expired'
   return current.mustRenew ? 'refused' : 'due'
+}
+
+/** The source has asked for a token in its own token call (F309). */
+function waitForItself(): never {
+  const message =
+    'The token source waits for itself: it sends its call through an instance that this manager serves. Use a plain one'
+  throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
 }

@@ -72,6 +72,7 @@ export interface SuspicionEvent {
     | 'clock-uncertain'
     | 'store-unreachable'
     | 'expiry-unknown'
+    | 'credentials-changed'
     | 'revoked-or-used'
   severity: 'high' | 'medium' | 'low'
   /** First 8 hex digits of SHA-256 of the refresh token. */

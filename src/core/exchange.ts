@@ -5,6 +5,7 @@ import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { sessionRefused } from './rests.ts'
+import { runWithin } from './own-runtime.ts'
 import { isOffline } from './runtime.ts'
 import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import { member } from './thrown.ts'
@@ -16,7 +17,8 @@ const ODD_LIFETIME_MS = 5_000
 /**
  * Makes one exchange: a refresh if a refresh token is given, else an obtain.
  *
- * @param context What came with the refresh token. The next pair keeps it if the answer brings no other.
+ * @param tokens Those of the refresh token. The next pair keeps their `context` and their mark if the call brings no others.
+ * @param onRotated Called when the refresh has failed, and the credentials are not those of the mark.
  * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline;
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
@@ -24,22 +26,30 @@ export async function exchange(
   settings: RenewalSettings,
   refreshToken: string | undefined,
   holdsProcess: boolean,
-  context?: string,
+  tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
+  onRotated?: () => unknown,
 ): Promise<NewTokens> {
-  const { source, tokenClock, events, readThrown, needsLogin } = settings
+  const { source, tokenClock, events, readThrown, needsLogin, memory } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
-  const kept = refreshToken !== undefined && context !== undefined ? { context } : {}
+  const { context, credentials } = refreshToken === undefined ? {} : tokens
+  const kept = context === undefined ? {} : { context }
+  let mark: Promise<string | undefined> | undefined
+  const hasCredentials = (text: string) => void (mark = digestFor(source, text, 4))
   const kind = refreshToken === undefined ? 'obtain' : 'refresh'
   const call = (about: ExchangeContext) =>
     refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
   const wasOffline = isOffline()
   try {
-    const grant = checkedGrant(await withinExchange(settings, holdsProcess, call, { ...kept, exchange: kind }))
+    const about = { ...kept, exchange: kind, hasCredentials } as const
+    const grant = checkedGrant(await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about)))
     const ageMs = tokenClock.now() - sentAt
-    return { ...kept, ...newTokens(grant, events, ageMs, await subjectOf(source, grant)) }
+    const marked = (await mark) ?? credentials
+    const granted = newTokens(grant, events, ageMs, await subjectOf(source, grant))
+    return { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
+    if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
     throw errorOfSession(settings, refreshToken, wasOffline && isOffline() ? errorOffline(error) : error)
   }
 }
@@ -63,7 +73,7 @@ export function withinExchange<Result>(
   { source, clock, events, exchangeTimeoutMs }: RenewalSettings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
-  about: Pick<ExchangeContext, 'context' | 'exchange'> = {},
+  about: Pick<ExchangeContext, 'context' | 'exchange' | 'hasCredentials'> = {},
 ): Promise<Result> {
   const deadline = new AbortController()
   const known: Known = { address: member(source, 'origin'), ...about }
@@ -73,7 +83,7 @@ export function withinExchange<Result>(
     clock,
     holdsProcess,
     waitsFor: (what: string | undefined) => void (known.awaited = what),
-    sendsTo: (address: string) => void (known.address = address),
+    sendsTo: (address: string) => void Object.assign(known, { address, isSent: true }),
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
     ...about,
   })
@@ -91,28 +101,41 @@ interface Known extends Pick<ExchangeContext, 'exchange'> {
   /** What the source waits for before it sends anything. */
   awaited?: string | undefined
   address: unknown
+  /** One of our own sources makes the call: it never waits for the manager. */
+  isSent?: boolean
 }
 
-function errorAtLimit(limitMs: number, { awaited, address, exchange }: Known): TokenError {
+const MAYBE_ITSELF =
+  '. If it sends requests through an instance that this manager serves, it waits for itself: use a plain one'
+
+function errorAtLimit(limitMs: number, { awaited, address, exchange, isSent }: Known): TokenError {
   const kind = exchange ?? 'token call'
   const where = typeof address === 'string' ? ` at ${address}` : ' of the token source'
-  const message =
+  const said =
     awaited === undefined
       ? `The ${kind}${where} had no complete answer within ${limitMs} ms`
       : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
+  const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })
 }
 
 /** @returns What the manager keeps of the person's name: a digest, another one for each source. Undefined: nobody is named. */
 export async function subjectOf(
-  { id }: TokenSource,
+  source: TokenSource,
   { subject }: Pick<TokenGrant, 'subject'>,
 ): Promise<string | undefined> {
-  if (subject === undefined) return undefined
+  return subject === undefined ? undefined : digestFor(source, subject, 32)
+}
+
+/**
+ * @param digits Of the digest, in hex. Of credentials only four: who steals them cannot find a weak password by trying, and one change in 65 536 is
+ * not noticed.
+ */
+function digestFor({ id }: TokenSource, text: string, digits: number): Promise<string | undefined> {
   // Without WebCrypto, on a page of plain http, nobody can be told from anybody else.
-  return digestOf('SHA-256', `${id}\n${subject}`).then(
-    (digest) => digest.slice(0, 32),
+  return digestOf('SHA-256', `${id}\n${text}`).then(
+    (digest) => digest.slice(0, digits),
     () => undefined,
   )
 }

@@ -8,3 +8,7 @@ export const builtinModule: typeof full.builtinModule = () => undefined
 export const checkRuntime: typeof full.checkRuntime = () => undefined
 
 export const currentContext: typeof full.currentContext = () => (run) => run()
+
+export const runWithin: typeof full.runWithin = (_owner, call) => call()
+
+export const isWithin: typeof full.isWithin = () => false

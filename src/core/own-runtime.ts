@@ -53,7 +53,18 @@ function works(use: (() => unknown) | undefined): boolean {
   }
 }
 
+interface Marks {
+  run<Result>(mark: Mark, run: () => Result): Result
+  getStore(): Mark | undefined
+  disable?(): void
+}
+interface Mark {
+  readonly owner: object
+  isOpen: boolean
+}
+
 interface AsyncHooks {
+  readonly AsyncLocalStorage?: new () => Marks
   readonly AsyncResource?: new (type: string, options: object) => { runInAsyncScope: Context }
 }
 
@@ -64,4 +75,29 @@ export function currentContext(): Context {
   // Not `AsyncLocalStorage.snapshot`: that would be the largest part of a manager, and a process may have thousands.
   const resource = new AsyncResource('axios-evergreen', { requireManualDestroy: true })
   return (run) => resource.runInAsyncScope(run)
+}
+
+let marks: Marks | undefined
+let open = 0
+
+/** Runs a call of `owner`. Until it has ended, `isWithin` knows what this call itself asks for, if the runtime has asynchronous contexts. */
+export async function runWithin<Result>(owner: object, call: () => Promise<Result>): Promise<Result> {
+  const { AsyncLocalStorage } = (builtinModule('node:async_hooks') ?? {}) as AsyncHooks
+  if (!AsyncLocalStorage) return call()
+  marks ??= new AsyncLocalStorage()
+  const mark = { owner, isOpen: true }
+  open += 1
+  try {
+    return await marks.run(mark, call)
+  } finally {
+    mark.isOpen = false
+    open -= 1
+    // While it is enabled, each promise of the process costs more.
+    if (open === 0) marks.disable?.()
+  }
+}
+
+export function isWithin(owner: object): boolean {
+  const mark = open > 0 ? marks?.getStore() : undefined
+  return mark?.owner === owner && mark.isOpen
 }

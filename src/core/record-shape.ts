@@ -34,6 +34,8 @@ export interface Pair {
   readonly refreshMs?: number | undefined
   /** What the source needs to refresh and revoke these tokens, as its own text. */
   readonly context?: string | undefined
+  /** The mark of the credentials that brought these tokens, if a function gave them. */
+  readonly credentials?: string | undefined
   /** The fence of the claim that brought the pair. */
   readonly fence: number
   /** The service refused the refresh token: nobody may present it again. */

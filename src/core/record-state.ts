@@ -126,7 +126,7 @@ function settled(
   const isContested = state.fence !== fence
   // The step that stores them may have been executed in the epoch of its claim, before writes were lost. Others have then used the refresh token.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
-  const { accessToken, accessLifetimeMs, refreshToken, context } = tokens
+  const { accessToken, accessLifetimeMs, refreshToken, context, credentials } = tokens
   const pair: Pair = {
     // Members of a later release are passed on.
     ...state.pair,
@@ -135,6 +135,7 @@ function settled(
     accessLifetimeMs,
     refreshToken,
     context,
+    credentials,
     accessMs: tokens.accessRemainingMs,
     refreshMs: tokens.refreshRemainingMs,
     fence,

@@ -39,7 +39,7 @@ export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | 
 }
 
 export function tokensIn({ version, login, subject, loginId }: RecordState, pair: Pair, now: number): StoredTokens {
-  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, context } = pair
+  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, context, credentials } = pair
   return {
     version,
     ...(login > 0 && { login }),
@@ -50,6 +50,7 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),
     ...(refreshToken !== undefined && { refreshToken }),
     ...(context !== undefined && { context }),
+    ...(credentials !== undefined && { credentials }),
     // Not dropped after a clock step: the service knows whether the refresh token still lives.
     ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
   }

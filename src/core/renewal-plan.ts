@@ -39,6 +39,8 @@ export interface Situation extends RestFacts {
   readonly presented?: number
   /** The refresh token met a 5xx before. */
   readonly met5xx?: boolean
+  /** The credentials are others than those that the obtain of this pair used. */
+  readonly isRotated?: boolean
   /** Why the renewal is halted. */
   readonly halted?: 'outdated' | 'closed' | undefined
 }
@@ -101,9 +103,9 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
 
 /** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
 function suspicionIn(situation: Situation, { needsLogin }: Policy): SuspicionOf | undefined {
-  const { claim, calledForMs, found, met5xx, halted } = situation
+  const { claim, calledForMs, found, met5xx, isRotated, halted } = situation
   if (found?.newer || halted === 'outdated') return undefined
-  const refusal = refusalOf(claim, calledForMs, found, { needsLogin, met5xx })
+  const refusal = refusalOf(claim, calledForMs, found, { needsLogin, met5xx, isRotated })
   const suspicion = suspicionOf(refusal)
   return suspicion && { ...suspicion, remainingMs: refusal.remainingMs }
 }

@@ -47,6 +47,8 @@ export class Renewal {
   lastError: TokenError | undefined
   readonly #turn: Turn
   #signatureFailures = 0
+  /** The last call has shown that the credentials are others than those that the obtain of its pair used. */
+  #isRotated = false
   /** Presentations of a refresh token that the service may have acted on. */
   #presented = 0
   readonly #pauses: Pauses
@@ -102,7 +104,8 @@ export class Renewal {
     const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
     if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
-    const run = () => exchange(this.#settings, refreshToken, this.#start.holdsProcess, claim.tokens?.context)
+    const run = () =>
+      exchange(this.#settings, refreshToken, this.#start.holdsProcess, claim.tokens, () => (this.#isRotated = true))
     return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
       (error: unknown) => this.#failed(call, errorUnder(claim, error as TokenError)),
@@ -155,6 +158,7 @@ export class Renewal {
   #begin({ by, refreshToken }: Call): void {
     const { counts, suspicions, memory } = this.#settings
     counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
+    this.#isRotated = false
     if (by === 'obtain') memory.owesObtain = false
     if (refreshToken !== undefined) void suspicions.note(refreshToken)
   }
@@ -260,6 +264,7 @@ export class Renewal {
       failures: this.#failures,
       calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
+      isRotated: this.#isRotated,
       met5xx: needsLogin && memory.met5xx === refreshToken,
       halted: this.#pauses.halted,
       chance,

@@ -12,6 +12,8 @@ export interface Refusal {
   /** Another exchange of the account may have been in flight. */
   readonly contested: boolean
   readonly storeReachable: boolean
+  /** The credentials are others than those that the obtain of this pair used. */
+  readonly isRotated?: boolean
   /** Only a person can obtain. */
   readonly needsLogin?: boolean
 }
@@ -31,7 +33,11 @@ export function refusalOf(
   }: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped'>,
   sinceClaimMs: number,
   answer: Pick<ReleaseAnswer, 'contested'> | undefined,
-  { needsLogin = false, met5xx = false }: { needsLogin?: boolean | undefined; met5xx?: boolean | undefined } = {},
+  {
+    needsLogin = false,
+    met5xx = false,
+    isRotated = false,
+  }: Partial<Record<'needsLogin' | 'met5xx' | 'isRotated', boolean | undefined>> = {},
 ): Refusal {
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
@@ -40,6 +46,7 @@ export function refusalOf(
     attemptedBefore: presentations > 0 || isDoubted === true || met5xx,
     contested: overlapped === true || answer?.contested === true,
     storeReachable: answer !== undefined,
+    isRotated,
     needsLogin,
   }
 }
@@ -53,11 +60,12 @@ export type Suspicion = Pick<SuspicionEvent, 'evidence' | 'severity'>
  * @returns undefined if the token had expired.
  */
 export function suspicionOf(refusal: Refusal): Suspicion | undefined {
-  const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, needsLogin } = refusal
+  const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, isRotated, needsLogin } = refusal
   // A login is presented once after its end, because the clock of this machine may be wrong. So its end needs no other explanation.
   if (remainingMs !== undefined && remainingMs <= (needsLogin ? 0 : -uncertaintyMs)) return undefined
   if (attemptedBefore) return { evidence: 'own-unknown-outcome', severity: 'low' }
   if (needsLogin && contested) return { evidence: 'concurrent-use', severity: 'low' }
+  if (isRotated && !needsLogin) return { evidence: 'credentials-changed', severity: 'medium' }
   if (remainingMs === undefined && !needsLogin) return { evidence: 'expiry-unknown', severity: 'medium' }
   if (remainingMs !== undefined && remainingMs <= uncertaintyMs)
     return { evidence: 'clock-uncertain', severity: 'medium' }

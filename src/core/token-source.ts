@@ -76,6 +76,11 @@ export interface ExchangeContext {
    * meanwhile, the outcome is `not-sent`, and the message begins with these words.
    */
   readonly waitsFor?: (what: string | undefined) => void
+  /**
+   * Says which credentials a function has given: those of this call, or those that the service would be given now that it has refused a refresh token.
+   * A refusal after a change of the credentials is no sign of theft. The manager hashes the text at once, and keeps 16 bits of the hash.
+   */
+  readonly hasCredentials?: (text: string) => void
   /** Which exchange this is. Absent: none, but a revocation. */
   readonly exchange?: 'obtain' | 'refresh'
   /** Says where the call of this exchange goes, for messages: origin and path. */

@@ -94,6 +94,8 @@ export interface StoredTokens {
   readonly loginId?: string
   /** What the source needs to refresh and revoke these tokens. */
   readonly context?: string
+  /** The mark of the credentials that brought them. */
+  readonly credentials?: string
 }
 
 /** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */

@@ -36,8 +36,9 @@ export async function authenticate(
   }
   if (method !== 'basic') body.set('client_id', clientId)
   if (method === 'none') return
-  const secret =
-    typeof clientSecret === 'function' ? await asked('clientSecret', clientSecret, checked, context) : clientSecret
+  const isAsked = typeof clientSecret === 'function'
+  const secret = isAsked ? await asked('clientSecret', clientSecret, checked, context) : clientSecret
+  if (isAsked) context.hasCredentials?.(String(secret))
   if (method === 'post') body.set('client_secret', String(secret))
   else headers.set('Authorization', `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(String(secret))}`)}`)
 }

@@ -27,6 +27,9 @@ export class Measurements {
   readonly #requests
   readonly #logins
   readonly #suspicions
+  readonly #verdicts
+  /** The last suspicion: its fingerprint, and the attributes of its verdict. */
+  #suspected: { fingerprint: string; attributes: Attributes } | undefined
   readonly #storeErrors
   readonly #anomalies
 
@@ -50,6 +53,7 @@ export class Measurements {
       'Refresh tokens that were refused before their time',
       'suspicion',
     )
+    this.#verdicts = counter('evergreen.suspicions.settled', 'Suspicions that have a verdict', 'suspicion')
     this.#storeErrors = counter('evergreen.store.errors', 'Minutes in which the shared store failed', 'error')
     this.#anomalies = counter('evergreen.anomalies', 'What was odd but survivable', 'anomaly')
   }
@@ -116,9 +120,14 @@ export class Measurements {
       this.#renewals.record(durationMs / 1_000, { ...this.#attributes, ...attributes })
     },
     renewalFailed: ({ error }) => this.#failures.add(1, { ...this.#attributes, 'error.type': error.code }),
-    suspicious: ({ severity, evidence }) => {
+    suspicious: ({ severity, evidence, fingerprint }) => {
       const attributes = { 'evergreen.suspicion.severity': severity, 'evergreen.suspicion.evidence': evidence }
+      this.#suspected = { fingerprint, attributes }
       this.#suspicions.add(1, { ...this.#attributes, ...attributes })
+    },
+    suspicionSettled: ({ fingerprint, verdict }) => {
+      const about = this.#suspected?.fingerprint === fingerprint ? this.#suspected.attributes : {}
+      this.#verdicts.add(1, { ...this.#attributes, ...about, 'evergreen.suspicion.verdict': verdict })
     },
     // Each other process of the store says `elsewhere`: one login that ended counts once.
     loginChanged: ({ login, by, reason = 'unknown' }) => {

@@ -1,3 +1,4 @@
+import { withinLimit } from '../core/deadline.ts'
 import { checkFunction, checkText, namesOf } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { asked, checkCredential } from '../wire/credential.ts'
@@ -15,6 +16,9 @@ export interface ProvidedCredentials<Credentials> {
   account?: string | undefined
 }
 
+/** A function that hangs must not hide that the service has refused a refresh token. */
+const TELLING_MS = 2_000
+
 export const CREDENTIAL_OPTIONS = /* @__PURE__ */ namesOf<ProvidedCredentials<unknown>>({
   credentials: true,
   account: true,
@@ -30,6 +34,8 @@ export interface CredentialSource<Credentials> {
    * @throws {TokenError} when the function fails or gives something else.
    */
   ask(context?: ExchangeContext): Promise<Credentials>
+  /** After a refused refresh: tells the manager which credentials a function gives now. Never rejects. */
+  tell(context: ExchangeContext): Promise<void>
 }
 
 /**
@@ -46,15 +52,24 @@ export function credentialSource<Name extends string>(
     throw new TypeError(`Give either credentials or ${names.join(' and ')}, not both`)
   checkFunction('credentials', provider)
   if (account !== '') checkText('account', account)
+  const check = (given: unknown) =>
+    checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
+  const provided = (context?: ExchangeContext) => asked('credentials', provider as () => unknown, check, context)
+  const say = (context: ExchangeContext | undefined, credentials: Record<Name, string>) => {
+    context?.hasCredentials?.(JSON.stringify(credentials))
+    return credentials
+  }
   return {
     account: account as string,
-    ask: (context) =>
-      asked(
-        'credentials',
-        provider as () => unknown,
-        (given) => checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names),
-        context,
-      ),
+    ask: async (context) => say(context, await provided(context)),
+    async tell(context) {
+      const limit = { clock: context.clock, ms: TELLING_MS, signal: context.signal, atLimit: () => undefined }
+      // Without the context: its refresh has been sent, and what the service said of it counts, whatever the function does.
+      await withinLimit(provided(), limit).then(
+        (credentials) => say(context, credentials),
+        () => undefined,
+      )
+    },
   }
 }
 
@@ -63,7 +78,7 @@ function fixedSource<Name extends string>(
   fixed: Record<Name, string>,
   name: Name,
 ): CredentialSource<Record<Name, string>> {
-  return { account: fixed[name], ask: () => Promise.resolve(fixed) }
+  return { account: fixed[name], ask: () => Promise.resolve(fixed), tell: () => Promise.resolve() }
 }
 
 function checkedCredentials<Name extends string>(

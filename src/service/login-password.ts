@@ -1,4 +1,4 @@
-import { TokenError } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { checkFlag, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
@@ -81,7 +81,12 @@ class LoginPassword implements TokenSource {
 
   async refresh(refreshToken: string, context: ExchangeContext): Promise<TokenGrant> {
     const sent = momentOf(context.clock)
-    const answer = await this.#endpoint.post('refresh', { refresh: refreshToken }, context)
+    const answer = await this.#endpoint
+      .post('refresh', { refresh: refreshToken }, context)
+      .catch(async (error: unknown) => {
+        if (isTokenError(error, 'ERR_REFRESH_REJECTED')) await this.#login.tell(context)
+        throw error
+      })
     const document = new TokenDocument(answer, 'wrapped-or-bare')
     checkVariant(document)
     // The specification does not sign refresh answers. If an answer is signed all the same, its signature must be right. The

@@ -127,6 +127,7 @@ const isPair = shape<Pair>({
   refreshToken: optional(text),
   refreshMs: optional(number),
   context: optional(text),
+  credentials: optional(text),
   fence: counter,
   retired: flag,
   doubtAt: optional(number),

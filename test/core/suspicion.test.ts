@@ -29,6 +29,11 @@ describe('given a refused refresh token, when the decision table is asked', () =
     ['D9: it may have expired', { remainingMs: 2_000 }, 'clock-uncertain medium'],
     ['D9: it may still live', { remainingMs: -1_999 }, 'clock-uncertain medium'],
     ['D10: its expiry is not known', { remainingMs: undefined }, 'expiry-unknown medium'],
+    ['F306: the credentials have changed', { isRotated: true }, 'credentials-changed medium'],
+    ['F306: and its expiry is not known', { isRotated: true, remainingMs: undefined }, 'credentials-changed medium'],
+    ['F306: but it had expired', { isRotated: true, remainingMs: -2_000 }, undefined],
+    ['F306: but ours was lost before', { isRotated: true, attemptedBefore: true }, 'own-unknown-outcome low'],
+    ['F306: but a person logs in', { isRotated: true, needsLogin: true }, 'revoked-or-used medium'],
   ])('then %s', (_, facts, expected) => {
     const suspicion = suspicionOf({ ...LIVE, ...facts })
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)

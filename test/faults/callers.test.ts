@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosInstance } from 'axios'
 import { attachBearer, clientCredentials, type TokenSource } from '../../src/index.ts'
@@ -64,13 +65,44 @@ describe.each(['http', 'fetch'] as const)(
 )
 
 describe('given a credential provider that asks the API for the credentials, through the attached instance', () => {
-  it('when a request waits for it, then it ends in ERR_WAIT_TIMEOUT when the waiting budget is spent (F100)', async () => {
+  it('F309: when a request waits for it, then the request ends in ERR_TOKEN_SOURCE at once', async () => {
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const credentials = () => api.get<never>('/vault').then(({ data }) => data)
+    const tokens = managerOf(clientCredentials({ baseUrl: server.baseUrl, credentials, account: 'a' }), {
+      clock: watchedClock(),
+    })
+    attachBearer(api, tokens)
+    const waitsForItself = { code: 'ERR_TOKEN_SOURCE', message: expect.stringContaining('waits for itself') }
+    expect(await outcome(api.get('/orders'))).toMatchObject(waitsForItself)
+    expect(server.received).toEqual([])
+  })
+
+  it('F309: when a source of one’s own sends its calls through the instance, then that works while its token lives, and else ends at once', async () => {
+    const clock = watchedClock()
+    const server = await startApi()
+    const api = axios.create({ baseURL: server.baseUrl })
+    const source = {
+      id: 'own',
+      obtain: () => api.get('/own').then(() => ({ accessToken: 'next', accessLifetimeMs: 60_000 })),
+    }
+    const tokens = managerOf(source, { clock })
+    attachBearer(api, tokens, { origins: [server.baseUrl] })
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_TOKEN_SOURCE' })
+    await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })
+    await clock.advance(50_000)
+    await tokens.renew()
+    expect([tokens.peekAccessToken(), server.received.length]).toEqual(['next', 1])
+  })
+
+  it('F309: when the runtime does not tell who asks, then the first time-out says so, and a request ends when its waiting budget is spent (F100)', async () => {
     const clock = watchedClock()
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const asked: Promise<unknown>[] = []
+    const outside = new AsyncResource('outside')
     const credentials = () => {
-      const answer = api.get<never>('/vault')
+      const answer = outside.runInAsyncScope(() => api.get<never>('/vault'))
       asked.push(outcome(answer))
       return answer.then(({ data }) => data)
     }
@@ -78,8 +110,11 @@ describe('given a credential provider that asks the API for the credentials, thr
     attachBearer(api, tokens)
     let ended: unknown
     void outcome(api.get('/orders')).then((how) => (ended = how))
+    const retries: string[] = []
+    tokens.on('retry', ({ error }) => retries.push(error.message))
     await clock.advance(29_999)
     expect(ended).toBeUndefined()
+    expect(retries[0]).toMatch(/it waits for itself: use a plain one$/)
     await clock.advance(1)
     await settle()
     expect(ended).toMatchObject({ name: 'TokenError', code: 'ERR_WAIT_TIMEOUT' })

@@ -39,6 +39,7 @@ describe('given a manager that is instrumented', () => {
       'evergreen_wait_duration_bucket{evergreen_account="bakery",le="0.25"}': 2,
       'evergreen_wait_duration_count{evergreen_account="bakery",error_type="ERR_CREDENTIALS_REJECTED"}': 1,
       'evergreen_suspicions_total{evergreen_account="bakery",evergreen_suspicion_severity="high",evergreen_suspicion_evidence="unexplained"}': 1,
+      'evergreen_suspicions_settled_total{evergreen_account="bakery",evergreen_suspicion_severity="high",evergreen_suspicion_evidence="unexplained",evergreen_suspicion_verdict="account-rejected"}': 1,
       'evergreen_token_remaining{evergreen_account="bakery"}': 60 - 0.2 - 10,
       'evergreen_manager_phase{evergreen_account="bakery",evergreen_phase="fresh"}': 1,
       'evergreen_manager_phase{evergreen_account="bakery",evergreen_phase="stopped"}': 0,
