@@ -50,7 +50,7 @@ export interface TokenCall {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const MOCKED = 'A test mocks axios, so no token call can be made: mock axios-evergreen, too'
+const MOCKED = 'axios is a mock: if a test mocks axios, mock axios-evergreen, too'
 
 let own: Axios | undefined
 

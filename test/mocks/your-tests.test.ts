@@ -102,7 +102,7 @@ describe('F314: given the page of your tests', () => {
     )
     expect([code, printed]).toEqual([
       1,
-      expect.stringContaining('A test mocks axios, so no token call can be made: mock axios-evergreen, too'),
+      expect.stringContaining('axios is a mock: if a test mocks axios, mock axios-evergreen, too'),
     ])
   })
 })
