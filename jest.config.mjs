@@ -31,6 +31,7 @@ const guests = [
   'loggers/loggers',
   'mcp/discovery',
   'mcp/mcp-login',
+  'mcp/oidc-provider',
   'mcp/processes',
   'oauth-doctor',
   'oauth2/servers',
