@@ -77,7 +77,7 @@ export interface ExchangeContext {
    */
   readonly waitsFor?: (what: string | undefined) => void
   /** Which exchange this is. Absent: none, but a revocation. */
-  readonly exchange?: Exchange
+  readonly exchange?: 'obtain' | 'refresh'
   /** Says where the call of this exchange goes, for messages: origin and path. */
   readonly sendsTo?: (address: string) => void
   /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */
