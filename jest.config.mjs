@@ -32,6 +32,7 @@ const guests = [
   'mocks/your-tests',
   'mcp/discovery',
   'mcp/mcp-login',
+  'mcp/oidc-provider',
   'mcp/processes',
   'oauth-doctor',
   'oauth2/servers',

@@ -15,17 +15,21 @@ const INFO = { name: 'agent', version: '1.0.0' }
 /** One client of a server, as a program uses it. */
 export interface Agent {
   connect(): Promise<void>
-  finishAuth(code: string): Promise<void>
+  /** @param issuer As the server names itself in its answer (RFC 9207). */
+  finishAuth(code: string, issuer?: string): Promise<void>
   /** Calls a tool. @returns what it says */
   call(name: string): Promise<string>
+  /** What the server said in its stream of events. */
+  readonly heard: string[]
   close(): Promise<void>
 }
 export type AgentOf = (url: URL, login: Pick<McpLogin, 'transport'>) => Agent
 
 interface AnyTransport {
-  finishAuth(code: string): Promise<void>
+  finishAuth(code: string, issuer?: string): Promise<void>
 }
 interface AnyClient<Transport> {
+  fallbackNotificationHandler?: (said: { params?: { data?: unknown } }) => Promise<void>
   connect(transport: Transport): Promise<void>
   callTool(asked: { name: string }): Promise<unknown>
   close(): Promise<void>
@@ -38,15 +42,18 @@ function agentOf<Transport extends AnyTransport>(
   return (url, { transport: options }) => {
     let transport = transportOf(url, options)
     let client = clientOf()
+    const heard: string[] = []
     return {
+      heard,
       async connect() {
         // A transport cannot be started twice, and the stream of an old one would be asked for again and again.
         await client.close()
         transport = transportOf(url, options)
         client = clientOf()
+        client.fallbackNotificationHandler = async ({ params }) => void heard.push(String(params?.data))
         await client.connect(transport)
       },
-      finishAuth: (code) => transport.finishAuth(code),
+      finishAuth: (code, issuer) => transport.finishAuth(code, issuer),
       async call(name) {
         const { content } = (await client.callTool({ name })) as { content: { text: string }[] }
         return content[0]!.text

@@ -41,7 +41,7 @@ export function agentAt(world: World, { login }: Login, agentOf = firstAgent): A
 
 /** The person agrees on the last page, and the program gives the code to the SDK. */
 export async function finish(world: World, { provider }: Pick<Login, 'provider'>, agent: Agent): Promise<void> {
-  await agent.finishAuth(await world.agree(provider.pages.at(-1)!))
+  await agent.finishAuth(await world.agree(provider.pages.at(-1)!), world.issuer)
   await connected(world, agent)
 }
 

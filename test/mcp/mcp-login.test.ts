@@ -49,6 +49,30 @@ describe.each(AGENTS.slice(0, 2))('given %s with a login', (_, agentOf) => {
     expect([await agent.call('admin'), world.counts.refreshes]).toEqual(['admin', 0])
   })
 
+  it('when its session has a stream of events open, then both go on while the token is renewed (F320)', async () => {
+    const world = await startWorld({ hasSessions: true })
+    const clock = manualClock()
+    const login = loginAt(world, { manager: { clock } })
+    const agent = await loggedIn(world, login, agentOf)
+    const [id, session] = [...world.sessions][0]!
+    const { heard } = agent
+    for (const word of ['first', 'second']) {
+      world.expireAccess()
+      expect(await agent.call('whoami')).toBe('you')
+      await session.server.server.sendLoggingMessage({ level: 'info', data: word })
+      while (heard.at(-1) !== word) await new Promise((resolve) => setImmediate(resolve))
+      // Past the gap between two renewals, a tenth of the lifetime.
+      await clock.advance(361_000)
+    }
+    expect(heard).toEqual(['first', 'second'])
+    expect([world.sessions.size, world.counts.refreshes, login.provider.pages.length]).toEqual([1, 2, 1])
+    const ofSession = world.requests.filter(({ session }) => session !== undefined)
+    expect(new Set(ofSession.map((request) => request.session))).toEqual(new Set([id]))
+    // One stream, opened with the first token. The calls carried the later ones.
+    expect(ofSession.filter(({ method }) => method === 'GET')).toHaveLength(1)
+    expect(new Set(ofSession.filter(({ status }) => status === 200).map(({ token }) => token)).size).toBe(3)
+  })
+
   it('when the server leads to another path of its origin, then the token goes there, too', async () => {
     const world = await startWorld({ redirectsFrom: '/old' })
     const login = loginAt(world)

@@ -11,11 +11,23 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
  * @typedef {{ grant: Grant, generation: number }} Issued
  */
 
-/** @param {{ oneOrigin?: boolean, path?: string, supportsRevocation?: boolean, redirectsFrom?: string }} [options] */
-export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirectsFrom } = {}) {
+/**
+ * An authorization server in the place of the small one.
+ *
+ * @typedef {{ issuer: string, scopeOf: (token: string, resource: string) => Promise<string | undefined> }} Authorization
+ */
+
+/** @param {{ oneOrigin?: boolean, path?: string, redirectsFrom?: string, hasSessions?: boolean, authorization?: Authorization }} [options] */
+export async function startMcpWorld({
+  oneOrigin = false,
+  path = '/mcp',
+  redirectsFrom,
+  hasSessions,
+  authorization,
+} = {}) {
   /** What the authorization server heard of each call: its path or grant, and the header. @type {{ what: string, authorization?: string | undefined, body: URLSearchParams }[]} */
   const calls = []
-  /** Who called the MCP server: `method authorization?`. @type {{ method: string, token: string | undefined, status: number }[]} */
+  /** Who called the MCP server: `method authorization?`. @type {{ method: string, token: string | undefined, status: number, session: unknown }[]} */
   const requests = []
   const clients = new Map()
   const codes = new Map()
@@ -31,6 +43,8 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
     refusesAll: false,
     lifetimeS: 3600,
     authMethods: ['none'],
+    /** @type {(() => void) | undefined} Called when the MCP server refuses a token, before it answers. */
+    onRefused: undefined,
     /** @type {(() => void) | undefined} Called in the place of a refresh, which gets no answer. */
     beforeRefresh: undefined,
     /** @type {(() => void) | undefined} Called when the MCP server takes a token. */
@@ -160,14 +174,37 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
     }
   }
 
+  /** @param {string} token */
+  const scopeOf = async (token) =>
+    authorization ? authorization.scopeOf(token, `${origin}${path}`) : accessTokens.get(token)?.scope
+
   function mcpServer() {
-    const server = new McpServer({ name: 'world', version: '1.0.0' })
+    const server = new McpServer({ name: 'world', version: '1.0.0' }, { capabilities: { logging: {} } })
     server.registerTool('whoami', {}, () => ({ content: [{ type: 'text', text: 'you' }] }))
     server.registerTool('admin', {}, () => ({ content: [{ type: 'text', text: 'admin' }] }))
     return server
   }
   /** @type {Map<string, SSEServerTransport>} */
   const sessions = new Map()
+
+  /** @type {Map<string, { transport: StreamableHTTPServerTransport, server: McpServer }>} */
+  const streams = new Map()
+
+  /** A session lives in one transport, which keeps the stream of events open. @type {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse, body: unknown) => Promise<void>} */
+  async function inSession(req, res, body) {
+    const id = req.headers['mcp-session-id']
+    const known = streams.get(String(id))
+    if (known) return known.transport.handleRequest(req, res, body)
+    if (id !== undefined) return json(res, 404, {})
+    const server = mcpServer()
+    /** @type {StreamableHTTPServerTransport} */
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (made) => void streams.set(made, { transport, server }),
+    })
+    await server.connect(transport)
+    await transport.handleRequest(req, res, body)
+  }
 
   /** @type {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse) => Promise<void>} */
   async function serve(req, res) {
@@ -184,14 +221,16 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
     if (url.pathname === redirectsFrom) return void res.writeHead(307, { location: path }).end()
     if (![path, '/sse', '/messages'].includes(url.pathname)) return json(res, 404, {})
     const given = req.headers.authorization?.replace(/^Bearer /, '')
-    const grant = given === undefined ? undefined : accessTokens.get(given)
+    const scope = given === undefined ? undefined : await scopeOf(given)
     const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource${path}"`
     const text = req.method === 'POST' ? await bodyOf(req) : ''
     const body = text === '' ? undefined : JSON.parse(text)
-    const refused = control.refusesAll || !grant
-    const lacksScope = body?.params?.name === 'admin' && !grant?.scope.split(' ').includes('admin')
+    const refused = control.refusesAll || scope === undefined
+    const lacksScope = body?.params?.name === 'admin' && !scope?.split(' ').includes('admin')
     const status = refused ? 401 : lacksScope ? 403 : 200
-    requests.push({ method: `${req.method} ${body?.method ?? ''}`.trim(), token: given, status })
+    const session = req.headers['mcp-session-id']
+    requests.push({ method: `${req.method} ${body?.method ?? ''}`.trim(), token: given, status, session })
+    if (refused) control.onRefused?.()
     if (refused) return json(res, 401, {}, { 'www-authenticate': `Bearer ${metadata}` })
     if (lacksScope)
       return json(
@@ -210,6 +249,7 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
       const session = sessions.get(url.searchParams.get('sessionId') ?? '')
       return session ? session.handlePostMessage(req, res, body) : json(res, 404, {})
     }
+    if (hasSessions) return inSession(req, res, body)
     if (req.method !== 'POST') return json(res, 405, {})
     const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
     await mcpServer().connect(transport)
@@ -231,7 +271,9 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
   const origin = await listen(serve)
   const issuer = oneOrigin
     ? origin
-    : await listen(async (req, res) => void ((await authorize(req, res)) || json(res, 404, {})))
+    : authorization
+      ? authorization.issuer
+      : await listen(async (req, res) => void ((await authorize(req, res)) || json(res, 404, {})))
 
   return {
     serverUrl: new URL(redirectsFrom ?? path, origin),
@@ -241,6 +283,7 @@ export async function startMcpWorld({ oneOrigin = false, path = '/mcp', redirect
     requests,
     counts,
     control,
+    sessions: streams,
     /** From now on the server refuses the access tokens that it has issued. */
     expireAccess: () => accessTokens.clear(),
     revokeAll() {

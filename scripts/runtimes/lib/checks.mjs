@@ -12,6 +12,7 @@ import {
 } from 'axios-evergreen'
 import { dpopKey } from 'axios-evergreen/dpop'
 import { withBearer } from 'axios-evergreen/fetch'
+import { mcpLogin } from 'axios-evergreen/mcp'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { sharedStore } from 'axios-evergreen/store'
 
@@ -327,6 +328,28 @@ export function checksOn(origin) {
     { dpopNonces: true },
   )
 
+  check('a login to an MCP server is kept: refreshed once, and revoked', async ({ startMcp }) => {
+    const { serverUrl, issuer } = await startMcp()
+    const provider = {
+      clientMetadata: { redirect_uris: [] },
+      clientInformation: () => ({ client_id: 'agent' }),
+      saveCodeVerifier() {},
+      codeVerifier: () => 'verifier',
+      redirectToAuthorization() {},
+    }
+    const { transport, tokens, close } = mcpLogin({ serverUrl, provider, store: memoryStore() })
+    const call = async () => (await transport.fetch(serverUrl, { method: 'POST', body: '{}' })).status
+    equal(await call(), 401)
+    // As an SDK does it at the end of a login.
+    await transport.authProvider.saveTokens(await post(`${issuer}/first`))
+    equal(await Promise.all([call(), call(), call()]), [200, 200, 200])
+    await post(`${issuer}/expire`)
+    equal(await Promise.all([call(), call(), call()]), [200, 200, 200])
+    equal(await post(`${issuer}/refreshes`), [serverUrl])
+    equal([(await tokens.logout()).revoked, await call()], [true, 401])
+    await close()
+  })
+
   check('an own source', async () => {
     let issued = 0
     const source = {
@@ -387,7 +410,17 @@ async function worldOn(origin, { variant = 'A', ...options } = {}) {
     const api = axios.create({ baseURL: baseUrl, ...instance })
     return { tokens, api, attachment: attachBearer(api, tokens) }
   }
-  return { ...make(), make, service, seen, client, tokenEndpoint, elsewhere: origin, closed: 'http://127.0.0.1:1/' }
+  return {
+    ...make(),
+    make,
+    service,
+    seen,
+    client,
+    tokenEndpoint,
+    elsewhere: origin,
+    closed: 'http://127.0.0.1:1/',
+    startMcp: () => post(`${origin}/mcp`),
+  }
 }
 
 async function post(url, body) {

@@ -12,10 +12,10 @@ interface Started {
 
 export interface OidcServer extends RealServer, Started {}
 
-/** oidc-provider, on a thread of its own. */
-export async function startOidcServer(settings: RealServerSettings): Promise<OidcServer> {
+/** Starts a file of this folder on a thread. @returns what tells it what to do, and what ends it */
+export function startThread(file: string, settings?: object) {
   // With stdout and stderr apart, the provider's warnings about production do not show.
-  const worker = new Worker(join(__dirname, 'oidc-provider.mjs'), { workerData: settings, stdout: true, stderr: true })
+  const worker = new Worker(join(__dirname, file), { workerData: settings, stdout: true, stderr: true })
   const waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
   worker.on('message', ({ id, result, error }: { id: number; result: never; error?: string }) => {
     const { resolve, reject } = waiting.get(id)!
@@ -31,6 +31,16 @@ export async function startOidcServer(settings: RealServerSettings): Promise<Oid
       waiting.set(id, { resolve, reject })
       worker.postMessage({ id, name, argument })
     })
+  const end = async () => {
+    await call('stop')
+    await worker.terminate()
+  }
+  return { call, end }
+}
+
+/** oidc-provider, on a thread of its own. */
+export async function startOidcServer(settings: RealServerSettings): Promise<OidcServer> {
+  const { call, end } = startThread('oidc-provider.mjs', settings)
   const started = await call<Started>('start')
   return {
     ...started,
@@ -40,9 +50,6 @@ export async function startOidcServer(settings: RealServerSettings): Promise<Oid
     changeSecret: (secret) => call('changeSecret', secret),
     revokeGrants: () => call('revokeGrants'),
     moveClock: (ms) => call('moveClock', ms),
-    async end() {
-      await call('stop')
-      await worker.terminate()
-    },
+    end,
   }
 }
