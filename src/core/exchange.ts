@@ -4,8 +4,8 @@ import { detailsOf, outcomeOf, toldAgain, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { loginRequired } from './rests.ts'
 import { runWithin } from './own-runtime.ts'
+import { sessionRefused } from './rests.ts'
 import { isOffline } from './runtime.ts'
 import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import { member } from './thrown.ts'
@@ -62,7 +62,7 @@ function errorOfSession(
 ) {
   const isRefused = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
   if (!hasLogin || needsLogin || refreshToken !== undefined || !isRefused) return error
-  return loginRequired(detailsOf(error).loginReason ?? login.reasonOfRefusal, error)
+  return sessionRefused(detailsOf(error).loginReason ?? login.reasonOfRefusal, error)
 }
 
 /**

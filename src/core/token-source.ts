@@ -82,7 +82,7 @@ export interface ExchangeContext {
    */
   readonly hasCredentials?: (text: string) => void
   /** Which exchange this is. Absent: none, but a revocation. */
-  readonly exchange?: Exchange
+  readonly exchange?: 'obtain' | 'refresh'
   /** Says where the call of this exchange goes, for messages: origin and path. */
   readonly sendsTo?: (address: string) => void
   /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */

@@ -82,16 +82,15 @@ type Numbered = readonly [index: number, key: EncryptionKey]
 
 /** @throws {TypeError | RangeError} naming the option, never a key. */
 function keysOf(entries: readonly Numbered[]): Map<string, Promise<AesKey>> {
-  const keys = new Map<string, Promise<AesKey>>()
+  const ids = new Set<string>()
   for (const [index, entry] of entries) {
     const name = `encryptionKeys[${index}]`
     checkObject(name, entry)
-    const { id, key } = entry
-    checkText(`${name}.id`, id)
-    if (keys.has(id)) throw new TypeError(`${name}.id '${id}' is taken by an earlier key`)
-    keys.set(id, aesKeyOf(`${name}.key`, key))
+    checkText(`${name}.id`, entry.id)
+    if (ids.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
+    ids.add(entry.id)
   }
-  return keys
+  return new Map(entries.map(([index, { id, key }]) => [id, aesKeyOf(`encryptionKeys[${index}].key`, key)]))
 }
 
 /** @throws {UnusableKeys} naming the option: the record is left alone. */

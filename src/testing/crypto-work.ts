@@ -1,6 +1,6 @@
 type Operation = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
-interface CryptoWork {
+export interface CryptoWork {
   /** Operations that have begun and have not ended. */
   underWay: number
 }

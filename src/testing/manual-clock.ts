@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { cryptoWork } from './crypto-work.ts'
+import { type CryptoWork, cryptoWork } from './crypto-work.ts'
 
 /** Taken when this module is loaded: the mock timers of `node:test` replace it later. */
 const macrotask = setImmediate
@@ -98,7 +98,7 @@ function placeOf(at: number, timers: readonly Timer[]): number {
 }
 
 /** Waits until the promise reactions that are ready have run, with all that follows from them, operations of WebCrypto included. */
-export async function settled(work = cryptoWork()): Promise<void> {
+export async function settled(work: Readonly<CryptoWork> = cryptoWork()): Promise<void> {
   do for (let turn = 0; turn < 3; turn += 1) await macrotask()
   while (work.underWay > 0)
 }

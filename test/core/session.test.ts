@@ -40,6 +40,7 @@ describe.each([
       expect(await outcome(tokens.getAccessToken())).toMatchObject({
         code: 'ERR_LOGIN_REQUIRED',
         loginReason: 'none-yet',
+        message: 'A login is required (none-yet: the service gives this session no token): log in, then call reset()',
       })
       expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required', loginReason: 'none-yet' })
       for (let second = 0; second < 25; second += 1) {

@@ -884,7 +884,7 @@ describe('given options', () => {
 
   it('when the credentials of Variant A are given, then a TypeError names those that there are', () => {
     const given = { login: undefined, password: undefined, clientId: 'a', clientSecret: 'b' }
-    expect(misuse(() => openDesk(given)).message).toMatch(/there is no 'clientId', use .* login, password, /)
+    expect(misuse(() => openDesk(given)).message).toMatch(/ there is no 'clientId', use .* login, password, /)
   })
 
   it('when they are none, then a TypeError says so', () => {
