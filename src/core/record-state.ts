@@ -234,12 +234,17 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
   }
 }
 
-/** Stores tokens that came from elsewhere. Earlier claims bring nothing any more. */
+/**
+ * Stores tokens that came from elsewhere. Earlier claims bring nothing any more.
+ *
+ * @param epoch That of the register when these tokens may have been stored for the first time.
+ */
 export function adopt(
   stored: RecordState | undefined,
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
+  epoch = reading.epoch,
 ): Change<StoredTokens> {
   const empty = cleared(stored, seenVersion, reading)
   // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
@@ -250,7 +255,7 @@ export function adopt(
   const login = isSame ? stored.login : empty.login
   // The person who logged in before is not the owner of these tokens.
   const state = { ...empty, version, fence, login, subject: undefined }
-  return settled(state, { version, fence }, tokens, reading.now)
+  return settled(state, { version, fence, ...(epoch !== undefined && { epoch }) }, tokens, reading.now)
 }
 
 /** What has become of a login, for an owner that makes no claim. */

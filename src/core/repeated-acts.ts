@@ -19,6 +19,7 @@ export function isOvertaken(stored: RecordState | undefined, earlier: number | u
  * Stores a login again, because the first time had no answer. What other owners have made of the login since stays.
  *
  * @param tokens Those of the login, or newer ones that this owner got without the record.
+ * @param before What is known of the first time: whether the login `wasOvertaken`, and the `epoch` of the first try to store these tokens.
  * @returns The stored tokens if they are these, else undefined.
  */
 export function adoptAgain(
@@ -26,14 +27,14 @@ export function adoptAgain(
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
-  wasOvertaken: boolean,
+  { wasOvertaken, epoch }: { readonly wasOvertaken: boolean; readonly epoch: string | undefined },
 ): Change<StoredTokens | undefined> {
   const { clearedFence = 0, loginId, pair } = stored ?? {}
   if (!stored || !pair || loginId === undefined || loginId !== tokens.loginId)
-    return wasOvertaken ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading)
+    return wasOvertaken ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading, epoch)
   if (pair.accessToken === tokens.accessToken) return { answer: tokensIn(stored, pair, reading.now) }
   // If the pair is still that of the login, only this owner has renewed it.
-  return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading) : { answer: undefined }
+  return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading, epoch) : { answer: undefined }
 }
 
 /** Steps that come in the same millisecond raise the fences above the clock. */

@@ -49,6 +49,16 @@ interface Replacing extends Known {
   readonly state: RecordState
 }
 
+/** The last adoption, whether or not it was executed. */
+interface Adopted {
+  readonly loginId: string | undefined
+  readonly accessToken: string
+  /** The fence up to which it clears: that stays in the record until the next adoption. */
+  readonly clearedFence: number
+  /** That of the first try to store these tokens: it may have been executed. */
+  readonly epoch: string | undefined
+}
+
 type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
 
 interface How<Answer> {
@@ -87,8 +97,7 @@ export class SharedRecord implements TokenRecord {
   #isEpochUnknown = false
   /** Only a person can obtain: a record that cannot be read may hold their login. */
   #isOfLogin = false
-  /** The last adoption, whether or not it was executed, and the fence up to which it clears: that stays in the record until the next one. */
-  #adopted: { readonly loginId: string | undefined; readonly clearedFence: number | undefined } | undefined
+  #adopted: Adopted | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
@@ -133,15 +142,18 @@ export class SharedRecord implements TokenRecord {
   /** @param sinceMs How long ago the login was, if this repeats a step whose answer is missing. A logout or a login that came later stays. */
   async adopt(seenVersion: number, tokens: NewTokens, sinceMs?: number): Promise<StoredTokens> {
     const sentMs = this.stopwatch()
-    const { loginId } = tokens
-    const earlier = this.#adopted?.loginId === loginId ? this.#adopted?.clearedFence : undefined
+    const { loginId, accessToken } = tokens
+    const earlier = sinceMs !== undefined && this.#adopted?.loginId === loginId ? this.#adopted : undefined
+    const first = earlier?.accessToken === accessToken ? earlier.epoch : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
       const brought = aged(tokens, sentMs())
-      const change =
-        sinceMs === undefined
-          ? adopt(state, seenVersion, brought, reading)
-          : adoptAgain(state, seenVersion, brought, reading, isOvertaken(state, earlier, reading.now - sinceMs))
-      if (change.state) this.#adopted = { loginId, clearedFence: change.state.clearedFence }
+      const again = (ms: number) => {
+        const wasOvertaken = isOvertaken(state, earlier?.clearedFence, reading.now - ms)
+        return adoptAgain(state, seenVersion, brought, reading, { wasOvertaken, epoch: first })
+      }
+      const change = sinceMs === undefined ? adopt(state, seenVersion, brought, reading) : again(sinceMs)
+      if (change.state)
+        this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch: first ?? reading.epoch }
       return change
     }
     return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { StoredTokens } from '../../src/core/token-store.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
@@ -115,5 +116,33 @@ describe('given an exchange whose pair was stored, and whose owner heard no answ
       isDoubted: true,
       tokens: { accessToken: 'access-1' },
     })
+  })
+})
+
+describe('given a login that was stored, and whose owner heard no answer', () => {
+  const LOGIN = { ...TOKENS, loginId: 'login-1' }
+
+  it.each<[string, string | undefined, boolean]>([
+    ['in another epoch', 'two', false],
+    ['where the epoch is no longer known', undefined, true],
+    ['in the same epoch, from an older copy', 'one', true],
+  ])('when it stores the login again %s (%s), then its refresh token may be presented: %s (F236)', async (...row) => {
+    const [, epoch, presentable] = row
+    const { register, here, there } = start('one')
+    const replace = register.replace.bind(register)
+    register.replace = async (...step) => {
+      await replace(...step)
+      throw new Error('cut')
+    }
+    await here.adopt(0, LOGIN)
+    register.replace = replace
+    expect(await there.look?.(0)).toMatchObject({ kind: 'newer', tokens: { refreshToken: 'refresh-1' } })
+
+    register.values.clear()
+    register.epoch = epoch
+    await here.look?.(0)
+    const stored = (await there.look?.(0)) as { tokens: StoredTokens }
+    expect(stored.tokens).toMatchObject({ accessToken: 'access-1' })
+    expect(await there.claim('there', stored.tokens.version, 15_000)).toMatchObject({ kind: 'granted', presentable })
   })
 })
