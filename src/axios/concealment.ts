@@ -49,7 +49,7 @@ export function concealError(error: unknown, header: string, clean: object): voi
   }
 }
 
-/** As `conceal`, for a response, and for the error that breaks off its body if the user reads the body as a stream. */
+/** As `conceal`, for a response. If its body is a stream, the error of a broken body is concealed, too. */
 export function concealResponse(response: unknown, header: string, clean: object): void {
   conceal(response, header, clean)
   const { data } = (response ?? {}) as { data?: unknown }

@@ -93,7 +93,7 @@ export function restAfter(error: TokenError, { ms, failures, isFirm, whileServed
   return { until: now + (error.code === 'ERR_LOGIN_REQUIRED' ? LOOK_MS : ms), error, failures, isFirm, whileServed }
 }
 
-/** Whether a person must act. Then nobody knows the instant of the next attempt. */
+/** Whether only `reset()`, `adopt()` or a login elsewhere can end the rest. */
 function isStop({ until, error }: Pick<Rest, 'until' | 'error'>): boolean {
   return until === Infinity || error.code === 'ERR_LOGIN_REQUIRED'
 }

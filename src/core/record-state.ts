@@ -95,7 +95,7 @@ function doubted(pair: Pair, at: number): Pair {
 }
 
 /**
- * Settles a claim with new tokens. The pair of the later claim wins, in whatever order they come. A claim from before a `clear`, or of another login,
+ * Settles a claim with new tokens. If two pairs come, that of the later claim stays, also if it came first. A claim from before a `clear`, or of another login,
  * brings nothing.
  */
 export function accept(
@@ -117,17 +117,18 @@ export function accept(
   return settled(state, claim, tokens, now)
 }
 
-function settled(
+/** The pair that a claim brings. */
+function pairOf(
   state: RecordState,
-  { fence, version, login = 0, epoch = state.epoch }: Fenced,
+  { fence, epoch = state.epoch }: Fenced,
   tokens: NewTokens,
   now: number,
-): Change<StoredTokens> {
+): Pair {
   const isContested = state.fence !== fence
   // The step that stores them may have been executed in the epoch of its claim, before writes were lost. Others have then used the refresh token.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
   const { accessToken, accessLifetimeMs, refreshToken, context, credentials } = tokens
-  const pair: Pair = {
+  return {
     // Members of a later release are passed on.
     ...state.pair,
     at: now,
@@ -145,6 +146,12 @@ function settled(
     overlapped: state.overlaps || isContested,
     unclear: undefined,
   }
+}
+
+function settled(state: RecordState, claim: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
+  const { fence, version, login = 0 } = claim
+  const isContested = state.fence !== fence
+  const pair = pairOf(state, claim, tokens, now)
   const next: RecordState = {
     ...state,
     version: Math.max(state.version, version) + 1,

@@ -30,8 +30,8 @@ export function whyMissing({ version, clearedFence }: RecordState, seenVersion: 
 }
 
 /**
- * How much is left of a duration that began at `at`, never more than the whole. Nothing is left if `at` is in the future: the clock was set
- * back, and a dead owner's claim would otherwise block all others for as long.
+ * The rest of a duration that began at `at`: 0 to `ms`. If `at` is in the future, the clock was set back, and the rest is 0: otherwise the claim of
+ * a dead owner would block all others for that long.
  */
 export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
   if (ms === null) return Infinity

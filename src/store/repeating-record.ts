@@ -18,8 +18,8 @@ interface Owed {
 }
 
 /**
- * The shared record, which is told before the next claim or look what it may not have: perhaps no exchange can bring its tokens again. If the store had
- * executed the step whose answer is missing, or something later, nothing changes.
+ * The shared record. Before the next claim or look it repeats an `accept`, `adopt` or `clear` that had no answer, because a login cannot be made again.
+ * If the store has executed that step, or something later, the repetition changes nothing.
  */
 export class RepeatingRecord extends SharedRecord {
   readonly untold: Untold
@@ -102,7 +102,7 @@ export class RepeatingRecord extends SharedRecord {
     return answered
   }
 
-  /** Runs a step after the last one of its kind has ended. Claims wait for this step from now on. */
+  /** Runs `clear`, `adopt` and what is repeated one after another. A later claim waits for them. */
   #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
     const ended = this.#last.then(step)
     this.#last = ended.catch(() => undefined)
