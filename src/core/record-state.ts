@@ -118,12 +118,7 @@ export function accept(
 }
 
 /** The pair that a claim brings. */
-function pairOf(
-  state: RecordState,
-  { fence, epoch = state.epoch }: Fenced,
-  tokens: NewTokens,
-  now: number,
-): Pair {
+function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, tokens: NewTokens, now: number): Pair {
   const isContested = state.fence !== fence
   // The step that stores them may have been executed in the epoch of its claim, before writes were lost. Others have then used the refresh token.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
