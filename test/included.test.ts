@@ -25,9 +25,3 @@ describe('given a page that shows a file of an example', () => {
     expect(lines.length).toBeLessThan(80)
   })
 })
-
-describe('given the page on frameworks', () => {
-  it('when its words are counted, then they are less than 700', () => {
-    expect(readFileSync('docs/frameworks.md', 'utf8').trim().split(/\s+/).length).toBeLessThan(700)
-  })
-})

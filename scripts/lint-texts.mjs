@@ -1,0 +1,22 @@
+// Part of npm run lint: warns of texts that have grown. A limit of taste fails nothing: the next correct sentence may be worth it.
+import { readdirSync, readFileSync } from 'node:fs'
+
+const AUDITORS = /^docs\/(benchmarks|faults|mutation|protocol|scorecard)\.md$/
+const pages = readdirSync('docs', { recursive: true })
+  .map((name) => `docs/${name.replaceAll('\\', '/')}`)
+  .filter((name) => name.endsWith('.md') && !AUDITORS.test(name))
+const textOf = (name) => readFileSync(name, 'utf8').trim()
+const wordsIn = (names) => names.map(textOf).join('\n').split(/\s+/).length
+const linesIn = (text) => text.split('\n').filter((line) => line !== '').length
+const programsOf = (name) => Array.from(textOf(name).matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code)
+
+const [first, second] = programsOf('docs/oauth2.md').map(linesIn)
+const limits = [
+  ['words of README.md', wordsIn(['README.md']), 700],
+  ['lines of README.md', textOf('README.md').split('\n').length, 90],
+  ['words of docs/frameworks.md', wordsIn(['docs/frameworks.md']), 700],
+  ['lines of the first program of docs/oauth2.md', first, 8],
+  ['lines of the second program of docs/oauth2.md', second, 10],
+  ['words of README.md, SECURITY.md and all pages for users', wordsIn(['README.md', 'SECURITY.md', ...pages]), 35_000],
+]
+for (const [what, count, most] of limits) if (count > most) console.warn(`warning: ${count} ${what}, more than ${most}`)
