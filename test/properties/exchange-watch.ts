@@ -50,6 +50,7 @@ export class ExchangeWatch {
   #notBefore = -Infinity
   /** The same, unless somebody calls `renew()`. */
   #unwishedBefore = -Infinity
+  #isWishing = false
   #attempts = 0
   #hasGivenUp = false
   #owesObtain = false
@@ -203,12 +204,14 @@ export class ExchangeWatch {
 
   #restUnlessWished(ms: number): void {
     this.#notBefore = -Infinity
-    this.#unwishedBefore = this.#time.monotonicNow() + ms
+    this.#unwishedBefore = this.#isWishing ? -Infinity : this.#time.monotonicNow() + ms
   }
 
-  /** Called when a caller calls `renew()`. */
+  /** Called when a caller calls `renew()`. The renewal may have given up already: listeners hear of it a turn later. */
   wished(): void {
     this.#unwishedBefore = -Infinity
+    this.#isWishing = true
+    queueMicrotask(() => (this.#isWishing = false))
   }
 
   /** Forgets all that was before a `reset()` or `close()`. */
