@@ -50,8 +50,15 @@ export const slowTests = [...processes, ...servers, ...guests].map(pathOf)
 
 /** Large searches: a part of each in `npm test` (`test/support/part.ts`), the whole in `npm run test:slow`. */
 export const inParts = [
-  ...['exhaustive/reduction', 'faults/canary', 'figures/logins', 'figures/outage', 'properties/as-called'],
-  ...['properties/logins', 'properties/manager', 'properties/origins', 'store/overload'],
+  ...[
+    'axios/concealment',
+    'exhaustive/reduction',
+    'faults/canary',
+    'figures/logins',
+    'figures/outage',
+    'store/one-session',
+  ],
+  ...['properties/*', 'store/overload'],
 ].map(pathOf)
 
 /** What only slow tests cover. They hold it to the same threshold. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
 import { consoleLogged, expectNoCanary, logged, printed } from '../support/canary.ts'
+import { part } from '../support/part.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { refusal, type Script, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
@@ -81,13 +82,13 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
       expectSent(server, 2)
       for (const holder of [error, ...responses]) {
         expectConcealed(holder, header)
-        for (const depth of [2, 5, 9]) expectNoCanary(inspect(holder, { depth, showHidden: true }))
+        for (const depth of part([2, 5, 9], [2, 5])) expectNoCanary(inspect(holder, { depth, showHidden: true }))
         expect((holder.request as { method: string }).method).toBe('POST')
       }
       expectNoCanary(JSON.stringify(error))
       for (const { data, config } of responses) {
         for (const held of [data, config, config.data])
-          expectNoCanary(consoleLogged(held) + inspect(held, { depth: 9 }))
+          expectNoCanary(consoleLogged(held) + inspect(held, { depth: part(9, 5) }))
         for await (const chunk of responseType === 'stream' ? (data as Readable) : []) expect(chunk).toBeTruthy()
       }
     },

@@ -6,11 +6,11 @@ import { parseTimestamp } from '../../src/service/timestamp.ts'
 import { deskBehind, metaText, NOW, obtainText, pairText, stamp, unsignedText } from '../service/variant-b.ts'
 import { grantText, obtain, response, sourceBehind } from '../service/world.ts'
 import { spelt } from './instants.ts'
-import { patience, runs } from './runs.ts'
+import { patience, runs, usually } from './runs.ts'
 import { anyWith, jsonTexts, mutated, overfull, prototypes } from './texts.ts'
 
 /** Tries a property `usual` times, or as often as the environment asks. */
-const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usual))
+const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usually(usual)))
 
 /** @returns What a reader gives: a grant that can be used, or a TokenError. No prototype may change. */
 async function read(reader: () => Promise<TokenGrant>): Promise<{ grant: TokenGrant } | { error: TokenError }> {

@@ -4,11 +4,11 @@ import type { DPoPKey } from '../../src/core/proofs.ts'
 import { newKey } from '../dpop/support/keys.ts'
 import { callCourses } from './call-course.ts'
 import { callAndScramble, type CallNet, callsInMemory, callsOnLoopback, nothingMet } from './call-world.ts'
-import { patience, runs } from './runs.ts'
+import { patience, runs, usually } from './runs.ts'
 
 const NETS: [string, number, () => CallNet | Promise<CallNet>][] = [
-  ['a fetch in memory', 300, callsInMemory],
-  ['the fetch of Node', 60, callsOnLoopback],
+  ['a fetch in memory', usually(300), callsInMemory],
+  ['the fetch of Node', usually(60), callsOnLoopback],
 ]
 
 describe.each(NETS)(

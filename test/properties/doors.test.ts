@@ -4,9 +4,9 @@ import { DOORS } from '../client/support/doors.ts'
 import { newKey } from '../dpop/support/keys.ts'
 import { doorCourses } from './doors-course.ts'
 import { Net, nothingMet, travelThrough } from './doors-voyage.ts'
-import { patience, runs } from './runs.ts'
+import { patience, runs, usually } from './runs.ts'
 
-const USUAL = 100
+const USUAL = usually(100)
 
 describe('given the same logins, challenges, redirects and broken answers for each client library', () => {
   let net: Net

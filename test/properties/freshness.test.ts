@@ -7,9 +7,9 @@ import { consequenceOf } from '../../src/core/consequence.ts'
 import { coolDownMs, pauseMs } from '../../src/core/rests.ts'
 import { suspicionOf, uncertaintyOf } from '../../src/core/suspicion.ts'
 import { JUMP_MS, TokenClock } from '../../src/core/token-clock.ts'
-import { runs } from './runs.ts'
+import { runs, usually } from './runs.ts'
 
-const holds = <Given>(property: fc.IRawProperty<Given>) => fc.assert(property, runs(1_000))
+const holds = <Given>(property: fc.IRawProperty<Given>) => fc.assert(property, runs(usually(1_000)))
 
 const DAY = 86_400_000
 const lifetimes = fc.oneof(fc.integer({ min: 1, max: DAY }), fc.double({ min: 0.001, max: DAY, noNaN: true }))

@@ -5,10 +5,10 @@ import { parseHttpDate, parseRetryAfter } from '../../src/wire/http-date.ts'
 import { isAuthentic } from '../../src/service/response-signature.ts'
 import { isAfter, parseTimestamp } from '../../src/service/timestamp.ts'
 import { instants, spelt } from './instants.ts'
-import { patience, runs } from './runs.ts'
+import { patience, runs, usually } from './runs.ts'
 import { mutated } from './texts.ts'
 
-const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usual))
+const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usually(usual)))
 
 /** The time that the clock of this machine shows. */
 const NOW = Date.UTC(2026)

@@ -1,4 +1,5 @@
 import type { Parameters } from 'fast-check'
+import { part } from '../support/part.ts'
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env
 
@@ -20,6 +21,9 @@ export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path
     ...(PROPERTY_PATH !== undefined && { path: PROPERTY_PATH }),
   }
 }
+
+/** How often a property is tried: in `npm test` a third as often. */
+export const usually = (runs: number): number => part(runs, Math.ceil(runs / 3))
 
 /** A limit against hanging, ms, for the number of runs. */
 export const patience = (usual: number): number => Math.max(120_000, 2_000 * (runs(usual).numRuns ?? 0))

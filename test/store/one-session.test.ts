@@ -4,6 +4,7 @@ import { type SharedStoreOptions, sharedStore, type TokenRegister } from '../../
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, type Managed, outcome } from '../support/managed.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
+import { part } from '../support/part.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 const COMMAND_TIMEOUT_MS = 250
@@ -131,7 +132,7 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
   it.each(['fail', 'private'] as const)(
     "when four processes share for fifteen minutes with onUnavailable: '%s', then no refusal is unexplained (F179)",
     async (onUnavailable) => {
-      for (const seed of [1, 2, 3]) await expectExplained(seed, onUnavailable)
+      for (const seed of part([1, 2, 3], [1])) await expectExplained(seed, onUnavailable)
     },
   )
 
