@@ -25,10 +25,10 @@ import { Halted } from './pauses.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
-import { GaveUp, gaveUpUnforeseen } from './rests.ts'
+import { CallFailed, restUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './own-runtime.ts'
 import { quietly } from './thrown.ts'
-import type { StoredTokens } from './token-store.ts'
+import type { CoolDown, StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /** Runs the renewals of a manager, and does what follows them. `phase.ts` decides what each event makes of the phase. */
@@ -211,7 +211,7 @@ export class Machine implements LoginHost {
       return
     }
     const before = restIn(this.#phase)
-    const { error, coolDown } = thrown instanceof GaveUp ? thrown : this.#unforeseen(thrown)
+    const { error, coolDown } = this.#gaveUp(thrown)
     if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
     this.#gaps.failed()
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
@@ -228,10 +228,13 @@ export class Machine implements LoginHost {
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
-  #unforeseen(thrown: unknown): GaveUp {
+  #gaveUp(thrown: unknown): { readonly error: TokenError; readonly coolDown: CoolDown } {
+    if (thrown instanceof CallFailed && thrown.next.kind === 'cool-down')
+      return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings
+    const error = readThrown(thrown, 'obtain')
     // The user's `random` may be what has thrown.
-    return gaveUpUnforeseen(readThrown(thrown, 'obtain'), failuresIn(this.#phase) + 1, quietly(random) ?? 0)
+    return { error, coolDown: restUnforeseen(error, failuresIn(this.#phase) + 1, quietly(random) ?? 0) }
   }
 
   #armTimer(delayMs: number): void {

@@ -4,16 +4,6 @@ import type { Work } from './work.ts'
 /** The renewal was halted: its result reaches nobody. */
 export class Halted extends Error {}
 
-/** The call failed, and the renewal makes another one. */
-export class TryAgain extends Error {
-  readonly afterMs: number
-
-  constructor(afterMs: number) {
-    super()
-    this.afterMs = afterMs
-  }
-}
-
 /** Why a renewal is halted. `closed`: the tokens that its exchange brings are stored. `outdated`: they are dropped. */
 export type Halt = 'outdated' | 'closed'
 

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
-import { type Halt, Halted, Pauses, TryAgain } from './pauses.ts'
+import { type Halt, Halted, Pauses } from './pauses.ts'
 import {
   errorUnder,
   type Found,
@@ -13,7 +13,7 @@ import {
   type Situation,
   tokenToPresent,
 } from './renewal-plan.ts'
-import { askedMsOf, GaveUp } from './rests.ts'
+import { askedMsOf, CallFailed } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
@@ -22,6 +22,7 @@ import {
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
+  type Retry,
   type StoredTokens,
 } from './token-store.ts'
 import { Turn } from './turn.ts'
@@ -77,15 +78,18 @@ export class Renewal {
     this.#pauses.hurry()
   }
 
-  /** @throws {GaveUp | Halted} */
+  /** @throws {CallFailed | Halted} */
   async run(delayMs: number): Promise<Renewed> {
     await this.#pauses.for(delayMs)
     return pRetry((attempt) => this.#attempt(attempt), {
       retries: this.#settings.retry.maxAttempts - 1,
       // p-retry's own pause would be real time; ours goes through the clock.
       minTimeout: 0,
-      shouldRetry: ({ error }) => error instanceof TryAgain,
-      onFailedAttempt: ({ error }) => (error instanceof TryAgain ? this.#pauses.for(error.afterMs) : undefined),
+      shouldRetry: ({ error }) => nextCallOf(error) !== undefined,
+      onFailedAttempt: ({ error }) => {
+        const next = nextCallOf(error)
+        return next && this.#pauses.for(next.ms)
+      },
     })
   }
 
@@ -230,14 +234,15 @@ export class Renewal {
     await suspicions.report(refreshToken, told, remainingMs, error)
   }
 
-  /** @throws {GaveUp | TryAgain} */
+  /** @throws {CallFailed} */
   #perform({ error, next, isAsked, isAccountRefused }: Plan, attempt: number): never {
     const { events, suspicions } = this.#settings
     if (isAccountRefused) suspicions.settle('rejected')
-    if (next.kind === 'cool-down') throw new GaveUp(error, next)
-    if (isAsked) this.#start.onPause(next.ms, error)
-    events.emit('retry', { attempt, delayMs: next.ms, error })
-    throw new TryAgain(next.ms)
+    if (next.kind === 'retry') {
+      if (isAsked) this.#start.onPause(next.ms, error)
+      events.emit('retry', { attempt, delayMs: next.ms, error })
+    }
+    throw new CallFailed(error, next)
   }
 
   /** Counts what decides on the next call. */
@@ -286,4 +291,9 @@ export class Renewal {
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }
+}
+
+/** @returns The next call of a renewal that a call has failed in; undefined: there is none. */
+function nextCallOf(thrown: Error): Retry | undefined {
+  return thrown instanceof CallFailed && thrown.next.kind === 'retry' ? thrown.next : undefined
 }

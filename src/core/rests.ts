@@ -1,6 +1,6 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError, type TokenErrorCode } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
-import type { CoolDown } from './token-store.ts'
+import type { CoolDown, Word } from './token-store.ts'
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
 export function askedMsOf(error: TokenError): number {
@@ -85,15 +85,15 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
   return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
 }
 
-/** Why a renewal gave up, and the rest that follows. */
-export class GaveUp extends Error {
+/** All that a failed call throws inside a renewal: what callers are told, and what follows. */
+export class CallFailed extends Error {
   readonly error: TokenError
-  readonly coolDown: CoolDown
+  readonly next: Word
 
-  constructor(error: TokenError, coolDown: CoolDown) {
+  constructor(error: TokenError, next: Word) {
     super()
     this.error = error
-    this.coolDown = coolDown
+    this.next = next
   }
 }
 
@@ -106,8 +106,8 @@ const UNFORESEEN_REST_MS = 1_000
  * @param failures In a row, this one included.
  * @param chance Uniform in [0, 1).
  */
-export function gaveUpUnforeseen(error: TokenError, failures: number, chance: number): GaveUp {
-  return new GaveUp(error, coolDownOf(error, UNFORESEEN_REST_MS * (1 + chance), failures))
+export function restUnforeseen(error: TokenError, failures: number, chance: number): CoolDown {
+  return coolDownOf(error, UNFORESEEN_REST_MS * (1 + chance), failures)
 }
 
 /** The error for callers while the record rests. The failure may be one of another owner (F224). */

@@ -1,7 +1,7 @@
 import type { Pauses } from './pauses.ts'
 import { HeldToken } from './held-token.ts'
 import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
-import { coolingError, GaveUp } from './rests.ts'
+import { CallFailed, coolingError } from './rests.ts'
 import type { ClaimAnswer, GrantedClaim, StoredTokens } from './token-store.ts'
 
 /** What ends the wait for the turn of this owner. */
@@ -51,7 +51,7 @@ export class Turn {
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await record.release(claim, 'keep').catch(() => undefined)
       } else if (claim.kind === 'cooling') {
-        throw new GaveUp(coolingError(claim.coolDown), claim.coolDown)
+        throw new CallFailed(coolingError(claim.coolDown), claim.coolDown)
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.
