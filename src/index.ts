@@ -14,7 +14,7 @@ export type { AnomalyKind, RenewalCause, SuspicionEvent, TokenEvents } from './c
 export type { RenewalOptions, RetryOptions, TokenManagerOptions } from './core/manager-options.ts'
 export { type EventLog, logEvents } from './core/log-events.ts'
 export { memoryStore } from './core/memory-store.ts'
-export type { TokenStatus } from './core/phase.ts'
+export type { TokenStatus } from './core/status.ts'
 export type { LogoutResult } from './core/revocation.ts'
 export type { TokenManager } from './core/token-manager.ts'
 export type { WaitOptions } from './core/waiting-room.ts'

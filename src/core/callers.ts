@@ -5,10 +5,10 @@ import type { RenewalCause } from './events.ts'
 import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
-import { admission, renewalIn, type Rest, restIn } from './phase.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './rests.ts'
 import { isWithin } from './own-runtime.ts'
+import { admission, type Rest, type Wall } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 
 /** What callers get of a machine: a token, the wait for one, or an error. */
@@ -39,7 +39,7 @@ export class Callers {
     if (freshness === 'expired') return undefined
     current.used = true
     const isWanted = freshness === 'due' || current.mustRenew
-    if (isWanted && admission(this.#machine.phase, this.#machine.now) === 'start') {
+    if (isWanted && admission(this.#machine, this.#machine.now) === 'start') {
       if (!this.#settings.renewal.background) return undefined
       this.#machine.renew('due')
     }
@@ -119,19 +119,18 @@ export class Callers {
   #refuse(): void {
     const { current } = this.#memory
     if (current) current.isRefused = true
-    const error = restIn(this.#machine.phase)?.error
-    if (error?.code === 'ERR_LOGIN_REQUIRED') this.#machine.loseLogin(error, 'here')
+    this.#machine.logins.tellLoss()
   }
 
-  #takeForcedTurn(): Pick<Rest, 'until' | 'error'> | undefined {
+  #takeForcedTurn(): Wall | undefined {
     const { gaps, now } = this.#machine
     return gaps.takeForcedTurn(this.#memory.current?.stored.accessLifetimeMs ?? 0, now)
   }
 
   #admission(limit?: number, isForced = false) {
-    const { phase, now } = this.#machine
-    const isUnserved = restIn(phase)?.whileServed === true && this.#memory.current?.isRefused === true
-    return admission(phase, now, limit, isForced || isUnserved)
+    const { rest, now } = this.#machine
+    const isUnserved = rest?.whileServed === true && this.#memory.current?.isRefused === true
+    return admission(this.#machine, now, limit, isForced || isUnserved)
   }
 
   /**
@@ -152,7 +151,7 @@ export class Callers {
     const isRefused = !isHeld && admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start' && !isHeld) machine.renew(because)
-    renewalIn(machine.phase)?.hurry(limit)
+    machine.renewal?.hurry(limit)
     const { current } = this.#memory
     if (living === undefined || !current) return this.#waitIn({ limit, signal }, because)
     // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
@@ -168,8 +167,7 @@ export class Callers {
   }
 
   #refused(refusal: 'closed' | Rest, because: RenewalCause): TokenError {
-    if (refusal !== 'closed' && refusal.error.code === 'ERR_LOGIN_REQUIRED')
-      this.#machine.loseLogin(refusal.error, 'here')
+    this.#machine.logins.tellLoss()
     return this.#settings.events.refused(this.#machine.refusal(refusal), because)
   }
 }

@@ -1,6 +1,8 @@
 import type { LoginReason } from './errors.ts'
 import type { Events, TokenEvents } from './events.ts'
+import type { HeldToken } from './held-token.ts'
 import type { ManagerSettings } from './manager-options.ts'
+import type { TokenStatus } from './status.ts'
 import type { StoredTokens } from './token-store.ts'
 import { UnderWay } from './under-way.ts'
 
@@ -45,8 +47,8 @@ export class LoginWatch {
   readonly underWay = new UnderWay()
   readonly #isAlone: boolean
   readonly #isSession: boolean
-  /** Where the login has ended. The first word counts: its access token may outlive it, and the manager later reads the same end in the record. */
-  #endedBy: LoginChange['by'] | undefined
+  /** Why the login has ended, although its access token may still serve, and where. Nobody has been told yet. */
+  loss: { readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
   /** Changes whenever a login ends. A request that began under another mark must not get a token of this login (R10). */
   mark = 0
 
@@ -65,11 +67,23 @@ export class LoginWatch {
     this.#reason = 'none-yet'
   }
 
-  /** Undefined: not known yet, or the source can obtain without a person. */
-  get status(): { readonly login?: LoginChange['login'] | 'pending'; readonly loginReason?: LoginReason } {
+  /** What `status()` says of the login. Nothing: it is not known yet, or the source can obtain without a person. @param held The last tokens. */
+  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<TokenStatus, 'login' | 'loginReason'> {
     if (this.isPending) return { login: 'pending' }
     if (!this.#hasLogin || this.#login === undefined) return {}
-    return { login: this.#login, ...(this.#login === 'required' && this.#reason && { loginReason: this.#reason }) }
+    const reason = this.#login === 'required' ? this.#reason : this.#reasonOfEnd(held)
+    return this.#login === 'required' || reason !== undefined
+      ? { login: 'required', ...(reason && { loginReason: reason }) }
+      : { login: 'present' }
+  }
+
+  /** Why the login is at its end, although the listeners are told only when the next caller asks. */
+  #reasonOfEnd(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): LoginReason | undefined {
+    if (held?.living !== undefined) return undefined
+    if (this.loss) return this.loss.reason
+    // Nothing can renew the token.
+    if (this.#isSession || !held || held.stored.refreshToken !== undefined) return undefined
+    return held.isRefused ? 'refused' : 'expired'
   }
 
   get isPresent(): boolean {
@@ -160,9 +174,10 @@ export class LoginWatch {
     if (isNews) this.#emit({ login: 'present', by, account })
   }
 
-  /** The login has ended, as this manager hears now. @returns where. Without a store nobody else can have ended it. */
-  ended(by: LoginChange['by']): LoginChange['by'] {
-    return (this.#endedBy ??= this.#isAlone ? 'here' : by)
+  /** The login has ended, as this manager hears now. Without a store nobody else can have ended it. */
+  lost(reason: LoginReason, by: LoginChange['by']): void {
+    // Where is what was heard first: the manager may later read the end of its own login in the record.
+    this.loss = { reason, by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
   }
 
   /** The record holds tokens that no longer serve. If they can be refreshed, there is a login, and the manager may not have heard of one before. */
@@ -175,6 +190,7 @@ export class LoginWatch {
     const isNews = this.#login !== 'required'
     this.#login = 'required'
     this.#reason = reason
+    this.loss = undefined
     if (isNews) this.#requiredBy = by
     if (isNews && !this.isPending) this.#tellRequired(reason)
   }
@@ -191,7 +207,7 @@ export class LoginWatch {
   #present(): void {
     this.#login = 'present'
     this.#reason = undefined
-    this.#endedBy = undefined
+    this.loss = undefined
   }
 
   #emit(change: LoginChange): void {

@@ -214,12 +214,18 @@ export class Logins {
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
     const { login, memory, hasLogin } = this.#settings
     if (!hasLogin) return undefined
-    const endedBy = login.ended(by)
-    const { current } = memory
-    if (current && (current.isRefused || loginReason === 'logged-out')) this.#end(loginReason)
-    if (memory.current?.living !== undefined) return memory.current.remainingMs
-    login.required(loginReason, endedBy)
-    return undefined
+    login.lost(loginReason, by)
+    this.tellLoss()
+    return memory.current?.living === undefined ? undefined : memory.current.remainingMs
+  }
+
+  /** Tells the listeners of a login that is lost, once no access token of it serves. */
+  tellLoss(): void {
+    const { login, memory } = this.#settings
+    const { loss } = login
+    if (!loss) return
+    if (memory.current?.isRefused || loss.reason === 'logged-out') this.#end(loss.reason)
+    if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */

@@ -4,35 +4,35 @@ import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { type LoginHost, Logins } from './logins.ts'
-import {
-  admission,
-  failuresIn,
-  IDLE,
-  loginIn,
-  type Phase,
-  phaseAfter,
-  type PhaseEvent,
-  refusalIn,
-  renewalIn,
-  type Rest,
-  restAfter,
-  restIn,
-  statusIn,
-  timerMs,
-  type TokenStatus,
-} from './phase.ts'
 import { Halted } from './pauses.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { CallFailed, restUnforeseen } from './rests.ts'
 import { type Context, currentContext } from './own-runtime.ts'
+import {
+  type Activity,
+  admission,
+  refusalIn,
+  type Rest,
+  restAfter,
+  statusIn,
+  timerMs,
+  type TokenStatus,
+  type Wall,
+} from './status.ts'
 import { quietly } from './thrown.ts'
 import type { CoolDown, StoredTokens } from './token-store.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
-/** Runs the renewals of a manager, and does what follows them. `phase.ts` decides what each event makes of the phase. */
-export class Machine implements LoginHost {
+/**
+ * Runs the renewals of a manager, and does what follows them. Three facts tell what it does about its next token. `status.ts` reads them. A renewal
+ * that has been outdated is not `renewal` any more, and changes none of them.
+ */
+export class Machine implements LoginHost, Activity {
+  renewal: Renewal | undefined
+  rest: Rest | undefined
+  isClosed = false
   readonly logins: Logins
   readonly room: WaitingRoom
   readonly #settings: RenewalSettings
@@ -41,7 +41,6 @@ export class Machine implements LoginHost {
   readonly #inContext: Context = currentContext()
   /** Runs one renewal at a time: after a reset the next renewal waits for the exchange in flight. */
   readonly #mutex = new Mutex()
-  #phase: Phase = IDLE
   #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
 
@@ -50,14 +49,10 @@ export class Machine implements LoginHost {
     this.#memory = settings.memory
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait', {
-        cause: renewalIn(this.#phase)?.lastError,
+        cause: this.renewal?.lastError,
       })
     this.room = new WaitingRoom(settings.clock, () => this.#memory.current?.living, atLimit)
     this.logins = new Logins(settings, this)
-  }
-
-  get phase(): Phase {
-    return this.#phase
   }
 
   get gaps(): RenewalGaps {
@@ -69,24 +64,20 @@ export class Machine implements LoginHost {
   }
 
   isIdle(): boolean {
-    return this.#phase.is === 'idle' || this.#phase.is === 'resting'
-  }
-
-  get isClosed(): boolean {
-    return this.#phase.is === 'closed'
+    return !this.renewal && !this.isClosed
   }
 
   status(): TokenStatus {
-    const { counts, suspicions, clock, login, needsLogin } = this.#settings
+    const { counts, suspicions, clock, login } = this.#settings
     const { current } = this.#memory
-    const status = statusIn(this.#phase, current, this.now, clock.wallNow())
-    const ofLogin = loginIn(login.status, restIn(this.#phase), current, !needsLogin)
-    return { ...status, ...ofLogin, counts: { ...counts, suspicions: suspicions.count } }
+    const status = statusIn(this, current, this.now, clock.wallNow())
+    return { ...status, ...login.statusWith(current), counts: { ...counts, suspicions: suspicions.count } }
   }
 
   async close(): Promise<void> {
-    renewalIn(this.#phase)?.halt('closed')
-    this.#enter({ type: 'closed' })
+    this.renewal?.halt('closed')
+    this.isClosed = true
+    this.#settle(undefined)
     this.#memory.current = undefined
     this.#cancelTimer()
     this.room.turnAway(this.refusal('closed'))
@@ -106,8 +97,8 @@ export class Machine implements LoginHost {
 
   forget(): void {
     const { suspicions } = this.#settings
-    renewalIn(this.#phase)?.halt('outdated')
-    this.#enter({ type: 'reset' })
+    this.renewal?.halt('outdated')
+    this.#settle(undefined)
     this.#memory.current = undefined
     this.#memory.owesObtain = false
     this.#gaps = new RenewalGaps()
@@ -120,35 +111,32 @@ export class Machine implements LoginHost {
   }
 
   resume(): void {
-    if (this.room.size === 0 || this.#phase.is === 'renewing') return
-    const admitted = admission(this.#phase, this.now)
+    if (this.room.size === 0 || this.renewal) return
+    const admitted = admission(this, this.now)
     if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
     else if (admitted !== 'join') this.room.turnAway(this.refusal(admitted))
   }
 
-  /** An access token that still serves is kept until it ends. */
-  loseLogin(error: TokenError, by: 'here' | 'elsewhere'): void {
-    const leftMs = this.logins.lost(error, by)
-    if (leftMs !== undefined) this.#armTimer(leftMs)
-  }
-
-  refusal(refusal: 'closed' | Pick<Rest, 'until' | 'error'>): TokenError {
+  refusal(refusal: 'closed' | Wall): TokenError {
     return refusalIn(refusal, this.now, this.#settings.clock.wallNow())
   }
 
   /** Starts the renewal that all callers share. */
   renew(because: RenewalCause, holdsProcess = true): void {
+    if (this.renewal || this.isClosed) return
+    const failures = this.rest?.failures ?? 0
     const renewal = new Renewal(this.#settings, {
       because,
       holdsProcess,
-      failuresBefore: failuresIn(this.#phase),
+      failuresBefore: failures,
       isAwaited: () => this.room.size > 0,
       onPause: (pauseMs, error) => {
-        const pause = { until: this.now + pauseMs, error }
-        if (this.#enter({ type: 'paused', renewal, ...pause })) this.room.turnAway(this.refusal(pause), pause.until)
+        if (this.renewal !== renewal) return
+        this.rest = { until: this.now + pauseMs, error, failures, isFirm: true }
+        this.room.turnAway(this.refusal(this.rest), this.rest.until)
       },
     })
-    this.#enter({ type: 'started', renewal })
+    this.renewal = renewal
     renewal.hurry(this.room.firstLimit)
     const { acts, work } = this.#settings
     work.begin()
@@ -156,11 +144,10 @@ export class Machine implements LoginHost {
     void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because))))
   }
 
-  /** @returns Whether the event changed the phase. An event of an outdated renewal does not. */
-  #enter(event: PhaseEvent): boolean {
-    const before = this.#phase
-    this.#phase = phaseAfter(before, event)
-    return this.#phase !== before
+  /** No renewal runs from now on. */
+  #settle(rest: Rest | undefined): void {
+    this.renewal = undefined
+    this.rest = rest
   }
 
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
@@ -169,11 +156,11 @@ export class Machine implements LoginHost {
     const startAt = this.#gaps.startAt(because, now)
     try {
       const renewed = await renewal.run(startAt - now)
-      if (renewalIn(this.#phase) !== renewal) return
+      if (this.renewal !== renewal) return
       this.logins.meet(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
       this.#hold(renewed, because, startAt)
     } catch (thrown) {
-      this.#failed(renewal, thrown)
+      if (this.renewal === renewal) this.#failed(renewal, thrown)
     } finally {
       this.#settings.work.end()
     }
@@ -184,7 +171,7 @@ export class Machine implements LoginHost {
     const { events, counts, random } = this.#settings
     // First, because this calls the user's `random`: if it throws, the renewal has failed.
     const current = new HeldToken(tokens, this.#settings, random())
-    this.#enter({ type: 'held' })
+    this.#settle(undefined)
     this.#memory.seenVersion = tokens.version
     if (by === 'adopted') counts.adoptions += 1
     // The caller who waited for a token counts as its first use.
@@ -206,26 +193,30 @@ export class Machine implements LoginHost {
 
   #failed(renewal: Renewal, thrown: unknown): void {
     const { clock, events, login } = this.#settings
+    const before = this.rest
+    // The callers who wanted it have left.
     if (thrown instanceof Halted) {
-      if (this.#enter({ type: 'left', renewal })) this.renewIfAwaited()
+      this.#settle(before)
+      this.renewIfAwaited()
       return
     }
-    const before = restIn(this.#phase)
     const { error, coolDown } = this.#gaveUp(thrown)
-    if (!this.#enter({ type: 'gave-up', renewal, rest: restAfter(error, coolDown, this.now) })) return
+    const rest = restAfter(error, coolDown, this.now)
+    this.#settle(rest)
     this.#gaps.failed()
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
-    this.#armTimer(coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
-    if (error.code === 'ERR_LOGIN_REQUIRED') this.loseLogin(error, by)
+    const isLost = error.code === 'ERR_LOGIN_REQUIRED'
+    // An access token that still serves is kept until it ends.
+    const servesMs = isLost ? this.logins.lost(error, by) : undefined
+    this.#armTimer(servesMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     // The login that is under way may still serve them.
-    if (error.code !== 'ERR_LOGIN_REQUIRED' || !login.isPending) this.room.turnAway(failure)
+    if (!isLost || !login.isPending) this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    const isStop = coolDown.ms === Infinity || error.code === 'ERR_LOGIN_REQUIRED'
-    const isNews = !isStop || before?.error.code !== error.code
-    if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
+    if (rest.until < Infinity || before?.error.code !== error.code)
+      events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
   #gaveUp(thrown: unknown): { readonly error: TokenError; readonly coolDown: CoolDown } {
@@ -234,7 +225,7 @@ export class Machine implements LoginHost {
     const { readThrown, random } = this.#settings
     const error = readThrown(thrown, 'obtain')
     // The user's `random` may be what has thrown.
-    return { error, coolDown: restUnforeseen(error, failuresIn(this.#phase) + 1, quietly(random) ?? 0) }
+    return { error, coolDown: restUnforeseen(error, (this.rest?.failures ?? 0) + 1, quietly(random) ?? 0) }
   }
 
   #armTimer(delayMs: number): void {
@@ -246,9 +237,8 @@ export class Machine implements LoginHost {
 
   #onTimer(): void {
     const { current } = this.#memory
-    const rest = restIn(this.#phase)
-    if (rest?.error.code === 'ERR_LOGIN_REQUIRED' && current?.living === undefined) this.loseLogin(rest.error, 'here')
-    const ms = current && timerMs(this.#phase, current, this.#settings.renewal.keepWarm, this.now)
+    this.logins.tellLoss()
+    const ms = current && timerMs(this, current, this.#settings.renewal.keepWarm, this.now)
     if (!current || ms === undefined) return
     if (ms > 0) this.#armTimer(ms)
     else this.renew(current.freshness === 'expired' ? 'expired' : 'due')

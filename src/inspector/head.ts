@@ -1,5 +1,5 @@
 import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/phase.ts'
+import type { TokenStatus } from '../core/status.ts'
 import { GREEN, NAMES, ORANGE, RED } from './dots.ts'
 
 /** The life of a token, since the panel first saw the token. */

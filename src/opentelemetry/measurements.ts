@@ -1,6 +1,6 @@
 import type { Attributes, Meter, ObservableGauge, ObservableResult } from '@opentelemetry/api'
 import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/phase.ts'
+import type { TokenStatus } from '../core/status.ts'
 
 const PHASES: readonly TokenStatus['phase'][] = [
   'empty',

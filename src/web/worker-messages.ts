@@ -1,6 +1,6 @@
 import { detailsOf, isTokenError, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../core/errors.ts'
 import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/phase.ts'
+import type { TokenStatus } from '../core/status.ts'
 
 /** The parts of a `MessagePort` that are used here, of a browser or of Node. */
 export interface Port extends Listened {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { LoginReason } from '../../src/core/errors.ts'
 import type { Events } from '../../src/core/events.ts'
 import { LoginWatch } from '../../src/core/login-watch.ts'
 import type { StoredTokens } from '../../src/core/token-store.ts'
@@ -18,8 +19,8 @@ const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
 
 describe('given what a manager knows of its login', () => {
   it('when it is new, then a login is required if nobody else can have one, and nothing is known with a store', () => {
-    expect(start({ isAlone: true }).watch.status).toEqual({ login: 'required', loginReason: 'none-yet' })
-    expect(start().watch.status).toEqual({})
+    expect(start({ isAlone: true }).watch.statusWith()).toEqual({ login: 'required', loginReason: 'none-yet' })
+    expect(start().watch.statusWith()).toEqual({})
   })
 
   it('when the source can obtain, then there is no login to tell of', () => {
@@ -27,16 +28,16 @@ describe('given what a manager knows of its login', () => {
     logIn(watch, 'alice')
     watch.end('access-1')
     watch.required('refused', 'here')
-    expect([watch.status, told, watch.isPast('access-1')]).toEqual([{}, [], false])
+    expect([watch.statusWith(), told, watch.isPast('access-1')]).toEqual([{}, [], false])
   })
 
   it('when a person logs in, out and in again, then each change is told once, with the account as far as it is known', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
-    expect(watch.status).toEqual({ login: 'present' })
+    expect(watch.statusWith()).toEqual({ login: 'present' })
     watch.required('logged-out', 'here')
     watch.required('refused', 'elsewhere')
-    expect(watch.status).toEqual({ login: 'required', loginReason: 'refused' })
+    expect(watch.statusWith()).toEqual({ login: 'required', loginReason: 'refused' })
     for (const subject of ['alice', 'bob', undefined, 'bob']) logIn(watch, subject)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
@@ -128,12 +129,52 @@ describe('given a login that ends', () => {
 
   it('then the first word about where it ended counts, until the next login; alone it ended here', () => {
     const { watch } = start()
-    expect([watch.ended('here'), watch.ended('elsewhere')]).toEqual(['here', 'here'])
+    const lost = (one: LoginWatch, by: 'here' | 'elsewhere', reason: LoginReason = 'refused') => {
+      one.lost(reason, by)
+      return one.loss
+    }
+    expect(lost(watch, 'here')).toEqual({ reason: 'refused', by: 'here' })
+    expect(lost(watch, 'elsewhere', 'lost')).toEqual({ reason: 'lost', by: 'here' })
     logIn(watch, 'alice')
-    expect(watch.ended('elsewhere')).toBe('elsewhere')
+    expect(watch.loss).toBeUndefined()
+    expect(lost(watch, 'elsewhere')).toMatchObject({ by: 'elsewhere' })
     watch.seen({ login: 1 }, true)
-    expect(watch.ended('here')).toBe('here')
-    expect(start({ isAlone: true }).watch.ended('elsewhere')).toBe('here')
+    expect(lost(watch, 'here')).toMatchObject({ by: 'here' })
+    watch.required('refused', 'here')
+    expect(watch.loss).toBeUndefined()
+    expect(lost(start({ isAlone: true }).watch, 'elsewhere')).toMatchObject({ by: 'here' })
+  })
+})
+
+describe('given a login that the listeners know, when the status is asked for', () => {
+  const PRESENT = { login: 'present' } as const
+  const required = (loginReason: string) => ({ login: 'required', loginReason })
+  type Held = Parameters<LoginWatch['statusWith']>[0]
+  const held = (living: string | undefined, refreshToken: string | undefined, isRefused = false) =>
+    ({ living, stored: { refreshToken }, isRefused }) as unknown as Held
+
+  it.each<[string, LoginReason | undefined, Held, object]>([
+    ['it can be refreshed', undefined, held(undefined, 'r'), PRESENT],
+    ['its access token serves', undefined, held('a', undefined), PRESENT],
+    ['its access token serves, although it has ended elsewhere', 'refused', held('a', 'r'), PRESENT],
+    ['nothing is held', undefined, undefined, PRESENT],
+    ['a renewal found that it has ended', 'in-doubt', held(undefined, 'r'), required('in-doubt')],
+    ['a renewal found that it has ended, and nothing is held', 'refused', undefined, required('refused')],
+    ['nothing can renew its token', undefined, held(undefined, undefined), required('expired')],
+    ['the API refused its last token', undefined, held(undefined, undefined, true), required('refused')],
+  ])('when %s, then it says so (F205)', (_, lost, token, expected) => {
+    const { watch } = start()
+    logIn(watch, 'alice')
+    if (lost) watch.lost(lost, 'here')
+    expect(watch.statusWith(token)).toEqual(expected)
+  })
+
+  it('when a login is required, or nothing is known, then that stays', () => {
+    const { watch } = start()
+    watch.lost('refused', 'here')
+    expect(watch.statusWith()).toEqual({})
+    watch.required('logged-out', 'here')
+    expect(watch.statusWith(held(undefined, undefined))).toEqual(required('logged-out'))
   })
 })
 
@@ -141,9 +182,9 @@ describe('given tokens of the record that no longer serve', () => {
   it('when they can be refreshed, then they are the login of a manager that knew of none', () => {
     const { watch, told } = start()
     watch.found(of({ login: 1 }))
-    expect(watch.status).toEqual({})
+    expect(watch.statusWith()).toEqual({})
     watch.found(of({ login: 1, refreshToken: 'r' }))
-    expect([watch.status, told]).toEqual([
+    expect([watch.statusWith(), told]).toEqual([
       { login: 'present' },
       [{ login: 'present', by: 'elsewhere', account: 'unknown' }],
     ])
@@ -153,6 +194,6 @@ describe('given tokens of the record that no longer serve', () => {
     const { watch, told } = start()
     watch.required('logged-out', 'here')
     watch.found(of({ login: 1, refreshToken: 'r' }))
-    expect([watch.status.login, told.length]).toEqual(['required', 1])
+    expect([watch.statusWith().login, told.length]).toEqual(['required', 1])
   })
 })

@@ -1,0 +1,133 @@
+import { type LoginReason, toldAgain, TokenError, type TokenErrorCode } from './errors.ts'
+import type { HeldToken } from './held-token.ts'
+import type { CoolDown } from './token-store.ts'
+
+/** What a manager does about its next token. The current token is no part of it: that serves until the manager is closed. */
+export interface Activity {
+  /** The renewal that all callers share. */
+  readonly renewal: { readonly lastError: TokenError | undefined } | undefined
+  /** The pause that the service asked for, or the rest after the last renewal, which failed. */
+  readonly rest: Rest | undefined
+  readonly isClosed: boolean
+}
+
+/** The manager makes no token call before `until`, monotonic ms. */
+export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServed'> {
+  /** Infinity: until `reset()`, `adopt()`, or a login elsewhere. */
+  readonly until: number
+  /** From this instant on a caller asks the record again whether somebody has logged in elsewhere. */
+  readonly asksAt?: number
+  readonly error: TokenError
+}
+
+/** What a renewal or a caller meets that must wait. */
+export type Wall = Pick<Rest, 'until' | 'error'>
+
+/** A manager that waits for a login asks the store at most this often whether another owner has logged in, ms. */
+const ASK_MS = 1_000
+
+/** The rest after a renewal that gave up. */
+export function restAfter(error: TokenError, { ms, failures, isFirm, whileServed }: CoolDown, now: number): Rest {
+  const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt: now + ASK_MS } : { until: now + ms }
+  return { ...ends, error, failures, isFirm, whileServed }
+}
+
+/**
+ * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A rest forbids both.
+ *
+ * @param limit Until when the caller can wait, monotonic ms. A caller who can wait longer than a renewal pauses joins it.
+ * @param breaksRest Whether the caller wants a renewal in spite of a rest that is not firm.
+ */
+export function admission(
+  { renewal, rest, isClosed }: Activity,
+  now: number,
+  limit = now,
+  breaksRest = false,
+): 'start' | 'join' | 'closed' | Rest {
+  if (isClosed) return 'closed'
+  const canJoin = renewal !== undefined
+  const endsAt = rest?.asksAt ?? rest?.until ?? now
+  // If a renewal runs in spite of the rest, all callers join it.
+  const isBroken = rest?.isFirm === false && (canJoin || breaksRest)
+  if (rest && now < endsAt && !isBroken && !(canJoin && limit > endsAt)) return rest
+  return canJoin ? 'join' : 'start'
+}
+
+export interface TokenStatus {
+  /** While a token lives, its freshness is the phase, even if renewals fail. */
+  phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
+  renewing: boolean
+  /** Epoch ms; a lifetime above 24 h counts as 24 h. */
+  accessExpiresAt?: number
+  /** Epoch ms. */
+  refreshExpiresAt?: number
+  /** The manager makes no token call before this instant, epoch ms. */
+  nextAttemptAt?: number
+  /** The code of the last failure. Absent again as soon as a new token comes. */
+  lastError?: TokenErrorCode
+  /**
+   * Only with a source that `needsLogin`; absent until a store has told. `required`: pass the tokens of a login to `adopt()`. `pending`: `adopt()` was
+   * given a promise that has not settled.
+   */
+  login?: 'present' | 'required' | 'pending'
+  /** Why a login is required. */
+  loginReason?: LoginReason
+  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
+  counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
+}
+
+type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>
+
+/** What `status()` returns, without the login and the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
+export function statusIn(
+  activity: Activity,
+  token: Token | undefined,
+  now: number,
+  wallNow: number,
+): Omit<TokenStatus, 'counts'> {
+  const { renewal, rest } = activity
+  const failure = renewal?.lastError ?? rest?.error
+  const at = (ms: number) => Math.round(wallNow + ms)
+  return {
+    phase: phaseIn(activity, token, now),
+    renewing: renewal !== undefined,
+    ...(token && { accessExpiresAt: at(token.remainingMs) }),
+    ...(token?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(token.refreshRemainingMs) }),
+    ...(rest && now < rest.until && rest.until < Infinity && { nextAttemptAt: at(rest.until - now) }),
+    ...(failure && { lastError: failure.code }),
+  }
+}
+
+function phaseIn({ rest, isClosed }: Activity, token: Token | undefined, now: number): TokenStatus['phase'] {
+  if (isClosed) return 'closed'
+  if (token && token.remainingMs > 0) return token.freshness
+  if (rest?.until === Infinity) return 'stopped'
+  if (rest && now < rest.until) return 'cooling-down'
+  return token ? 'expired' : 'empty'
+}
+
+/** Why a caller gets no token. If the manager rests, the error tells the instant of the next attempt. */
+export function refusalIn(refusal: 'closed' | Wall, now: number, wallNow: number): TokenError {
+  if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
+  const { until, error } = refusal
+  if (until === Infinity) return error
+  // Not in the message, which is the same for each caller: error trackers group by it.
+  return toldAgain(error, { retryAt: Math.round(wallNow + until - now) })
+}
+
+/**
+ * What the timer of a token does: it renews a token that is in use, and lets an unused one expire.
+ *
+ * @returns Ms to wait, 0 or less: renew now; undefined: nothing is to be done.
+ */
+export function timerMs(
+  { renewal, rest, isClosed }: Activity,
+  token: Pick<HeldToken, 'used' | 'freshness' | 'freshMs' | 'remainingMs'>,
+  keepWarm: string,
+  now: number,
+): number | undefined {
+  const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
+  if (renewal || isClosed || !isKept || rest?.until === Infinity) return undefined
+  // The timer may fire a little early, or during the rest after a failed renewal.
+  return token.freshness === 'fresh' ? token.freshMs : (rest?.until ?? now) - now
+}
