@@ -86,6 +86,7 @@ export interface TokenManager {
 export class Manager implements TokenManager {
   readonly #settings: RenewalSettings
   readonly #machine: Machine
+  #closing: Promise<void> | undefined
   readonly #callers: Callers
 
   constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
@@ -174,7 +175,7 @@ export class Manager implements TokenManager {
   }
 
   close(): Promise<void> {
-    return this.#machine.close()
+    return (this.#closing ??= this.#machine.close())
   }
 
   get #internals(): ManagerInternals {

@@ -136,10 +136,10 @@ export class ExchangeWatch {
     }
     const isFinal = outcome === 'unknown' || (outcome === 'rejected' && status !== 404)
     this.#owesObtain = exchange.kind === 'refresh' && isFinal
-    this.#refreshIsGone = exchange.kind === 'refresh' && status === 404
+    this.#refreshIsGone = isGone(exchange)
     const isAsked = outcome === 'deferred' || outcome === 'unknown-5xx'
     const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0
-    this.#rest(this.#owesObtain ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))
+    this.#rest(this.#owesObtain || this.#refreshIsGone ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))
     const { refreshToken } = exchange
     const token = this.#service.issuedRefreshTokens.get(refreshToken ?? '')
     if (refreshToken === undefined || status !== 401 || !token?.stolen) return
@@ -168,7 +168,9 @@ export class ExchangeWatch {
     if (exchange && this.#markOf({ exchange }).generation !== this.generation) return // a late event
     // The event has whole ms, rounded.
     const coolDownMs = Math.floor(nextAttemptAt - this.#time.wallNow())
-    const leastMs = error.code === 'ERR_CREDENTIALS_REJECTED' ? REJECTED_PAUSE_MS : LEAST_PAUSE_MS
+    const usualMs = error.code === 'ERR_CREDENTIALS_REJECTED' ? REJECTED_PAUSE_MS : LEAST_PAUSE_MS
+    // That cool-down ends as soon as the old token no longer serves.
+    const leastMs = exchange && isGone(exchange) ? 0 : usualMs
     this.#promises.must(coolDownMs >= leastMs, `${error.code} is followed by a cool-down`)
     const { outcome, retryAfterMs } = exchange?.end ?? {}
     const isRetryable = /^(not-sent|unknown-5xx|deferred)$/.test(outcome ?? '') && retryAfterMs === 0
@@ -292,6 +294,11 @@ export class ExchangeWatch {
   #markOf({ exchange }: { readonly exchange: Exchange }): Mark {
     return this.#marks.get(exchange)!
   }
+}
+
+/** Whether the service has no refresh endpoint any more. The credentials are there for that. */
+function isGone({ kind, end }: Exchange): boolean {
+  return kind === 'refresh' && end?.status === 404
 }
 
 /** Design, "The life of a token": a twentieth of the life, 1 s to 10 s, never more than a quarter. */
