@@ -30,7 +30,8 @@ function suites() {
   const folder = join(project, 'test', 'browser')
   return readdirSync(folder)
     .filter(
-      (name) => name.endsWith('.test.ts') && readFileSync(join(folder, name), 'utf8').includes('describeEngines('),
+      (name) =>
+        name.endsWith('.test.ts') && /describe(Engines|Pages|PagesAt)\(/.test(readFileSync(join(folder, name), 'utf8')),
     )
     .map((name) => join(folder, name))
 }

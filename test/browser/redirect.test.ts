@@ -71,6 +71,20 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect(await counts()).toEqual(ONE)
   })
 
+  it('F284: when the page is loaded again in the middle of the token call, then one click brings the login, without a form', async () => {
+    const tab = await stage().open('/orders')
+    await tab.evaluate(`sessionStorage.setItem('holds', '')`)
+    await click(tab, '#in')
+    await writeName(tab, 'ada')
+    await until(tab, 'globalThis.isHeld')
+    await tab.evaluate(`sessionStorage.removeItem('holds')`)
+    await tab.reload()
+    await click(tab, '#in')
+    await sees(tab, 'ada')
+    expect(await counts()).toEqual({ redirects: 2, tokenCalls: 2 })
+    expect(await tab.evaluate('location.pathname')).toBe('/orders')
+  })
+
   it('F284: when the state is not that of this tab, then the code is refused, and the person can log in', async () => {
     const tab = await stage().open('/callback?code=theirs&state=theirs')
     await until(tab, `document.querySelector('[role=alert]')?.textContent === '${STRANGE}'`)
@@ -104,10 +118,9 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
 
   it('F284: when the login is gone while the session at the provider lives, then one click brings it back without a form', async () => {
     const tab = await loggedIn()
-    await tab.evaluate(`new Promise((resolve) => {
-      const asked = indexedDB.databases().then((all) => all.map(({ name }) => indexedDB.deleteDatabase(name)))
-      asked.then(resolve)
-    })`)
+    await tab.evaluate(`indexedDB.databases().then((all) => Promise.all(all.map(({ name }) => new Promise((resolve) => {
+      indexedDB.deleteDatabase(name).onsuccess = () => resolve('deleted')
+    }))))`)
     await tab.reload()
     await click(tab, '#in')
     await sees(tab, 'ada')

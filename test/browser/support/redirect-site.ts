@@ -65,12 +65,21 @@ export async function startRedirectSite(pages: string): Promise<RedirectSite> {
   }
 }
 
-/** Notes what was shown in any frame: `globalThis.shown`. */
+/**
+ * Notes whatever is shown, be it for one frame: `globalThis.shown`. On the callback page of a tab whose session storage has `holds`, the answer to the
+ * token call never comes: `globalThis.isHeld`.
+ */
 const WATCH = `<script>
   globalThis.shown = new Set()
-  const note = () => {
+  new MutationObserver(() => {
     for (const id of ['out', 'home']) if (document.getElementById(id)?.hidden === false) shown.add(id)
-    requestAnimationFrame(note)
-  }
-  note()
+  }).observe(document, { attributes: true, childList: true, subtree: true })
+  const { fetch: send } = globalThis
+  if (sessionStorage.getItem('holds') !== null && location.pathname === '/callback')
+    globalThis.fetch = async (address, init) => {
+      const answer = await send(address, init)
+      if (init?.method !== 'POST') return answer
+      globalThis.isHeld = true
+      return new Promise(() => {})
+    }
 </script>`
