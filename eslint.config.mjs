@@ -25,6 +25,8 @@ export default tseslint.config(
       '@typescript-eslint/return-await': ['error', 'in-try-catch'],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // A source may throw the answer that refuses it.
+      '@typescript-eslint/only-throw-error': ['error', { allow: [{ from: 'lib', name: 'Response' }] }],
       // A copy leaves a member out by naming it beside the rest.
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
       // `void` marks a promise or a value that is dropped on purpose.

@@ -22,6 +22,7 @@ export default defineConfig({
         angular: here('angular/main.ts'),
         redirect: here('redirect/page.ts'),
         tokens: here('tokens.ts'),
+        session: here('session/tokens.ts'),
         page: here('worker/page.ts'),
         worker: here('worker/worker.ts'),
       },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { BrowserContext, Page } from 'playwright-core'
 import { describeBrowser } from './support/browser.ts'
-import { pagesOfSuite } from './support/pages.ts'
+import { KEEPERS, pagesOfSuite } from './support/pages.ts'
 import type { People } from './support/people.ts'
 
 const suite = describeBrowser === describe ? pagesOfSuite : undefined
@@ -9,11 +9,14 @@ const suite = describeBrowser === describe ? pagesOfSuite : undefined
 describeBrowser('given the example pages', () => {
   const pages = suite?.()
   const kinds = [
-    ...['react', 'vue', 'svelte', 'angular'].map((framework) => ({ framework, keeper: 'the page' as const })),
+    ...['react', 'vue', 'svelte', 'angular'].flatMap((framework) =>
+      (['the page', 'a session'] as const).map((keeper) => ({ framework, keeper })),
+    ),
     { framework: 'react', keeper: 'a worker' as const },
   ]
 
-  describe.each(kinds)('and that of $framework, with the manager in $keeper (F246)', ({ framework, keeper }) => {
+  describe.each(kinds)('and that of $framework, with the login in $keeper (F246)', ({ framework, keeper }) => {
+    const { script } = KEEPERS[keeper]
     let people: People
     let context: BrowserContext
     const complaints: string[] = []
@@ -40,6 +43,10 @@ describeBrowser('given the example pages', () => {
       await page.fill('[name=password]', password)
       await page.click('form button')
     }
+    /** What the page does behind what it shows. */
+    async function until(isTrue: () => boolean): Promise<void> {
+      while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10))
+    }
     const sees = (page: Page, name: string) => page.waitForSelector(`h1:text-is("${name}")`)
 
     it('when nobody has logged in, then there is a form, which says if the password is wrong', async () => {
@@ -59,6 +66,7 @@ describeBrowser('given the example pages', () => {
       await other.click('text=Log out')
       for (const page of [one, other]) await page.waitForSelector('form')
       expect(await one.locator('h1').count()).toBe(0)
+      await until(() => people.sessions === 0)
     })
 
     it('when a tab opens after a login, then it shows no form, not even for a moment', async () => {
@@ -78,24 +86,25 @@ describeBrowser('given the example pages', () => {
       await logIn(one, 'ada')
       await sees(other, 'ada')
       // Without a logout: the login of another person replaces that of the first.
-      await other.evaluate(`import('/${keeper === 'the page' ? 'tokens' : 'page'}.js').then(({ logIn }) => {
+      await other.evaluate(`import('${script}').then(({ logIn }) => {
         const form = new FormData()
         form.append('name', 'bob')
         form.append('password', 'secret')
         return logIn(form)
       })`)
       for (const page of [one, other]) await sees(page, 'bob')
+      // The session of the first one has ended, and no other.
+      await until(() => people.sessions === (keeper === 'a session' ? 1 : 0))
     })
 
-    it('when the API refuses the token, then the page goes on, after one refresh', async () => {
+    it('when the API refuses the token, then the page goes on, after one renewal', async () => {
       const page = await open()
       await logIn(page, 'ada')
       await sees(page, 'ada')
       people.revokeAccess()
-      await page.evaluate(
-        `import('/${keeper === 'the page' ? 'tokens' : 'page'}.js').then(({ api }) => api.get('/me'))`,
-      )
-      expect([people.served, people.refreshes]).toEqual([['ada', 'ada'], 1])
+      await page.evaluate(`import('${script}').then(({ api }) => api.get('/me'))`)
+      const renewals = keeper === 'a session' ? people.obtains - 1 : people.refreshes
+      expect([people.served, renewals]).toEqual([['ada', 'ada'], 1])
     })
   })
 })

@@ -17,10 +17,13 @@ let redis: RedisServer
 let env: NodeJS.ProcessEnv
 const servers: { readonly process: ChildProcess; readonly origin: string }[] = []
 
-async function startServer(): Promise<void> {
+/** The form with a refresh token, on two servers, and that with a session, on a third one. */
+const SESSION = 2
+
+async function startServer(more = {}): Promise<void> {
   const started = spawn(process.execPath, [NEXT, 'start', '--port', '0', '--hostname', '127.0.0.1'], {
     cwd: EXAMPLE,
-    env,
+    env: { ...env, ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''
@@ -75,6 +78,7 @@ describe('given two servers of Next.js that share a store', () => {
     await promisify(execFile)(process.execPath, [NEXT, 'build'], { cwd: EXAMPLE, env })
     await startServer()
     await startServer()
+    await startServer({ SESSION_ENDPOINT: `${people.origin}/session` })
   })
   afterAll(async () => {
     for (const { process } of servers) {
@@ -127,5 +131,47 @@ describe('given two servers of Next.js that share a store', () => {
     await logIn(ada!, 0, 'ada')
     await logIn(ada!, 1, 'bob')
     expect([await ada!.look(0), await ada!.look(1)]).toEqual(['bob', 'bob'])
+  })
+  describe('and a third one, whose login is a session at another server', () => {
+    /** At that server. */
+    async function begin(browser: Browser, name: string): Promise<void> {
+      const form = new URLSearchParams({ name, password: 'secret' })
+      const { headers } = await fetch(`${people.origin}/session`, { method: 'POST', body: form })
+      browser.cookie = headers.getSetCookie()[0]!.split(';')[0]!
+    }
+
+    it('when two people log in, then each sees their own page, and a form once the session has ended', async () => {
+      expect(await ada!.look(SESSION)).toBe('a form')
+      await begin(ada!, 'ada')
+      await begin(bob!, 'bob')
+      const seen = await Promise.all([0, 1, 2, 3].flatMap(() => [ada!.look(SESSION), bob!.look(SESSION)]))
+      expect(seen).toEqual(Array(4).fill(['ada', 'bob']).flat())
+      people.endSessions()
+      people.revokeAccess()
+      expect([await ada!.look(SESSION), await bob!.look(SESSION)]).toEqual(['a form', 'a form'])
+    })
+
+    it('when the API refuses the token and many pages are rendered at once, then all have their data, after one token of the session', async () => {
+      await begin(ada!, 'ada')
+      await ada!.look(SESSION)
+      people.revokeAccess()
+      const before = people.obtains
+      const seen = await Promise.all(Array.from({ length: 20 }, () => ada!.look(SESSION)))
+      expect([new Set(seen), people.obtains - before]).toEqual([new Set(['ada']), 1])
+    })
+
+    it('when a person logs out, then the session has ended, and the old cookie shows a form', async () => {
+      await begin(ada!, 'ada')
+      await begin(bob!, 'bob')
+      expect(await ada!.look(SESSION)).toBe('ada')
+      const [{ cookie }, before] = [ada!, people.sessions]
+      expect(await ada!.post(SESSION, '/logout')).toBe(303)
+      ada!.cookie = cookie
+      expect([await ada!.look(SESSION), await bob!.look(SESSION), before - people.sessions]).toEqual([
+        'a form',
+        'bob',
+        1,
+      ])
+    })
   })
 })

@@ -6,6 +6,7 @@ import { cookies } from 'next/headers'
 import { after } from 'next/server'
 import { cache } from 'react'
 import { createClient } from 'redis'
+import { sessionSource } from './session'
 
 /** All servers and all people share the store, and nothing else: a module lives as long as the server. */
 let store: TokenStore | undefined
@@ -20,8 +21,10 @@ function openStore(): TokenStore {
 
 /** The account of one session, for this request only. */
 export function accountOf(session: string) {
-  const { TOKEN_ENDPOINT = '', REVOCATION_ENDPOINT: revocationEndpoint } = process.env
-  const source = oauth2({ tokenEndpoint: TOKEN_ENDPOINT, revocationEndpoint, clientId: 'page', grant: 'login' })
+  const { TOKEN_ENDPOINT = '', REVOCATION_ENDPOINT: revocationEndpoint, SESSION_ENDPOINT } = process.env
+  const login = { tokenEndpoint: TOKEN_ENDPOINT, revocationEndpoint, clientId: 'page', grant: 'login' } as const
+  // One of the two is yours.
+  const source = SESSION_ENDPOINT ? sessionSource(session) : oauth2(login)
   const tokens = createTokenManager({ source, store: (store ??= openStore()), storeKey: session })
   // After the answer: waits for an exchange in flight, and ends the timers.
   after(() => tokens.close())

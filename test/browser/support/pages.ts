@@ -9,7 +9,13 @@ import { FLAGS } from './browser.ts'
 import { type Engine, engines, type EngineTab } from './engines.mjs'
 import { type People, startPeople } from './people.ts'
 
-export type Keeper = 'the page' | 'a worker'
+/** Who keeps the login: what takes the place of `tokens.ts`, and the script with it. */
+export const KEEPERS = {
+  'the page': { source: 'tokens.ts', script: '/tokens.js' },
+  'a worker': { source: 'worker/page.ts', script: '/page.js' },
+  'a session': { source: 'session/tokens.ts', script: '/session.js' },
+} as const
+export type Keeper = keyof typeof KEEPERS
 
 /** Builds the example pages, and starts a browser for the tests of the current suite. */
 export function pagesOfSuite(): {
@@ -21,9 +27,9 @@ export function pagesOfSuite(): {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pages-'))
     browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
-    await build(join(folder, 'the page'), [])
-    // The same pages, but their tokens are those of the worker.
-    await build(join(folder, 'a worker'), [{ find: '../tokens.ts', replacement: join(PAGES, 'worker', 'page.ts') }])
+    // The same pages, with other tokens.
+    for (const [keeper, { source }] of Object.entries(KEEPERS))
+      await build(join(folder, keeper), [{ find: '../tokens.ts', replacement: join(PAGES, source) }])
   })
   afterAll(async () => {
     await browser.close()

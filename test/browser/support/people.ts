@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,6 +17,12 @@ export interface People {
   readonly served: readonly string[]
   /** How often a refresh token was presented. */
   readonly refreshes: number
+  /** How often a session brought a token, that of a login included. */
+  readonly obtains: number
+  /** The sessions that have not ended. */
+  readonly sessions: number
+  /** Ends all sessions. */
+  endSessions(): void
   /** The API refuses all access tokens that there are. */
   revokeAccess(): void
   close(): Promise<void>
@@ -28,6 +35,11 @@ export async function startPeople(pages: string): Promise<People> {
   const owners = new Map<string, string>()
   const refreshTokens = new Set<string>()
   const served: string[] = []
+  /** Who has logged in, by the cookie of the session. */
+  const sessions = new Map<string, string>()
+  /** The cookie of the session, by its access tokens. */
+  const cookies = new Map<string, string>()
+  let obtains = 0
 
   function issued(name: string, { access_token, refresh_token }: Record<string, unknown>): void {
     owners.set(String(access_token), name).set(String(refresh_token), name)
@@ -43,6 +55,37 @@ export async function startPeople(pages: string): Promise<People> {
     const { answer } = await service.logIn(name)
     issued(name, answer)
     send(response, 200, answer)
+  }
+
+  const cookieOf = ({ headers }: IncomingMessage) => /session=(\w+)/.exec(headers.cookie ?? '')?.[1] ?? ''
+
+  /** A session as of a server that keeps the tokens itself: the page gets access tokens only. */
+  async function beginSession(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    if (form.get('password') !== 'secret') {
+      send(response, 401, {})
+      return
+    }
+    const cookie = randomBytes(16).toString('hex')
+    sessions.set(cookie, form.get('name') ?? '')
+    await answerToken(cookie, response, { 'Set-Cookie': `session=${cookie}; HttpOnly; SameSite=Strict; Path=/` })
+  }
+
+  async function answerToken(cookie: string, response: ServerResponse, headers = {}): Promise<void> {
+    const name = sessions.get(cookie)
+    if (name === undefined) {
+      send(response, 401, {})
+      return
+    }
+    const { accessToken, answer } = await service.logIn(name)
+    issued(name, answer)
+    cookies.set(accessToken, cookie)
+    obtains += 1
+    send(response, 200, { accessToken, expiresIn: answer.expires_in, subject: name }, headers)
+  }
+
+  async function endSession(token: string, response: ServerResponse): Promise<void> {
+    sessions.delete(cookies.get(token) ?? '')
+    send(response, 204)
   }
 
   async function refresh(form: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -67,8 +110,12 @@ export async function startPeople(pages: string): Promise<People> {
   const server = createServer((request, response) => {
     void (async () => {
       const { pathname } = new URL(request.url ?? '', 'http://site')
-      const form = new URLSearchParams(await textOf(request))
+      const text = await textOf(request)
+      const form = new URLSearchParams(text)
       if (pathname === '/login') return logIn(form, response)
+      if (pathname === '/session') return beginSession(form, response)
+      if (pathname === '/session/token') return answerToken(cookieOf(request), response)
+      if (pathname === '/session/end') return endSession(text, response)
       if (pathname === '/oauth/token') return refresh(form, response)
       if (pathname === '/oauth/revoke') return revoke(form, response)
       if (pathname === '/api/me') return tellName(request, response)
@@ -93,6 +140,13 @@ export async function startPeople(pages: string): Promise<People> {
     get refreshes() {
       return service.count('refresh')
     },
+    get obtains() {
+      return obtains
+    },
+    get sessions() {
+      return sessions.size
+    },
+    endSessions: () => sessions.clear(),
     revokeAccess: () => service.revokeAccessTokens(),
     async close() {
       server.closeAllConnections()
@@ -102,9 +156,9 @@ export async function startPeople(pages: string): Promise<People> {
   }
 }
 
-function send(response: ServerResponse, status: number, document: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
-  response.end(JSON.stringify(document))
+function send(response: ServerResponse, status: number, document?: object, headers = {}): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers })
+  response.end(document && JSON.stringify(document))
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
