@@ -9,7 +9,7 @@ const room = (name, forbidden, message) => ({
 })
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.pack-check/', '.stryker-tmp/', 'api/', 'site/', 'examples/next/'] },
+  { ignores: ['dist/', 'coverage/', '.pack-check/', 'api/', 'site/', 'examples/next/'] },
   js.configs.recommended,
   { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
   {

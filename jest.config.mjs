@@ -84,7 +84,7 @@ export default {
   workerGracefulExitTimeout: 30_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...browserTests],
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.stryker-tmp'],
+  modulePathIgnorePatterns: ['<rootDir>/dist'],
   globalSetup: '<rootDir>/test/support/servers-setup.mjs',
   globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',
   // Examples import the package by its name. Here that is its source, because nothing may be built yet.

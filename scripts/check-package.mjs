@@ -16,7 +16,7 @@ const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
 /** No pictures, and no page that only maintainers read. */
 const DOCS =
-  /^docs\/((?!benchmarks|faults|mutation|protocol|scorecard)[\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
+  /^docs\/((?!benchmarks|faults|mutation|proof|protocol|scorecard)[\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
 /** 260 KB before the entry for MCP in two formats, the bridge to a worker and the framework pages; the build for pages is the rest. */
 const MOST_KB = 400
 /** Where links lead while package.json does not say where the project lives. */

@@ -1,7 +1,7 @@
 // Part of npm run lint: warns of texts that have grown, and of long sentences. A limit of taste fails nothing: the next correct sentence may be worth it.
 import { readdirSync, readFileSync } from 'node:fs'
 
-const AUDITORS = /^docs\/(benchmarks|faults|mutation|protocol|scorecard)\.md$/
+const AUDITORS = /^docs\/(benchmarks|faults|mutation|proof|protocol|scorecard)\.md$/
 const pages = readdirSync('docs', { recursive: true })
   .map((name) => `docs/${name.replaceAll('\\', '/')}`)
   .filter((name) => name.endsWith('.md') && !AUDITORS.test(name))

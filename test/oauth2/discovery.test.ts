@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
+import { AxiosError } from 'axios'
 import { createTokenManager, type TokenErrorCode } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -213,6 +214,15 @@ describe('given an issuer that was asked before', () => {
     source.reset!()
     await obtain()
     expect(server.asked()).toEqual([`GET ${OAUTH}`, 'POST /token', `GET ${OAUTH}`, 'POST /token'])
+  })
+})
+
+describe('given an issuer whose certificate this machine does not trust', () => {
+  it('when tokens are wanted, then no later attempt is promised, and no refresh token is in doubt', async () => {
+    const adapter = () => Promise.reject(new AxiosError('no trust', 'SELF_SIGNED_CERT_IN_CHAIN'))
+    const error = await failureOf(sourceOf('https://login.example', { transport: { adapter } }).obtain())
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
+    expect(error.message).toContain('does not trust the certificate')
   })
 })
 

@@ -130,6 +130,8 @@ describe('given an accepted answer', () => {
 
   it.each([
     ['its sub is the subject', { sub: 'user-ü' }, 'user-ü'],
+    // In base64url this text has both signs that base64 does not have: - and _.
+    ['its signs are those of base64url', { sub: '>>>???' }, '>>>???'],
     ['a sub that is no text is ignored', { sub: 5 }, undefined],
     ['without a sub there is none', {}, undefined],
   ])('when it has an id_token, then %s', async (_, claims, subject) => {

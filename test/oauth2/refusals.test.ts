@@ -98,6 +98,7 @@ const DIALECTS: [status: number, body: object, error: string][] = [
   [401, word('invalid_token'), 'invalid_grant'], // Spring Security, Cloud Foundry
   [401, word('invalid_grant'), 'invalid_grant'],
   [401, word('invalid_scope'), 'invalid_scope'],
+  [401, word('invalid_request'), 'invalid_request'],
   [401, word('temporarily_unavailable'), 'temporarily_unavailable'],
   [400, word('invalid_resource'), 'invalid_target'], // Microsoft Entra
   // GitHub, Slack and Zoho answer every error with 200.
@@ -143,6 +144,11 @@ describe('given an answer that refuses (F291)', () => {
       expect(told(given)).toEqual(told(meant))
       expect(given).toMatchObject({ status, serviceCode: (body as { error: string }).error })
     }
+  })
+
+  it('when it wants the person of a login, then the message says so', async () => {
+    const error = await refused(400, word('interaction_required'), { refreshToken: 'r', grant: 'login' })
+    expect(error.message).toContain('interaction_required: the server wants the person to log in')
   })
 
   it('when it reports under 200 an error of two words that the option `errors` teaches, then it means what is taught (F203)', async () => {

@@ -155,15 +155,15 @@ describe('given the option errors', () => {
     expect(await refused([200, grant], judge)).toEqual({ codes: ['issued-token'], anomalies: [] })
   })
 
-  it.each<[string, () => unknown]>([
-    ['throws', () => fail('refresh-of-nobody')],
-    ['gives a word that is none', () => 'refresh-of-nobody'],
-    ['gives a promise', () => Promise.reject(new Error('refresh-of-nobody'))],
-  ])('when the function %s, then the table decides, and an anomaly says so', async (_, judge) => {
+  it.each<[string, () => unknown, string]>([
+    ['throws', () => fail('refresh-of-nobody'), 'threw'],
+    ['gives a word that is none', () => 'refresh-of-nobody', 'gave none of its words'],
+    ['gives a promise', () => Promise.reject(new Error('refresh-of-nobody')), 'gave none of its words'],
+  ])('when the function %s, then the table decides, and an anomaly says so', async (_, judge, what) => {
     const { asking, told } = await loginAt(() => [400, { error: 'invalid_client' }], { errors: judge as never })
     expect(await asking(1)).toEqual(['ERR_CREDENTIALS_REJECTED'])
     expect(told.anomaly.map(({ kind }) => kind)).toEqual(['response-odd'])
-    expect(told.anomaly[0]!.message).toContain('The function errors of oauth2')
+    expect(told.anomaly[0]!.message).toContain(`The function errors of oauth2 ${what}`)
     expect(JSON.stringify(told.anomaly)).not.toContain('of-nobody')
   })
 })

@@ -1,0 +1,192 @@
+// npm run test:mutation -- ROOM … [--sample 100] [--seed 1] [--file NAME]: makes one small change at a time in a room of src, and runs the tests that reach
+// it, in a process that has loaded them already. A change that no test notices survives, and is printed. `--sample 0`: all changes.
+import { fork } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import { slowTests } from '../../jest.config.mjs'
+import { dice } from '../lib/dice.mjs'
+import { inRooms, testFiles } from '../tests/rooms.mjs'
+import { mutantsOf, switched } from './mutants.mjs'
+
+const project = fileURLToPath(new URL('../..', import.meta.url))
+process.chdir(project)
+process.env.TESTS = 'part' // for test/support/part.ts
+/** Tests that a change meets after those of its own room: of a room, or one file. */
+const NEIGHBOURS = {
+  wire: ['oauth2', 'service', 'service/proxy', 'faults/proxies', 'core'],
+  oauth2: ['dpop', 'client', 'core'],
+  client: ['fetch', 'axios', 'dpop', 'core'],
+  fetch: ['client', 'dpop'],
+  dpop: ['fetch', 'axios', 'oauth2'],
+  axios: ['client', 'dpop', 'fetch'],
+}
+/** The share of changes that some test must notice. */
+const LEAST = 0.9
+/** A test that says nothing for so long hangs, ms. The machine may be busy. */
+const LIMIT_MS = 20_000
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    sample: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    file: { type: 'string', default: '' },
+  },
+})
+async function measure(room) {
+  const startedAt = performance.now()
+  const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
+  const drawn = sampleOf(all, Number(values.sample)).map((mutant, n) => ({ ...mutant, id: n + 1, isMet: false }))
+  console.log(`src/${room}: ${all.length} changes, ${drawn.length} drawn`)
+  const left = new Set(drawn)
+  for (const file of groupsOf(room)) {
+    if (left.size === 0) break
+    await meetGroup(file, left)
+  }
+  const atLoad = drawn.filter(({ isAtLoad, isMet }) => isAtLoad && !isMet)
+  for (const mutant of atLoad) left.delete(mutant)
+  const counted = drawn.length - atLoad.length
+  for (const { file, line, from, kind, to, isMet } of left)
+    console.log(
+      `${isMet ? 'survived' : 'not reached'}: ${file}:${line}  ${short(from)}  ->  ${kind === 'value' || to ? short(to) : `no ${kind}`}`,
+    )
+  const noticed = counted - left.size
+  if (noticed < LEAST * counted) process.exitCode = 1
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  console.log(
+    `${room}: ${noticed} of ${counted} noticed, ${((100 * noticed) / counted).toFixed(1)} % (${atLoad.length} at load, not run), ${seconds} s\n`,
+  )
+}
+
+const short = (text) => text.replaceAll(/\s+/g, ' ').slice(0, 90)
+
+function sourcesOf(room) {
+  const files = readdirSync(join('src', room), { recursive: true }).map((name) => join('src', room, name))
+  return files
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.browser.ts') && name.includes(values.file))
+    .sort()
+}
+
+/** The same draw for the same sources and seed. */
+function sampleOf(all, size) {
+  if (size === 0 || size >= all.length) return all
+  const { random } = dice(Number(values.seed))
+  const chosen = new Set()
+  while (chosen.size < size) chosen.add(Math.floor(random() * all.length))
+  return all.filter((_, n) => chosen.has(n))
+}
+
+/** Bundles, one after another: the room's own tests, those that stay apart, those of its neighbours. */
+function groupsOf(room) {
+  const isFast = (name) => !slowTests.includes(`<rootDir>/test/${name}`)
+  return [room, ...(NEIGHBOURS[room] ?? [])].flatMap((one) => {
+    if (one.includes('/')) return resolve('test', `${one}.test.ts`)
+    const names = testFiles().filter((name) => name.startsWith(`${one}/`) && isFast(name))
+    const files = inRooms(join('mutation', one), names)
+    return one === room ? files.reverse() : files.filter((file) => file.includes('mutation'))
+  })
+}
+
+async function bundled(file, mutants) {
+  const outfile = resolve('node_modules/.cache/evergreen-mutation', `${file.replaceAll(/\W+/g, '-')}.cjs`)
+  await build({
+    stdin: {
+      contents: `import ${JSON.stringify(resolve('test/support/tripwires.ts'))}\nimport ${JSON.stringify(file)}`,
+      resolveDir: project,
+    },
+    outfile,
+    bundle: true,
+    ignoreAnnotations: true,
+    keepNames: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    logLevel: 'error',
+    plugins: [{ name: 'mutants', setup: (build) => plugged(build, mutants) }],
+  })
+  return outfile
+}
+
+/** Modules of ESM alone are part of the bundle, as jest transforms them. */
+const INSIDE = /^(p-retry|is-network-error|openid-client|oauth4webapi|jose)$/
+
+function plugged(build, mutants) {
+  build.onResolve({ filter: /^[^./]/ }, ({ path }) => {
+    if (path === '@jest/globals') return { path: resolve('scripts/mutation/globals.cjs'), external: true }
+    if (path === 'axios-evergreen') return { path: resolve('src/index.ts') }
+    return INSIDE.test(path) ? undefined : { path, external: true }
+  })
+  build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+    const name = relative(project, path)
+    const here = mutants.filter(({ file }) => file === name)
+    return { loader: 'ts', contents: switched(name, readFileSync(path, 'utf8'), here) }
+  })
+}
+
+async function meetGroup(file, left) {
+  const bundle = await bundled(file, [...left])
+  let worker = await started(bundle)
+  if (!worker) return console.log(`  ${relative(project, file)}: needs jest`)
+  const { survey, atLoad } = await worker.ask({}, () => LIMIT_MS * 10)
+  const sound = survey.flatMap(({ error }, index) => (error === undefined ? [index] : []))
+  const bad = survey.filter(({ error }) => error !== undefined)
+  if (process.env.SHOW) for (const { name, error } of bad) console.log(`  not used: ${name}\n${error}`)
+  console.log(`  ${relative(project, file)}: ${sound.length} tests${bad.length > 0 ? `, ${bad.length} need jest` : ''}`)
+  for (const mutant of left) {
+    mutant.isAtLoad ||= atLoad.includes(mutant.id)
+    const tests = sound.filter((index) => survey[index].hits.includes(mutant.id))
+    if (tests.length === 0) continue
+    mutant.isMet = true
+    // Short tests first. The others keep their order, so that those of a scope stay together.
+    const ordered = [...tests.filter((n) => survey[n].ms < 50), ...tests.filter((n) => survey[n].ms >= 50)]
+    const meet = () =>
+      worker.ask({ mutant: mutant.id, tests: ordered }, (index) => LIMIT_MS + 20 * (survey[index]?.ms ?? 0))
+    let found = await meet()
+    if (found.isSpoilt) {
+      // What failed may have failed for an earlier mutant.
+      worker.end()
+      worker = await started(bundle)
+      found = await meet()
+    }
+    if (found.isDead || found.isSpoilt) {
+      worker.end()
+      worker = await started(bundle)
+    }
+    if (found.isDead || found.noticedBy !== undefined) left.delete(mutant)
+  }
+  worker.end()
+}
+
+/** Starts a process. `ask` resolves to its answer, or to `isDead` if it ends, or says nothing for longer than its limit. Some need jest to load. */
+async function started(bundle) {
+  const child = fork('scripts/mutation/worker.cjs', [bundle], {
+    stdio: ['ignore', 'ignore', process.env.SHOW ? 'inherit' : 'ignore', 'ipc'],
+    execArgv: ['--max-old-space-size=1500'],
+  })
+  const next = (limitOf, message) =>
+    new Promise((resolve) => {
+      let timer
+      const settle = (answer) => {
+        clearTimeout(timer)
+        child.off('message', hear).off('exit', leave)
+        resolve(answer)
+      }
+      const watch = (index) => {
+        clearTimeout(timer)
+        timer = setTimeout(() => settle({ isDead: true }), limitOf(index))
+      }
+      const hear = (told) => (told.at === undefined ? settle(told) : watch(told.at))
+      const leave = () => settle({ isDead: true })
+      child.on('message', hear).on('exit', leave)
+      watch()
+      if (message) child.send(message)
+    })
+  const ready = await next(() => LIMIT_MS * 10)
+  if (!ready.isReady) return undefined
+  return { ask: (message, limitOf) => next(limitOf, message), end: () => child.kill('SIGKILL') }
+}
+
+for (const room of positionals) await measure(room)
