@@ -7,15 +7,14 @@ const pages = readdirSync('docs', { recursive: true })
   .filter((name) => name.endsWith('.md') && !AUDITORS.test(name))
 const forUsers = ['README.md', 'SECURITY.md', ...pages]
 const textOf = (name) => readFileSync(name, 'utf8').trim()
-const wordsIn = (names) => names.map(textOf).join('\n').split(/\s+/).length
+const proseOf = (name) => textOf(name).replace(/^( *)```.*?^\1```$/gms, '')
+const wordsIn = (names, read = textOf) => names.map(read).join('\n').split(/\s+/).length
 const linesIn = (text) => text.split('\n').filter((line) => line !== '').length
 const programsOf = (name) => Array.from(textOf(name).matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code)
 
 /** @returns The sentences of a page, without code and the addresses of links. An item of a list and a cell of a table end a sentence, too. */
 function sentencesOf(name) {
-  const prose = textOf(name)
-    .replace(/^( *)```.*?^\1```$/gms, '')
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+  const prose = proseOf(name).replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
   const blocks = prose.split(/\n\s*\n|\n(?=\s*(?:-|\d+\.) )|\|/)
   return blocks.flatMap((block) => block.split(/(?<=[.!?:]['")*_]*)\s+(?=[A-Z`*_(])/))
 }
@@ -27,7 +26,8 @@ const limits = [
   ['words of docs/frameworks.md', wordsIn(['docs/frameworks.md']), 700],
   ['lines of the first program of docs/oauth2.md', first, 8],
   ['lines of the second program of docs/oauth2.md', second, 10],
-  ['words of README.md, SECURITY.md and all pages for users', wordsIn(forUsers), 35_000],
+  ['words of README.md, SECURITY.md and all pages for users', wordsIn(forUsers), 33_000],
+  ['words of them outside of code', wordsIn(forUsers, proseOf), 23_250],
 ]
 for (const [what, count, most] of limits) if (count > most) console.warn(`warning: ${count} ${what}, more than ${most}`)
 
