@@ -184,6 +184,7 @@ export class Manager implements TokenManager {
       needsLogin: hasLogin,
       login: () => login.mark,
       followLogin: () => this.#machine.logins.follow(),
+      lookForLogin: () => this.#machine.logins.look(),
       origin: member(source, 'origin') as string | undefined,
       boundTo: member(source, 'boundTo'),
       clock,

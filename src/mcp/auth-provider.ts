@@ -28,16 +28,14 @@ export function checkedProvider(given: unknown): CheckedProvider {
   return provider as unknown as CheckedProvider
 }
 
-/** What the SDK gets in the place of the provider's members about tokens. */
-export interface Instead {
-  readonly saveTokens: (tokens: unknown, context?: unknown) => Promise<void>
-}
-
 /**
  * Passes everything on to `provider` but what is about tokens: the SDK never sees one, so it never refreshes, and what it invalidates ends nothing that
  * the store still holds.
  */
-export function authProviderOf(provider: CheckedProvider, { saveTokens }: Instead): object {
+export function authProviderOf(
+  provider: CheckedProvider,
+  saveTokens: (tokens: unknown, about?: unknown) => Promise<void>,
+): object {
   const own: Readonly<Record<string | symbol, unknown>> = {
     tokens: () => Promise.resolve(undefined),
     saveTokens,

@@ -18,34 +18,13 @@ export interface LoginSource extends TokenSource {
   check(context: string): void
 }
 
-export function loginSource({ id, account, provider, allowInsecureHttp }: LoginSourceOptions): LoginSource {
-  let last: { readonly context: string; readonly source: TokenSource } | undefined
-
-  function sourceFor(context = ''): TokenSource {
-    if (last?.context === context) return last.source
-    const { tokenEndpoint, revocationEndpoint, issuer, clientId, clientSecret, ...rest } = contextIn(context)
-    const { clientAuthentication, resource } = rest
-    const write = provider.addClientAuthentication
-    const authentication = write
-      ? {
-          clientAuthentication: (_as: object, _client: object, body: URLSearchParams, headers: Headers) =>
-            write.call(provider, headers, body, tokenEndpoint, { issuer, token_endpoint: tokenEndpoint }),
-        }
-      : { clientSecret, clientAuthentication }
-    const source = quietly(() =>
-      oauth2({
-        ...{ tokenEndpoint, revocationEndpoint, issuer, clientId, account, allowInsecureHttp, grant: 'login' },
-        ...authentication,
-        ...(resource !== undefined && { parameters: { resource } }),
-        // The client belongs to the login. If the server no longer knows it, no refresh can succeed.
-        errors: { invalid_client: 'invalid_grant' },
-      }),
-    )
-    if (!source) throw unknownContext()
-    last = { context, source }
-    return source
+export function loginSource(options: LoginSourceOptions): LoginSource {
+  const { id, provider } = options
+  let last: { readonly context: string; readonly source: Required<TokenSource> } | undefined
+  const sourceFor = (context = '') => {
+    if (last?.context !== context) last = { context, source: sourceOf(context, options) }
+    return last.source
   }
-
   return {
     id,
     needsLogin: true,
@@ -53,7 +32,7 @@ export function loginSource({ id, account, provider, allowInsecureHttp }: LoginS
     obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })),
     async refresh(refreshToken, about) {
       try {
-        return await (sourceFor(about.context) as Required<TokenSource>).refresh(refreshToken, about)
+        return await sourceFor(about.context).refresh(refreshToken, about)
       } catch (error) {
         // Otherwise the SDK would open its page for a client that the server no longer knows.
         if (isTokenError(error) && error.serviceCode === 'invalid_client')
@@ -62,11 +41,35 @@ export function loginSource({ id, account, provider, allowInsecureHttp }: LoginS
       }
     },
     async revoke(tokens, about) {
-      const source = sourceFor(about.context)
+      const source: TokenSource = sourceFor(about.context)
       if (!source.revoke) throw new TokenError('ERR_TOKEN_REQUEST', NO_REVOCATION, { outcome: 'not-sent' })
       await source.revoke(tokens, about)
     },
   }
+}
+
+/** @throws {TokenError} if nobody could refresh tokens of this context. */
+function sourceOf(context: string, { account, provider, allowInsecureHttp }: LoginSourceOptions) {
+  const { clientSecret, clientAuthentication, resource, ...server } = contextIn(context)
+  const { tokenEndpoint, revocationEndpoint, issuer, clientId } = server
+  const write = provider.addClientAuthentication?.bind(provider)
+  const authentication = write
+    ? {
+        clientAuthentication: (_as: object, _client: object, body: URLSearchParams, headers: Headers) =>
+          write(headers, body, tokenEndpoint, { issuer, token_endpoint: tokenEndpoint }),
+      }
+    : { clientSecret, clientAuthentication }
+  const source = quietly(() =>
+    oauth2({
+      ...{ tokenEndpoint, revocationEndpoint, issuer, clientId, account, allowInsecureHttp, grant: 'login' },
+      ...authentication,
+      ...(resource !== undefined && { parameters: { resource } }),
+      // The client belongs to the login. If the server no longer knows it, no refresh can succeed.
+      errors: { invalid_client: 'invalid_grant' },
+    }),
+  )
+  if (!source) throw unknownContext()
+  return source as Required<TokenSource>
 }
 
 const LOG_IN = 'A person must log in: connect a client with the transport options of mcpLogin(), and let its SDK log in'

@@ -11,6 +11,7 @@ import { authProviderOf, checkedProvider } from './auth-provider.ts'
 import { contextOfLogin } from './discovery.ts'
 import { contextText } from './login-context.ts'
 import { loginSource } from './login-source.ts'
+import { OnePage } from './one-page.ts'
 import { ServerCalls } from './server-calls.ts'
 
 export interface McpLoginOptions {
@@ -96,7 +97,8 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   // Not by createTokenManager: the bundler would put it into a file of its own, which each program would load.
   checkRuntime()
   const tokens = new Manager({ ...managed, source, ...(store !== undefined && { store }) }, toTokenError)
-  const calls = new ServerCalls(fetch, tokens, serverUrl)
+  const page = new OnePage(tokens, store, source.id)
+  const calls = new ServerCalls(fetch, tokens, serverUrl, page)
 
   async function saveTokens(answer: unknown, about?: unknown): Promise<void> {
     const issuer = member(answer, 'issuer')
@@ -104,12 +106,15 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
     const context = contextText(await contextOfLogin(place, typeof issuer === 'string' ? issuer : undefined, about))
     source.check(context)
     await tokens.adopt({ ...grantOf(answer as Record<string, unknown>), context })
+    await page.end()
   }
 
-  const authProvider = authProviderOf(provider, { saveTokens })
   return Object.freeze({
-    transport: Object.freeze({ authProvider, fetch: calls.fetch }),
+    transport: Object.freeze({ authProvider: authProviderOf(provider, saveTokens), fetch: calls.fetch }),
     tokens,
-    close: () => tokens.close(),
+    close() {
+      page.close()
+      return tokens.close()
+    },
   })
 }

@@ -6,7 +6,7 @@ import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { overheard } from './announced.ts'
-import { OnePage } from './one-page.ts'
+import type { OnePage } from './one-page.ts'
 
 type Fetch = typeof fetch
 type Waiting = Parameters<TokenAccess['get']>[0]
@@ -31,11 +31,11 @@ export class ServerCalls {
   /** `resource_metadata` of the last 401 (RFC 9728, section 5.1). */
   metadataUrl: string | undefined
 
-  constructor(fetch: Fetch, tokens: TokenManager, serverUrl: URL) {
+  constructor(fetch: Fetch, tokens: TokenManager, serverUrl: URL, page: OnePage) {
     this.#fetch = fetch
     this.#tokens = tokens
     this.#access = accessTo(tokens)
-    this.#page = new OnePage(tokens, this.#access.clock)
+    this.#page = page
     this.#addresses = new Set([addressOf(serverUrl)])
   }
 
@@ -110,27 +110,25 @@ export class ServerCalls {
 
   /** What the request carries after its 401. @returns undefined: it is this request that opens the page of the login */
   async #next(call: Call, refused: string | undefined): Promise<string | undefined> {
-    const [access, page] = [this.#access, this.#page]
-    if (refused !== undefined) {
-      const next = await this.#unlessEnded(() => call.wait((waiting) => access.replace(refused, waiting)))
-      if (next !== undefined) return next
-    }
-    if (page.opens(access.maxWaitMs)) return undefined
+    if (refused === undefined) return this.#awaited(call)
+    const access = this.#access
+    const next = await this.#unlessEnded(() => call.wait((waiting) => access.replace(refused, waiting)))
+    if (next !== undefined || (await this.#page.opens(access.maxWaitMs))) return next
     // The login that is under way may be that of somebody else.
-    if (refused !== undefined) throw ended()
-    return this.#awaited(call)
+    throw ended()
   }
 
-  /** Waits for the login that is under way. @returns undefined if none came in time */
+  /** Waits for the login that is under way. @returns undefined if there is none, or it did not come in time */
   async #awaited(call: Call): Promise<string | undefined> {
     for (;;) {
+      const token = await this.#token(call)
+      if (token !== undefined || (await this.#page.opens(this.#access.maxWaitMs))) return token
       const mayGoOn = await call.wait(async ({ signal, maxWaitMs }) => {
         if (maxWaitMs > 0) await this.#page.news(maxWaitMs, signal ?? undefined)
         checkNotAborted(signal)
         return maxWaitMs > 0
       })
-      const token = mayGoOn ? await this.#token(call) : undefined
-      if (token !== undefined || !mayGoOn) return token
+      if (!mayGoOn) return undefined
     }
   }
 

@@ -4,7 +4,17 @@ import { once } from 'node:events'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
-const { url, dist, store, keeps, isAlone, logsIn, exchangeTimeoutMs = 10_000 } = JSON.parse(process.env.AGENT)
+const {
+  url,
+  dist,
+  store,
+  keeps,
+  isAlone,
+  logsIn,
+  maxWaitMs,
+  asksPerson,
+  exchangeTimeoutMs = 10_000,
+} = JSON.parse(process.env.AGENT)
 
 /** Keeps what the SDK gives it in a file that all processes share, as programs do. */
 class FileProvider {
@@ -48,26 +58,37 @@ async function openLogin() {
   // The machine may be busy with forty other things.
   const patience = { commandTimeoutMs: 5_000 }
   const opened = redis ? redisStore({ client: redis, ...patience }) : sqliteStore({ file: store.file, ...patience })
-  return mcpLogin({ serverUrl: url, provider, store: opened, manager: { exchangeTimeoutMs } })
+  const manager = { exchangeTimeoutMs, ...(maxWaitMs !== undefined && { renewal: { maxWaitMs } }) }
+  return mcpLogin({ serverUrl: url, provider, store: opened, manager })
 }
 
 const options = login?.transport ?? { authProvider: provider }
-async function connected() {
-  const client = new Client({ name: 'agent', version: '1.0.0' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), options))
+/** @param whenAsked Resolves when the person agrees on the page that the SDK has opened. */
+async function connected(whenAsked) {
+  const [first, client] = ['first', 'agent'].map((name) => new Client({ name, version: '1.0.0' }))
+  const transport = () => new StreamableHTTPClientTransport(new URL(url), options)
+  if (whenAsked) {
+    const asking = transport()
+    await first.connect(asking).catch(() => undefined)
+    if (provider.pages.length > 0) {
+      await whenAsked()
+      const { headers } = await fetch(provider.pages[0], { redirect: 'manual' })
+      await asking.finishAuth(new URL(headers.get('location')).searchParams.get('code'))
+    }
+  }
+  await client.connect(transport())
   return client
 }
 
-if (logsIn) {
-  const first = new StreamableHTTPClientTransport(new URL(url), options)
-  await new Client({ name: 'agent', version: '1.0.0' }).connect(first).catch(() => undefined)
-  const { headers } = await fetch(provider.pages[0], { redirect: 'manual' })
-  await first.finishAuth(new URL(headers.get('location')).searchParams.get('code'))
-}
+if (logsIn) await connected(() => undefined)
 console.log('ready')
 await once(process.stdin, 'data')
+const onPage = async () => {
+  console.log('page')
+  await once(process.stdin, 'data')
+}
 try {
-  const client = await connected()
+  const client = await connected(asksPerson ? onPage : undefined)
   const { content } = await client.callTool({ name: 'whoami' })
   console.log(`said ${content[0].text}`)
 } catch (error) {

@@ -41,14 +41,22 @@ export async function startFleet({ node, dist, redis, ...how }) {
         )
       }),
     )
-    while (!/^ready$/m.test(printed) && child.exitCode === null)
-      await new Promise((resolve) => (news = () => resolve(undefined)))
+    /** Waits until it has printed this line, or has ended. @param {RegExp} line */
+    const says = async (line) => {
+      while (!line.test(printed) && children.has(child))
+        await new Promise((resolve) => (news = () => resolve(undefined)))
+    }
+    await says(/^ready$/m)
     return {
       /** Makes its call. @returns {Promise<string>} what it printed */
       call() {
         child.stdin.write('go\n')
         return /** @type {Promise<string>} */ (ended)
       },
+      /** Resolves when it has opened its page. */
+      opened: () => says(/^page$/m),
+      /** The person agrees on its page. */
+      agree: () => void child.stdin.write('agree\n'),
       kill: () => child.kill('SIGKILL'),
     }
   }
@@ -58,9 +66,11 @@ export async function startFleet({ node, dist, redis, ...how }) {
     agent,
     /** A person logs in, in a process of its own. */
     logIn: async () => (await agent({ logsIn: true })).call(),
+    /** @param {number} count @param {object} [more] */
+    agents: (count, more) => Promise.all(Array.from({ length: count }, () => agent(more))),
     /** The access token has ended, and this many processes call at once. @param {number} count @returns {Promise<string[]>} what they printed */
     async callAtOnce(count) {
-      const agents = await Promise.all(Array.from({ length: count }, () => agent()))
+      const agents = await this.agents(count)
       world.expireAccess()
       return Promise.all(agents.map((one) => one.call()))
     },

@@ -18,11 +18,24 @@ describe('given eight processes of one machine, one login, and a server that rot
   afterAll(() => built.remove())
   afterEach(() => fleet.close())
 
-  const start = async (how: Partial<Parameters<typeof startFleet>[0]> = {}) => {
+  type How = Partial<Parameters<typeof startFleet>[0]>
+  const startWithoutLogin = async (how: How = {}) => {
     const dist = resolve(built.dir, 'node_modules/axios-evergreen/dist')
     fleet = await startFleet({ node: node ?? process.execPath, dist, ...how })
+    return fleet
+  }
+  const start = async (how: How = {}) => {
+    await startWithoutLogin(how)
     expect(await fleet.logIn()).toBe('said you')
     return fleet
+  }
+  const onRedis = async (run: (how: How) => Promise<void>) => {
+    const server = await startRedis()
+    try {
+      await run({ redis: server.url })
+    } finally {
+      await server.stop()
+    }
   }
   const expectOneRefresh = async (fleet: Fleet) => {
     const { counts } = fleet.world
@@ -39,16 +52,56 @@ describe('given eight processes of one machine, one login, and a server that rot
     },
   )
 
+  ;(hasRedis ? it : it.skip)('when they share Redis, then one of them refreshes, and all are served (F315)', () =>
+    onRedis(async (how) => expectOneRefresh(await start(how))),
+  )
+
+  /** Nobody has logged in, and all ask at once. The person agrees when each of them has met its 401. */
+  const expectOnePage = async ({ agents, world }: Fleet) => {
+    const asking = await agents(8, { asksPerson: true })
+    let refused = 0
+    const allRefused = new Promise<void>((resolve) => {
+      world.control.onRefused = () => (refused += 1) === 8 && resolve()
+    })
+    const said = asking.map((one) => one.call())
+    const opener = await Promise.race(asking.map((one) => one.opened().then(() => one)))
+    await allRefused
+    opener.agree()
+    expect((await Promise.all(said)).sort()).toEqual(['page said you', ...Array<string>(7).fill('said you')])
+    expect(world.counts).toMatchObject({ registrations: 1, codes: 1, refreshes: 0 })
+  }
+
+  ;(node ? it : it.skip)(
+    'when nobody has logged in, and they share a file of SQLite, then one page opens, and all are served after it (F322)',
+    async () => expectOnePage(await startWithoutLogin()),
+  )
+
   ;(hasRedis ? it : it.skip)(
-    'when they share Redis, then one of them refreshes, and all are served (F315)',
-    async () => {
-      const server = await startRedis()
-      try {
-        await expectOneRefresh(await start({ redis: server.url }))
-      } finally {
-        await server.stop()
-      }
-    },
+    'when nobody has logged in, and they share Redis, then one page opens, and all are served after it (F322)',
+    () => onRedis(async (how) => expectOnePage(await startWithoutLogin(how))),
+  )
+
+  /** The page of a killed process counts for as long as one of its callers would have waited. */
+  const expectNextPage = async ({ agent, agents }: Fleet) => {
+    const victim = await agent({ asksPerson: true, maxWaitMs: 1_000 })
+    void victim.call()
+    await victim.opened()
+    victim.kill()
+    const others = await agents(2, { asksPerson: true })
+    const said = others.map((one) => one.call())
+    const opener = await Promise.race(others.map((one) => one.opened().then(() => one)))
+    opener.agree()
+    expect((await Promise.all(said)).sort()).toEqual(['page said you', 'said you'])
+  }
+
+  ;(node ? it : it.skip)(
+    'when the process that opened the page is killed, and they share a file of SQLite, then another one opens its page (F322)',
+    async () => expectNextPage(await startWithoutLogin()),
+  )
+
+  ;(hasRedis ? it : it.skip)(
+    'when the process that opened the page is killed, and they share Redis, then another one opens its page (F322)',
+    () => onRedis(async (how) => expectNextPage(await startWithoutLogin(how))),
   )
 
   /** A round for each stage. All 50: `MCP_ROUNDS=50 npx jest --config scripts/tests/slow.config.mjs test/mcp/processes`. */
@@ -84,13 +137,8 @@ describe('given eight processes of one machine, one login, and a server that rot
       await expectLoginLives(await start({ exchangeTimeoutMs: 1_000 }))
     })
 
-    ;(hasRedis ? it : it.skip)('then the login lives in Redis, with one refresh a lifetime (F315)', async () => {
-      const server = await startRedis()
-      try {
-        await expectLoginLives(await start({ redis: server.url, exchangeTimeoutMs: 1_000 }))
-      } finally {
-        await server.stop()
-      }
-    })
+    ;(hasRedis ? it : it.skip)('then the login lives in Redis, with one refresh a lifetime (F315)', () =>
+      onRedis(async (how) => expectLoginLives(await start({ ...how, exchangeTimeoutMs: 1_000 }))),
+    )
   })
 })

@@ -1,0 +1,99 @@
+import { expect, it } from '@jest/globals'
+import type { McpLoginOptions } from '../../src/mcp/index.ts'
+import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { agentAt, caught, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
+
+/** Processes with one store, and nobody who has logged in. */
+async function processes(registerOf = (register: TokenRegister) => register) {
+  const world = await startWorld()
+  const clock = manualClock()
+  const register = new MemoryRegister(clock)
+  const login = ({ maxWaitMs = 5_000, ...options }: Partial<McpLoginOptions> & { maxWaitMs?: number } = {}) =>
+    loginAt(world, {
+      ...options,
+      store: sharedStore(registerOf(register)),
+      manager: { clock, renewal: { maxWaitMs } },
+    })
+  return { world, clock, login, one: login() }
+}
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
+}
+const said = (error: Promise<unknown>) => caught(error).then(String)
+
+it('given a process that has opened a page, when another one meets its 401, then it waits, and is served after the login (F322)', async () => {
+  const { world, clock, login, one } = await processes()
+  const [opener, waiting] = [agentAt(world, one), login()]
+  expect(await said(opener.connect())).toMatch(/Unauthorized/)
+  const agent = agentAt(world, waiting)
+  const connected = agent.connect()
+  await until(() => clock.pendingTimers > 0)
+  await finish(world, one, opener)
+  await clock.advance(1_000)
+  await connected
+  expect([await agent.call('whoami'), waiting.provider.pages, world.counts.registrations]).toEqual(['you', [], 1])
+})
+
+it('given a process that has died with its page, when the time of one caller has passed, then another one opens its page', async () => {
+  const { world, clock, login, one } = await processes()
+  expect(await said(agentAt(world, one).connect())).toMatch(/Unauthorized/)
+  const next = login({ maxWaitMs: 60_000 })
+  const ended: string[] = []
+  void said(agentAt(world, next).connect()).then((error) => ended.push(error))
+  const hasEnded = () => ended.length > 0
+  while (!hasEnded()) {
+    await until(() => clock.pendingTimers > 0 || hasEnded())
+    if (!hasEnded()) await clock.advance(1_000)
+  }
+  expect([...ended, next.provider.pages.length]).toEqual([expect.stringMatching(/Unauthorized/), 1])
+  expect(clock.monotonicNow() - manualClock().monotonicNow()).toBe(5_000)
+})
+
+it('given a request that was sent before a login elsewhere, when its 401 comes after it, then no page opens, and it is served', async () => {
+  const { world, clock, login, one } = await processes()
+  let answer = (): void => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  let isFirst = true
+  let isSent = false
+  const late = login({
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      isSent = true
+      if (isFirst) await held
+      isFirst = false
+      return response
+    },
+  })
+  const agent = agentAt(world, late)
+  const connected = agent.connect()
+  await until(() => isSent)
+  await loggedIn(world, one)
+  answer()
+  await connected
+  expect([await agent.call('whoami'), late.provider.pages, world.counts.codes]).toEqual(['you', [], 1])
+  expect(clock.monotonicNow()).toBe(manualClock().monotonicNow())
+})
+
+it('given a login that has come and gone, when a request meets its 401, then nothing of the earlier page makes it wait', async () => {
+  const { world, login, one } = await processes()
+  await loggedIn(world, one)
+  await one.tokens.logout()
+  const other = login()
+  expect(await said(agentAt(world, other).connect())).toMatch(/Unauthorized/)
+  expect(other.provider.pages).toHaveLength(1)
+})
+
+it('given a store that is lost while a request meets its 401, then its page opens', async () => {
+  let isDown = false
+  const down = () => (isDown ? Promise.reject(new Error('down')) : undefined)
+  const { world, one } = await processes((register) => ({
+    kind: 'fallible',
+    read: (key) => down() ?? register.read(key),
+    replace: (...given) => down() ?? register.replace(...given),
+  }))
+  world.control.onRefused = () => (isDown = true)
+  expect(await said(agentAt(world, one).connect())).toMatch(/Unauthorized/)
+  expect(one.provider.pages).toHaveLength(1)
+})
