@@ -1,6 +1,6 @@
 // Real processes share one token through a real Redis, and real signals kill and freeze them: npm run soak:fleet --
-// [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--seed N]. A part with 0 is left out. The same seed kills at the same steps, but
-// chance decides which process is killed. Or processes share through another store, which is killed or restarted meanwhile:
+// [--rounds 100] [--processes 20] [--seconds 60] [--cold 30] [--promotions 3] [--seed N]. A part with 0 is left out. The last part needs PostgreSQL: its primary
+// dies, and a replica takes its place. The same seed kills at the same steps, but chance decides which process is killed. Or processes share through another store, which is killed or restarted meanwhile:
 // --on PLACE --client CLIENT [--processes 20] [--seconds 60] [--kills N]. PLACE is redis-aof, redis-rdb, redis-none, cluster or sentinel
 // (CLIENT: node-redis, ioredis), or postgres (CLIENT: pg, postgres). `--on PLACE --rounds N` with redis-aof, redis-rdb, postgres or sqlite kills and
 // freezes processes instead, and kills or restarts the server every tenth time; with postgres-failover an asynchronous replica takes the place of the
@@ -39,6 +39,7 @@ else if (settings.seconds > 0) {
 }
 if (settings.cold > 0 && !settings.on) parts.push(() => cold({ processes: settings.cold, redisUrl: redis.url }))
 if (settings.rounds > 0 && !settings.on) parts.push(() => rounds({ ...forRounds, at: { redisUrl: redis.url } }))
+if (settings.promotions > 0 && !settings.on) parts.push(() => roundsAt('postgres-failover', settings.promotions))
 
 let isGood = parts.length > 0
 try {
@@ -54,19 +55,19 @@ try {
 console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
 process.exit(isGood ? 0 : 1)
 
-async function roundsAt(on) {
+async function roundsAt(on, count = settings.rounds) {
   const store = await PLACES[on]()
   const { kind, ports, file, node } = store
   // Through a client that tells of each step.
   const at =
     kind === 'redis'
       ? { redisUrl: `redis://127.0.0.1:${ports[0]}` }
-      : { place: { kind, ports, file, node, client: settings.client } }
-  return rounds({ ...forRounds, at, store })
+      : { place: { kind, ports, file, node, client: settings.on ? settings.client : 'pg' } }
+  return rounds({ ...forRounds, count, at, store })
 }
 
 function read() {
-  const names = ['rounds', 'processes', 'seconds', 'cold', 'kills', 'troubles', 'seed', 'on', 'client']
+  const names = ['rounds', 'processes', 'seconds', 'cold', 'promotions', 'kills', 'troubles', 'seed', 'on', 'client']
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const { values } = parseArgs({ options })
   const { on, client = { sqlite: 'node:sqlite', postgres: 'pg', 'postgres-failover': 'pg' }[on] ?? 'node-redis' } =
@@ -85,6 +86,7 @@ function read() {
     processes: 20,
     seconds: 60,
     cold: 30,
+    promotions: on === undefined ? 3 : 0,
     kills: 0,
     troubles: 0,
     seed: Math.floor(Math.random() * 2 ** 31),
