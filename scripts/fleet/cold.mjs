@@ -12,7 +12,7 @@ export async function cold({ processes, redisUrl }) {
   console.log(`\n${processes} processes start with an empty store, and with ${BUSY_MS} ms of synchronous work.`)
   const watched = await startWatchedService({ accessLifetimeMs: 600_000, latencyMs: 40 })
   const fleet = new Fleet({ watched, redisUrl, busyMs: BUSY_MS, everyMs: 1_000 })
-  await fleet.grow(processes)
+  await fleet.grow(processes, processes)
   const { calls } = watched
   await fleet.end()
   await watched.close()

@@ -19,7 +19,7 @@ export async function peace({ seconds, processes, redisUrl }) {
     [processes, 1].map(async (count) => {
       const watched = await startWatchedService({ accessLifetimeMs: ACCESS_LIFETIME_MS, latencyMs: 40 })
       const fleet = new Fleet({ watched, redisUrl, everyMs: 250 })
-      await fleet.grow(count)
+      await fleet.grow(count, count)
       await fleet.reports()
       return { watched, fleet, callsBefore: watched.calls }
     }),
