@@ -96,8 +96,8 @@ export class Knowledge {
   }
 
   get key(): string {
-    const obtains = [...this.#obtains].map(([id, { marksUpTo, isSettled, isGivenUp, isLate }]) =>
-      [id, marksUpTo, isSettled, isGivenUp, isLate].join(),
+    const obtains = [...this.#obtains].map(([id, { isPrivate, marksUpTo, isSettled, isGivenUp, isLate }]) =>
+      [id, isPrivate, marksUpTo, isSettled, isGivenUp, isLate].join(),
     )
     return [obtains.sort().join(';'), [...this.#told].sort().join(), [...this.#stored].join()].join(' ')
   }

@@ -87,9 +87,13 @@ export class Register {
     this.#offsetMs += ms
   }
 
-  /** @param withPast Whether an older text may still come back. */
-  key(withPast: boolean): string {
-    return `${this.#hash} ${this.#epoch} ${this.#offsetMs} ${withPast ? this.#pastHash : ''}`
+  get key(): string {
+    return `${this.#hash} ${this.#epoch} ${this.#offsetMs}`
+  }
+
+  /** Stands for all older texts: one of them may still come back. */
+  get pastKey(): string {
+    return this.#pastHash
   }
 
   get #epochName(): string {

@@ -31,11 +31,12 @@ interface Branch {
 
 /**
  * Tries every order of events, depth first. Each run begins anew, follows a list of choices, and then always takes the
- * first choice. The next run replaces the last choice that has an alternative. No state is followed twice.
+ * first choice. The next run replaces the last choice that has an alternative. No choice in a state is followed twice: a state that is
+ * met again, after another action, may have a few choices more.
  */
 export async function explore(scope: Scope, limit = Infinity, endAt = Infinity): Promise<Found> {
   const begun = performance.now()
-  const seen = new Set<string>()
+  const seen = new Map<string, string>()
   const records = new Set<string>()
   const path: Branch[] = []
   let schedules = 0
@@ -65,7 +66,7 @@ export async function explore(scope: Scope, limit = Infinity, endAt = Infinity):
 async function run(
   scope: Scope,
   path: Branch[],
-  seen: Set<string>,
+  seen: Map<string, string>,
   records: Set<string>,
 ): Promise<{ what: string | undefined; isEnd: boolean }> {
   const world = await World.begin(scope)
@@ -74,24 +75,36 @@ async function run(
     if (choices.length === 0) break
     if (depth > MOST_ACTIONS) return { what: 'progress: a run does not end', isEnd: false }
     if (depth === path.length) {
-      const key = hashOf(world.key)
-      if (seen.has(key)) return { what: undefined, isEnd: false }
-      seen.add(key)
-      path.push({ choices, taken: 0 })
+      const more = unfollowed(choices, hashOf(world.key), seen)
+      if (more.length === 0) return { what: undefined, isEnd: false }
+      path.push({ choices: more, taken: 0 })
     }
     const { taken } = path[depth]!
     await world.act(choices[taken]!)
     if (world.watch.violation !== undefined) return { what: world.watch.violation, isEnd: false }
   }
-  const key = hashOf(`end ${world.key}`)
+  const key = hashOf(`end ${world.endKey}`)
   const isEnd = !seen.has(key)
-  seen.add(key)
+  seen.set(key, '')
   if (isEnd) records.add(hashOf(world.record))
   if (isEnd) await judgeEnd(world)
   return { what: world.watch.violation, isEnd }
 }
 
 const MOST_ACTIONS = 300
+
+/** @returns The choices in a state that no run has followed there. From now on they count as followed. */
+function unfollowed(choices: readonly string[], key: string, seen: Map<string, string>): readonly string[] {
+  const followed = seen.get(key)
+  if (followed === undefined) {
+    seen.set(key, choices.join())
+    return choices
+  }
+  const known = new Set(followed.split(','))
+  const more = choices.filter((choice) => !known.has(choice))
+  if (more.length > 0) seen.set(key, [followed, ...more].join())
+  return more
+}
 
 /** @returns Whether there is another run. */
 function takeNext(path: Branch[]): boolean {

@@ -310,6 +310,7 @@ export class Watch {
     )
     return [
       presented.sort(),
+      [...this.#presented].sort(),
       [...this.#stored].sort(),
       [...this.#suspected].sort(),
       this.#scope.obtainEnds ? [this.knowledge.key, ...this.#unexplained, '', ...this.#explained] : '',

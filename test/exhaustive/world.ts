@@ -1,4 +1,5 @@
 import type { TokenGrant } from '../../src/index.ts'
+import { hashOf } from './hash.ts'
 import { Owner, type Wish } from './owner.ts'
 import { reach } from './reached.ts'
 import { Register, type Replace } from './register.ts'
@@ -17,6 +18,8 @@ interface Message {
   /** The number of the action that sent the message. */
   readonly bornAt: number
   readonly what: string
+  /** What the message would do, in a short text. */
+  readonly content: string
   readonly sentAt: number
   hasActed: boolean
 }
@@ -90,8 +93,12 @@ export class World {
         kind: 'register',
         read: () => this.#send(owner, 'register', 'read', () => this.#read(owner)),
         replace: (_key, expected, value, keepMs, epoch?: string) =>
-          this.#send(owner, 'register', expected === undefined ? 'create' : 'replace', (isRepeated) =>
-            this.#replace(owner, { expected, value, keepMs, epoch, isRepeated }),
+          this.#send(
+            owner,
+            'register',
+            expected === undefined ? 'create' : 'replace',
+            (isRepeated) => this.#replace(owner, { expected, value, keepMs, epoch, isRepeated }),
+            hashOf([expected, value, keepMs, epoch].join()),
           ),
       },
       source: {
@@ -143,7 +150,7 @@ export class World {
 
   #faults(): string[] {
     if (this.#faultsLeft === 0) return []
-    const can = (fault: Fault) => (this.#left.get(fault) ?? 0) > 0
+    const can = (fault: Fault) => this.#can(fault)
     const faults: string[] = []
     for (const owner of this.owners.filter((one) => !one.isCutOff && this.#canBeHit(one)))
       if (can('outage') && this.#newToRegister(owner).length > 0) faults.push(`outage ${owner.name}`)
@@ -152,10 +159,13 @@ export class World {
       const isReplace = what === 'replace' || what === 'create'
       // A message is lost or late from the moment at which it is sent: what happens between makes no difference.
       const isNew = bornAt === this.#actions
-      if (canBeHit && can('lost')) faults.push(...(isNew ? [`lost ${id}`] : []), `lost-after ${id}`)
+      // A read that is lost has the same effect whether it was executed or not.
+      const isRead = what === 'read'
+      if (canBeHit && can('lost') && isNew) faults.push(`lost ${id}`)
+      if (canBeHit && can('lost') && !isRead) faults.push(`lost-after ${id}`)
       if (canBeHit && can('late')) faults.push(...(isNew ? [`late ${id}`] : []), `late-reply ${id}`)
       if (canBeHit && can('twice') && isReplace) faults.push(`twice ${id}`)
-      if (canBeHit && can('outage') && to === 'register' && !owner.isCutOff) faults.push(`outage-after ${id}`)
+      if (canBeHit && can('outage') && isReplace && !owner.isCutOff) faults.push(`outage-after ${id}`)
       if (canBeHit && can('throttled') && to === 'service') faults.push(`throttled ${id}`)
       if (canBeHit && can('failed') && to === 'service') faults.push(`failed ${id}`, `failed-after ${id}`)
       if (canBeHit && can('odd') && to === 'service') faults.push(`odd ${id}`)
@@ -176,6 +186,10 @@ export class World {
       faults.push(...possible.filter(can).map((fault) => `${fault} ${owner.name}`))
     }
     return faults
+  }
+
+  #can(fault: Fault): boolean {
+    return (this.#left.get(fault) ?? 0) > 0
   }
 
   /** What an owner has sent to the register since the last action. */
@@ -268,24 +282,38 @@ export class World {
     return JSON.stringify(this.#register.state ?? null)
   }
 
-  /** All that the future of the run depends on. The story of an owner stands for the owner's state. */
+  /**
+   * All that the future of the run depends on. The story of an owner stands for the owner's state, and one that has crashed has none. What the last
+   * action was decides only which choices there are now (`search.ts`).
+   */
   get key(): string {
     const withFaults = this.#faultsLeft > 0
     return [
-      this.#now,
-      this.#register.key(withFaults && (this.#left.get('restore') ?? 0) > 0),
-      this.#service.key,
-      this.watch.key,
-      ...this.owners.map((owner) =>
-        [owner.story, owner.isCrashed, owner.isFrozen, owner.isCutOff, ...owner.unread.map(({ text }) => text)].join(),
-      ),
-      this.#pending.map(({ id, bornAt }) => `${id}${withFaults && bornAt === this.#actions ? ' new' : ''}`).sort(),
-      this.#stragglers.map(({ id, reply }) => `${id} ${reply?.text}`).sort(),
-      withFaults ? [...this.#told].map(({ name }) => name) : '',
+      this.endKey,
+      withFaults && this.#can('restore') ? this.#register.pastKey : '',
+      this.#pending.map(({ id }) => id).sort(),
       this.#faultsLeft,
       withFaults ? [...this.#left.values()].join('') : '',
       this.#slowLeft,
       this.#isHit,
+    ].join('\n')
+  }
+
+  /** The same where no choice is left. */
+  get endKey(): string {
+    return [
+      this.#now,
+      this.#register.key,
+      this.#service.key,
+      this.watch.key,
+      ...this.owners.map(({ story, isCrashed, isFrozen, isCutOff, unread }) =>
+        isCrashed ? 'crashed' : [story, isFrozen, isCutOff, ...unread.map(({ text }) => text)].join(),
+      ),
+      this.#stragglers
+        .map(({ id, message: { owner, content }, reply }) =>
+          owner.isCrashed ? `${owner.name} ${content} ${id.endsWith('again')}` : `${id} ${reply?.text}`,
+        )
+        .sort(),
     ].join('\n')
   }
 
@@ -328,8 +356,11 @@ export class World {
     running = owner
     if (what === 'crash') {
       owner.isCrashed = true
-      // The messages of this owner may arrive at any time, or never.
-      for (const message of this.#pending.filter((one) => one.owner === owner)) this.#delay(this.#take(message.id))
+      // What this owner has sent may arrive at any time, or never. Of an answer it hears nothing.
+      for (const { id } of this.#pending.filter((one) => one.owner === owner)) this.#delay(this.#take(id))
+      this.#stragglers = this.#stragglers.filter(
+        ({ message, reply }) => message.owner !== owner || (reply === undefined && message.what !== 'read'),
+      )
     } else if (what === 'outage' || what === 'cut') {
       owner.isCutOff = true
       owner.troubles += 1
@@ -436,7 +467,13 @@ export class World {
     if (!owner.isCrashed && !owner.isFrozen) this.watch.sees(owner)
   }
 
-  #send<Value>(owner: Owner, to: Message['to'], what: string, act: (isRepeated: boolean) => Reply): Promise<Value> {
+  #send<Value>(
+    owner: Owner,
+    to: Message['to'],
+    what: string,
+    act: (isRepeated: boolean) => Reply,
+    content = '',
+  ): Promise<Value> {
     owner.sent += 1
     const id = `${owner.name}${owner.sent}`
     return new Promise<Value>((resolve, reject) => {
@@ -453,6 +490,7 @@ export class World {
         reject,
         bornAt: this.#actions,
         what,
+        content,
         sentAt: this.#now,
         hasActed: false,
       }
@@ -480,7 +518,7 @@ export class World {
     const { pair, epoch } = this.#register.state ?? {}
     if (pair && epoch !== undefined && epoch !== reading.epoch) reach('R1: read in another epoch')
     if (pair && pair.at > reading.now + 1_000) reach('R2: an instant lies in the future')
-    return { value: reading, text: this.#register.key(false) }
+    return { value: reading, text: this.#register.key }
   }
 
   #replace(owner: Owner, { isRepeated, ...replace }: Replace & { readonly isRepeated: boolean }): Reply {
@@ -503,9 +541,8 @@ export class World {
       this.watch.ended(presentation, 'unknown')
     })
     try {
-      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', () =>
-        this.#served(id, refreshToken),
-      )
+      const serve = () => this.#served(id, refreshToken)
+      const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', serve, id)
       this.watch.ended(presentation, 'accepted')
       return grant
     } catch (error) {
