@@ -13,6 +13,9 @@ export const REMOVALS = {
   'R1, a pair that is stored again': [
     ['core/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
   ],
+  'R1, a login that is stored again': [
+    ['store/shared-record.ts', 'earlier?.accessToken === accessToken ? earlier.epoch : undefined', 'undefined'],
+  ],
   R2: [['core/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
   R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],

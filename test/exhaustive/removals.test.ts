@@ -28,6 +28,11 @@ describe('given the protocol without one of its rules', () => {
       'a pair that is stored again after a restore',
       /^I1: [AB] presents a refresh token again that [AB] presented/,
     ],
+    [
+      'R1, a login that is stored again',
+      'a login that is stored again after a restore',
+      /^I1: A presents a refresh token again that B presented \(accepted\)/,
+    ],
     ['R2', 'a clock step', /^R2: B believes a token for \d+ ms, whose lifetime is 60000 ms/],
     ['R3', 'a freeze', /^I3: the pair of B \(.*\) gave way to one that was claimed earlier/],
     ['R4, an open claim', 'obtain ends, a crash', FALSE_ALARM],

@@ -215,6 +215,21 @@ export const SMALL_SCOPES: readonly Scope[] = [
   ...ACTS,
   { name: 'a grace and an answer lost', owners: [GET_RENEW], faults: { lost: 1 }, most: 1, graceMs: 1_000 },
   { name: 'a grace and a crash', owners: [GET_RENEW, GET], faults: { crash: 1 }, most: 1, graceMs: 1_000 },
+  {
+    name: 'a login that is stored again after a restore',
+    owners: [
+      ['login', 'renew'],
+      ['get', 'renew', 'renew'],
+    ],
+    faults: { lost: 1, restore: 1 },
+    most: 2,
+    // The second owner obtains. Then the register stores the login, and its owner does not know. The second owner presents its refresh token, and the record
+    // from before the login comes back.
+    begins: [
+      ...['go B1', 'go B2', 'go B3', 'go B4', 'go A1', 'lost-after A2'],
+      ...['go B5', 'go B6', 'go B7', 'go B8', 'restore A3 1'],
+    ],
+  },
   { name: 'obtain ends, a flush', owners: [GET, GET], faults: { flush: 1 }, most: 1, ...ENDS },
   { name: 'obtain ends, a login', owners: [GET, ['login', 'renew']], faults: {}, most: 0, ...ENDS },
   { name: 'obtain ends, a crash', owners: [GET, GET], faults: { crash: 1 }, most: 1, ...ENDS },
