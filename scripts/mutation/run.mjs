@@ -1,5 +1,6 @@
-// npm run test:mutation -- ROOM … [--sample 100] [--seed 1] [--file NAME]: makes one small change at a time in a room of src, and runs the tests that reach
-// it, in a process that has loaded them already. A change that no test notices survives, and is printed. `--sample 0`: all changes.
+// npm run test:mutation -- ROOM … [--sample 100] [--seed 1] [--file NAME] [--only FILE:LINE,…] [--own]: makes one small change at a time in a room of src, and runs the tests that reach
+// it, in a process that has loaded them already. A change that no test notices survives, and is printed. `--sample 0`: all changes. `--only`: those of the draw
+// on these lines, such as survivors. `--own`: by the tests of the room alone.
 import { fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -26,7 +27,7 @@ const NEIGHBOURS = {
 /** The share of changes that some test must notice. */
 const LEAST = 0.9
 /** A test that says nothing for so long hangs, ms. The machine may be busy. */
-const LIMIT_MS = 20_000
+const LIMIT_MS = 8_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,12 +35,16 @@ const { values, positionals } = parseArgs({
     sample: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     file: { type: 'string', default: '' },
+    only: { type: 'string', default: '' },
+    own: { type: 'boolean', default: false },
   },
 })
 async function measure(room) {
   const startedAt = performance.now()
   const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
-  const drawn = sampleOf(all, Number(values.sample)).map((mutant, n) => ({ ...mutant, id: n + 1, isMet: false }))
+  const drawn = sampleOf(all, Number(values.sample))
+    .filter(isWanted)
+    .map((mutant, n) => ({ ...mutant, id: n + 1, isMet: false }))
   console.log(`src/${room}: ${all.length} changes, ${drawn.length} drawn`)
   const left = new Set(drawn)
   for (const file of groupsOf(room)) {
@@ -70,6 +75,9 @@ function sourcesOf(room) {
     .sort()
 }
 
+const only = values.only === '' ? [] : values.only.split(',')
+const isWanted = ({ file, line }) => only.length === 0 || only.some((one) => `${file}:${line}`.endsWith(one))
+
 /** The same draw for the same sources and seed. */
 function sampleOf(all, size) {
   if (size === 0 || size >= all.length) return all
@@ -82,7 +90,7 @@ function sampleOf(all, size) {
 /** Bundles, one after another: the room's own tests, those that stay apart, those of its neighbours. */
 function groupsOf(room) {
   const isFast = (name) => !slowTests.includes(`<rootDir>/test/${name}`)
-  return [room, ...(NEIGHBOURS[room] ?? [])].flatMap((one) => {
+  return [room, ...((values.own ? undefined : NEIGHBOURS[room]) ?? [])].flatMap((one) => {
     if (one.includes('/')) return resolve('test', `${one}.test.ts`)
     const names = testFiles().filter((name) => name.startsWith(`${one}/`) && isFast(name))
     const files = inRooms(join('mutation', one), names)

@@ -42,7 +42,7 @@ describe('given a source with a revocationEndpoint (F208)', () => {
     [200, '<html>access-of-nobody</html>', 'ERR_TOKEN_RESPONSE', 'it is HTML; check revocationEndpoint'],
     [400, '{"error":"unsupported_token_type"}', 'ERR_TOKEN_REQUEST', 'unsupported_token_type: the server does not'],
     [401, '{"error":"invalid_client"}', 'ERR_CREDENTIALS_REJECTED', 'invalid_client: check clientId'],
-    [400, '{"error":"unauthorized_client"}', 'ERR_CREDENTIALS_REJECTED', 'unauthorized_client: '],
+    [403, '', 'ERR_CREDENTIALS_REJECTED', 'check revocationEndpoint, and the client'],
     [200, '{"ok":false,"error":"internal_error"}', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'internal_error'],
   ])('when the server answers %i %j, then it rejects and shows no token', async (status, body, code, message) => {
     const { source } = await startServer(status, body)

@@ -4,7 +4,8 @@ import https from 'node:https'
 import { unheldTransport } from '../../src/wire/unheld-transport.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome } from '../support/managed.ts'
-import { sourceBehind } from '../oauth2/world.ts'
+import { failureOf } from '../service/world.ts'
+import { exchanged, sourceBehind } from '../oauth2/world.ts'
 
 /** What a request does when it has its socket. */
 function sent(options: { protocol?: string; agent?: object }) {
@@ -55,5 +56,17 @@ describe('given a token call that has no answer', () => {
       message: expect.stringContaining('obtain at https://login.example/oauth/token') as unknown,
     })
     await tokens.close()
+  })
+})
+
+describe('given somebody who has put a socketPath on Object.prototype', () => {
+  it('when fetch would take the credentials there, then nothing is sent', async () => {
+    Object.defineProperty(Object.prototype, 'socketPath', { value: '/nowhere.sock', configurable: true })
+    try {
+      const error = await failureOf(exchanged(sourceBehind('fetch' as never)))
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' })
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'socketPath')
+    }
   })
 })
