@@ -67,7 +67,7 @@ export const coveredSlowly = [
   'src/mcp/**/*.ts',
   'src/{postgres,redis}/**/*.ts',
   'src/sqlite/!(open-file).ts',
-  'src/inspector/{elements,inspect,panel,row}.ts',
+  'src/inspector/{elements,inspect,panel,row,rows}.ts',
 ]
 
 /** In a browser: `npm run test:browser`. */

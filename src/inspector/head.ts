@@ -54,7 +54,8 @@ export function headOf(status: TokenStatus, life: Life | undefined, now: number)
 
 /** @returns An event in words, such as `renewed: by refresh, because due, duration 120 ms`. */
 export function lineOf(name: keyof TokenEvents, event: object): string {
-  const { error, ...rest } = event as { error?: { code?: string; message?: string } }
+  // `suspicious` of the event of this name says nothing more.
+  const { error, suspicious, ...rest } = event as { error?: { code?: string; message?: string }; suspicious?: true }
   const told = Object.entries(rest).map(([member, value]) =>
     value === Infinity ? `no ${wordsOf(member.replace(/At$/, ''))}` : `${wordsOf(member)} ${shownOf(member, value)}`,
   )

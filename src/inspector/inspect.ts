@@ -1,18 +1,16 @@
 import type { AxiosInstance } from 'axios'
 import { checkFunction, checkObject, ownOptions } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import { AXIS_MS, type Course, EMPTY, type Kind, kindOfEvent, withDot, without } from './dots.ts'
+import { AXIS_MS, EMPTY, type Kind, kindOfEvent, withDot, without } from './dots.ts'
 import { maker } from './elements.ts'
 import { headOf, type Life, lifeOf, lineOf } from './head.ts'
 import { panel } from './panel.ts'
 import { followRequests } from './requests.ts'
-import { type Row, row } from './row.ts'
+import { OWN, rowsIn } from './rows.ts'
 import { joinTabs, type TabsPage } from './tabs.ts'
 
 /** Time between two updates of the panel, ms. */
 const FRAME_MS = 250
-/** The name of this tab. No other tab has an empty name. */
-const OWN = ''
 
 export interface InspectOptions {
   /** An axios instance whose requests the panel shows as dots. Two interceptors follow them; they are removed with the panel. */
@@ -47,7 +45,7 @@ export function inspect(tokens: TokenManager, parent: InspectorParent, options: 
   const page = globalThis as unknown as Page
   const make = maker(page.document)
   const view = panel(make)
-  const drawn = new Map<string, Row>()
+  const drawRows = rowsIn(view.rows, make)
   let own = EMPTY
   let life: Life | undefined
   const tabs = joinTabs(page, () => own)
@@ -60,20 +58,6 @@ export function inspect(tokens: TokenManager, parent: InspectorParent, options: 
     own = without(own, now - AXIS_MS)
     tabs.tell(own, now)
     drawRows(new Map([[OWN, own], ...tabs.living(now)]), now)
-  }
-
-  function drawRows(courses: ReadonlyMap<string, Course>, now: number): void {
-    for (const [tab, { element }] of drawn) {
-      if (courses.has(tab)) continue
-      element.remove()
-      drawn.delete(tab)
-    }
-    for (const [tab, course] of courses) {
-      const its = drawn.get(tab) ?? row(make, tab === OWN ? 'this tab' : 'another tab', now)
-      if (!drawn.has(tab)) view.rows.append(its.element)
-      drawn.set(tab, its)
-      its.draw(without(course, now - AXIS_MS), now)
-    }
   }
 
   const mark = (kind: Kind) => void (own = withDot(own, [Date.now(), kind]))
