@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import { Converter, ReflectionKind, Renderer } from 'typedoc'
 
 const GROUPS = {
-  Start: ['getting-started', 'migrating', 'your-tests'],
+  Start: ['getting-started', 'play', 'migrating', 'your-tests'],
   Entries: [
     ...[
       'oauth2',

@@ -1,0 +1,98 @@
+// npm run play: writes one HTML file with the package as it is built for pages, a simulated service, and an interceptor written by hand:
+// node scripts/play/build.mjs FILE. The script in the file is packed (deflate), because the whole file has a limit. It needs no network.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { deflateRawSync } from 'node:zlib'
+import { build as minify } from 'esbuild'
+import { build } from 'rolldown'
+import configs from '../../rolldown.config.mjs'
+
+const MOST_BYTES = 120 * 1_024
+const here = fileURLToPath(new URL('.', import.meta.url))
+const project = join(here, '../..')
+process.chdir(project)
+const [target = 'site/play.html'] = process.argv.slice(2)
+const textOf = (name) => readFileSync(join(here, name), 'utf8')
+
+const page = filled(textOf('page.html'), {
+  '/* style */': await minified('page.css'),
+  '<!-- sides -->': side('package', 'With the package') + side('hand', 'By hand'),
+  '<!-- programs -->': [
+    ['With the package', 'app/with-package.mjs'],
+    ['By hand', 'app/by-hand.mjs'],
+  ]
+    .map(([title, name]) => `<section><h2>${title}</h2><pre tabindex="0">${escaped(textOf(name))}</pre></section>`)
+    .join(''),
+  '/* script */': unpacking(deflateRawSync(await bundled(), { level: 9 }).toString('base64')),
+})
+const bytes = Buffer.byteLength(page)
+console.log(`${(bytes / 1_024).toFixed(1)} KiB of at most ${MOST_BYTES / 1_024}`)
+if (bytes > MOST_BYTES) process.exitCode = 1
+mkdirSync(dirname(target), { recursive: true })
+writeFileSync(target, page)
+
+async function bundled() {
+  const { output } = await build({
+    input: join(here, 'app/main.mjs'),
+    platform: 'browser',
+    plugins: [await builtPackage()],
+    output: { format: 'esm', minify: true, comments: false },
+    write: false,
+  })
+  return output[0].code
+}
+
+/** A plugin: `axios-evergreen` is the build for pages, made by the configuration of the package itself. `dist` is neither needed nor changed. */
+async function builtPackage() {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { output } = await build({ ...configs.find((config) => config.output.dir.endsWith('/browser')), write: false })
+  const files = new Map(output.map(({ fileName, code }) => [`built:${fileName}`, code]))
+  return {
+    name: 'built-package',
+    resolveId(id, importer) {
+      const [, entry] = /^axios-evergreen(.*)$/.exec(id) ?? []
+      if (entry !== undefined) return `built:${basename(exports[`.${entry}`].import.browser)}`
+      if (!importer?.startsWith('built:')) return undefined
+      return id.startsWith('./') ? `built:${basename(id)}` : this.resolve(id, join(project, 'package.json'))
+    },
+    load: (id) => files.get(id),
+  }
+}
+
+async function minified(name) {
+  const { outputFiles } = await minify({ entryPoints: [join(here, name)], minify: true, write: false })
+  return outputFiles[0].text
+}
+
+/** @returns A script that unpacks a module and runs it. */
+function unpacking(packed) {
+  return `(async()=>{
+const bytes=Uint8Array.from(atob('${packed}'),(one)=>one.charCodeAt(0))
+const text=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).text()
+const script=document.createElement('script')
+script.type='module'
+script.textContent=text
+document.body.append(script)
+})()`
+}
+
+function side(id, title) {
+  const lane = (part, name, hidden = '') =>
+    `<div${hidden}><div class="name" aria-hidden="true">${name}</div><div class="lane" data-part="${part}"></div></div>`
+  const count = (part, name) => `<div><dt>${name}</dt><dd data-part="${part}">0</dd></div>`
+  return `<section class="side" id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+<p data-part="says">The person logs in.</p>
+${lane('tokens', 'token calls')}${lane('requests', 'requests')}${lane('second', 'requests of the second tab', ' hidden')}
+<dl>${count('answered', 'answered')}${count('failed', 'failed')}${count('calls', 'token calls')}${count('lost', 'logins lost')}${count('seconds', 's logged out')}</dl>
+</section>`
+}
+
+function filled(text, parts) {
+  return Object.entries(parts).reduce((filling, [place, part]) => filling.replace(place, () => part), text)
+}
+
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
