@@ -22,7 +22,12 @@ interface Ended {
 function token(...args: string[]): Promise<Ended> {
   const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
   const { clientSecret } = service.client
-  const env = { ...process.env, EVERGREEN_CLIENT_SECRET: clientSecret, NODE_NO_WARNINGS: '1' }
+  // A Node whose SQLite is an experiment says so.
+  const env = {
+    ...process.env,
+    EVERGREEN_CLIENT_SECRET: clientSecret,
+    NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+  }
   return new Promise((settle) =>
     execFile(node ?? process.execPath, [program, 'token', ...args], { env }, (error, stdout, stderr) => {
       expect(stdout + stderr).not.toContain(clientSecret)
@@ -54,10 +59,12 @@ describe('given the command token', () => {
   })
 
   ;(node ? describe : describe.skip)('given a file of SQLite', () => {
-    it('when nobody has logged in, then one sentence says so, and the exit code is its own', async () => {
+    it('when nobody has logged in, then one sentence says so and what a person can do, and the exit code is its own', async () => {
       const { code, stdout, stderr } = await token(...stored())
       expect({ code, stdout }).toEqual({ code: EXIT.loginRequired, stdout: '' })
-      expect(stderr).toMatch(/^A login is required .*\n$/)
+      expect(stderr).toMatch(
+        /^A login is required .*: log in with the program .*login\.db as account '.*--account\)\n$/,
+      )
     })
 
     it('when the stored access token has ended, then a refreshed one is printed, and nothing else', async () => {

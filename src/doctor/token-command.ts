@@ -48,13 +48,15 @@ export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv
   if (commands.length > 0)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
   const tokens = given.has('config') ? await configured(given.get('config')) : opened(given, env)
+  // Without a listener the process would warn. Who keeps the login is told the same.
+  if ('onAny' in tokens) tokens.onAny(() => undefined)
   try {
     const token = await tokens.getAccessToken()
     process.stdout.write(`${given.has('header') ? 'Authorization: Bearer ' : ''}${token}\n`)
     return EXIT.well
   } catch (error) {
     if (!isTokenError(error)) throw error
-    process.stderr.write(`${error.message}\n`)
+    process.stderr.write(`${error.message.replace('call adopt() with its tokens', logInWith(given))}\n`)
     return error.code === 'ERR_LOGIN_REQUIRED' ? EXIT.loginRequired : EXIT_OF[error.code]
   } finally {
     await tokens.close()
@@ -62,6 +64,14 @@ export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv
 }
 
 type Given = ReturnType<typeof givenArguments>['given']
+
+/** What a person at a shell can do, who has no manager. */
+function logInWith(given: Given): string {
+  const file = given.get('file')
+  if (file === undefined) return 'log in with the program that keeps this login'
+  const account = String(given.get('account') ?? given.get('client-id'))
+  return `log in with the program that keeps its login in ${String(file)} as account '${account}' (another one: --account)`
+}
 
 function opened(given: Given, env: NodeJS.ProcessEnv): TokenManager {
   const text = (name: keyof typeof TOKEN_OPTIONS) => {
