@@ -1,22 +1,22 @@
 // JavaScript: ESM that imports its dependencies, CommonJS that carries them inside: p-retry is ESM only, and async-mutex would load eight files.
 // No source maps: the output keeps the names of all files and functions, and the package does not ship what maps would point at.
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { entries, pageEntries } from './scripts/lib/entries.mjs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { entries } from './scripts/lib/entries.mjs'
 
 const external = ['axios', '@opentelemetry/api', /^node:/]
 const dir = 'dist'
 /**
- * Each file more takes time at the start of a process. What `axios-evergreen` needs is three: what knows no axios, which all entries share; what
- * speaks HTTP, which it shares with oauth2 and mcp; and the rest, in the entry itself. So the stores and fetch load no axios.
+ * Each file more takes time at the start of a process. `axios-evergreen` needs few: what knows no axios, which all entries share; what speaks HTTP, which it
+ * shares with oauth2 and mcp; and the rest. So the stores and fetch load no axios.
  */
-const codeSplitting = {
-  groups: [
-    { name: 'core', test: /src.(client|core)|rolldown.runtime/ },
-    { name: 'wire', test: /src.wire/, minShareCount: 2 },
-    { name: 'store', test: /src.store./, minShareCount: 2 },
-  ],
-}
+const groups = [
+  { name: 'core', test: /src.(client|core|axios.member-of)|rolldown.runtime/ },
+  { name: 'wire', test: /src.wire/, minShareCount: 2 },
+  { name: 'store', test: /src.store./, minShareCount: 2 },
+  // Its file and that of `index` are short enough for gzip, see `commonJs`.
+  { name: 'service', test: /src.service/ },
+]
 /** Declarations keep the comments for editors. Bundlers need the annotations. */
 const comments = { legal: true, annotation: true, jsdoc: false }
 /**
@@ -25,49 +25,96 @@ const comments = { legal: true, annotation: true, jsdoc: false }
  */
 const named = { keepNames: { function: true, class: true } }
 const minify = { compress: false, mangle: named, codegen: { removeWhitespace: false } }
-/** V8 keeps a file with one character beyond ASCII at two bytes for each character. Without comments, such characters stand in literals only. */
-const ascii = {
-  name: 'ascii',
+/**
+ * V8 keeps a file with one character beyond ASCII at two bytes for each character. Without comments, such characters stand in literals only. Lines begin without
+ * tabs: no text of the sources has a tab in it.
+ */
+const plain = {
+  name: 'plain',
   // Not in renderChunk: rolldown prints the code anew after that.
   generateBundle(_, bundle) {
-    for (const chunk of Object.values(bundle)) chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped)
+    for (const chunk of Object.values(bundle))
+      chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped).replace(/^\t+/gm, '')
   },
 }
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-const shared = { dir, comments, minify, plugins: [ascii] }
-/** `proxy.browser.ts` stands in the place of `proxy.ts`. */
-const forPages = {
-  name: 'for-pages',
-  resolveId(id, importer) {
-    const other = importer && id.startsWith('.') && join(dirname(importer), id.replace(/\.ts$/, '.browser.ts'))
-    return other && existsSync(other) ? other : undefined
+const shared = { dir, comments, minify, plugins: [plain] }
+/**
+ * What only Node can use stands in modules with a twin for pages: `proxy.ts` has `proxy.browser.ts`. Two files of the package hold such modules, and are built
+ * once more with the twins: `browser` of package.json puts `shared-wire.browser.js` in the place of `shared-wire.js`. No other file differs.
+ */
+const hosts = {
+  'shared-runtime': ['src/core/own-runtime.ts', 'src/core/foreign-socket.ts'],
+  'shared-wire': ['src/axios/own-transport.ts', ...sourcesIn('src/wire')],
+}
+const hostOf = (path) => Object.keys(hosts).find((name) => hosts[name].includes(path.replace('.browser.', '.')))
+const byHost = {
+  name: 'by-host',
+  resolveId(id, importer = '') {
+    if (id.split('?')[0] in hosts) return id
+    if (!id.startsWith('.')) return undefined
+    const [from, page] = importer.split('?')
+    const path = relative('.', from in hosts ? id : join(dirname(from), id)).replaceAll('\\', '/')
+    const host = hostOf(path)
+    if (host === undefined) return resolve(path)
+    if (from !== host && hostOf(relative('.', from).replaceAll('\\', '/')) !== host)
+      return { id: `./${host}.js`, external: true }
+    const twin = path.replace('.ts', '.browser.ts')
+    return page ? `${resolve(existsSync(twin) ? twin : path)}?page` : resolve(path)
+  },
+  load(id) {
+    const [name, page] = id.split('?')
+    if (name in hosts) return hosts[name].map((path) => `export * from './${path}'`).join('\n')
+    return page && { code: readFileSync(name, 'utf8'), moduleType: 'ts' }
   },
 }
+function sourcesIn(folder) {
+  return readdirSync(folder)
+    .filter((name) => !name.includes('.browser.'))
+    .map((name) => `${folder}/${name}`)
+}
+const hostInput = Object.fromEntries(
+  Object.keys(hosts).flatMap((name) => [
+    [name, name],
+    [`${name}.browser`, `${name}?page`],
+  ]),
+)
+/** No module of a host belongs to another file. */
+const isHosted = (id) => hostOf(relative('.', id.replace('?page', '')).replaceAll('\\', '/')) !== undefined
+const esmGroups = groups.map(({ test, ...group }) => ({ ...group, test: (id) => test.test(id) && !isHosted(id) }))
 const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, entries[name]]))
 const input = sourcesOf(Object.keys(entries).filter((name) => name !== 'testing'))
-/** `testing` needs nothing of the other entries, and runs in Node only: ESM leads to the one file for both formats. */
-const oneForBoth = {
-  name: 'one-for-both',
+/**
+ * CommonJS has a folder, where its files have the names of those for ESM: npm packs files of one name side by side, and gzip finds again what it has seen within
+ * the last 32 KB.
+ */
+const commonJs = {
+  name: 'common-js',
   generateBundle(_, bundle) {
-    const source = `export { ${bundle['testing.cjs'].exports.join(', ')} } from "./testing.cjs";\n`
+    this.emitFile({
+      type: 'asset',
+      fileName: 'cjs/package.json',
+      source: '{ "type": "commonjs", "sideEffects": false }\n',
+    })
+    // `testing` needs nothing of the other entries, and runs in Node only: ESM leads to the one file for both formats.
+    const source = `export { ${bundle['cjs/testing.js'].exports.join(', ')} } from "./cjs/testing.js";\n`
     this.emitFile({ type: 'asset', fileName: 'testing.js', source })
   },
 }
 
 export default [
   {
-    input,
+    input: { ...input, ...hostInput },
     platform: 'neutral',
     external: [...external, 'async-mutex', 'p-retry'],
-    output: { ...shared, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js', cleanDir: true },
-  },
-  // For the condition `browser`: without what only Node and similar runtimes can use.
-  {
-    input: sourcesOf(pageEntries),
-    platform: 'neutral',
-    external: [...external, 'async-mutex', 'p-retry'],
-    plugins: [forPages],
-    output: { ...shared, dir: `${dir}/browser`, format: 'esm', codeSplitting, chunkFileNames: 'shared-[name].js' },
+    plugins: [byHost],
+    output: {
+      ...shared,
+      format: 'esm',
+      codeSplitting: { groups: esmGroups },
+      chunkFileNames: 'shared-[name].js',
+      cleanDir: true,
+    },
   },
   {
     input: entries,
@@ -78,12 +125,12 @@ export default [
     // Modules are strict by themselves; CommonJS would run the same code in sloppy mode.
     output: {
       ...shared,
-      plugins: [ascii, oneForBoth],
+      plugins: [plain, commonJs],
       format: 'cjs',
       strict: true,
-      entryFileNames: '[name].cjs',
-      codeSplitting,
-      chunkFileNames: 'shared-[name].cjs',
+      entryFileNames: 'cjs/[name].js',
+      codeSplitting: { groups },
+      chunkFileNames: 'cjs/shared-[name].js',
     },
   },
   // The program `axios-evergreen` uses the built package, as its users do.

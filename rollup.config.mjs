@@ -10,13 +10,13 @@ const forEsm = {
   name: 'for-esm',
   generateBundle(_, bundle) {
     const isTwofold = (name) => name === 'axios' || (bundle[name]?.imports.some(isTwofold) ?? false)
-    const twin = (name) => name.replace(/cts$/, 'ts')
     for (const [name, { isEntry, code }] of Object.entries(bundle)) {
-      const led = code.replace(/(?<=')\.\/(.+)\.cjs(?=';)/g, (path, other) =>
-        isTwofold(`${other}.d.cts`) ? `./${other}.js` : path,
+      const own = name.replace('cjs/', '')
+      const led = code.replace(/(?<=')\.\/(.+)\.js(?=';)/g, (path, other) =>
+        isTwofold(`cjs/${other}.d.ts`) ? path : `./cjs/${other}.js`,
       )
-      const source = isTwofold(name) ? led : isEntry && `export * from './${name.replace('.d.cts', '.cjs')}';\n`
-      if (source) this.emitFile({ type: 'asset', fileName: twin(name), source })
+      const source = isTwofold(name) ? led : isEntry && `export * from './${name.replace('.d.ts', '.js')}';\n`
+      if (source) this.emitFile({ type: 'asset', fileName: own, source })
     }
   },
 }
@@ -28,8 +28,8 @@ export default {
   output: {
     dir: 'dist',
     format: 'esm',
-    entryFileNames: '[name].d.cts',
-    chunkFileNames: 'types-[hash].d.cts',
+    entryFileNames: 'cjs/[name].d.ts',
+    chunkFileNames: 'cjs/types-[hash].d.ts',
     manualChunks: (id) => (/src.(core|create-token-manager)/.test(id) ? 'core' : undefined),
     plugins: [forEsm],
   },

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { entries, pageEntries } from './lib/entries.mjs'
+import { entries } from './lib/entries.mjs'
 import { repositoryOf } from './package/links.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
@@ -17,8 +17,7 @@ const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURI
 /** No pictures, and no page that only maintainers read. */
 const DOCS =
   /^docs\/((?!benchmarks|faults|mutation|proof|protocol|scorecard)[\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
-/** 260 KB before the entry for MCP in two formats, the bridge to a worker and the framework pages; the build for pages is the rest. */
-const MOST_KB = 400
+const MOST_KB = 300
 /** Where links lead while package.json does not say where the project lives. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */
@@ -26,12 +25,14 @@ const doors = Object.keys(exports).filter((name) => name !== './package.json')
 /** An optional peer dependency of one entry only. */
 const TELEMETRY = '@opentelemetry/api'
 const BUILT = RegExp(
-  `^dist/(?:browser/(?=[\\w-]+\\.js$))?(doctor(?=\\.js$)|${Object.keys(entries).join('|')}|shared-[\\w-]+|types-[\\w-]+)\\.(js|cjs|d\\.ts|d\\.cts)$`,
+  `^dist/((cjs/)?((${Object.keys(entries).join('|')}|shared-[\\w-]+)\\.js|[\\w-]+\\.d\\.ts)|cjs/package\\.json|doctor\\.js|shared-[\\w-]+\\.browser\\.js)$`,
 )
 /** What each entry imports, in all its files: the dependencies of core, and what is said here. CommonJS carries those of core inside. */
-const CORE = { js: ['async-mutex', 'p-retry'], cjs: [] }
+const CORE = { '': ['async-mutex', 'p-retry'], 'cjs/': [] }
 const BEYOND_CORE = { index: ['axios'], mcp: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
-const importedBy = (entry, extension) => [...CORE[extension], ...(BEYOND_CORE[entry] ?? [])].sort()
+const importedBy = (entry, format) => [...CORE[format], ...(BEYOND_CORE[entry] ?? [])].sort()
+/** What only Node can use. */
+const OF_NODE = /getBuiltinModule|NO_PROXY|ECONNREFUSED|would send everything to that socket/
 
 // Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
 const env = Object.fromEntries(
@@ -52,7 +53,6 @@ if (failed === 0) {
   check('built again, with the packages of the build alone, it is the same', checkRebuilt)
   check('every build imports only what it may', checkImports)
   check('the JavaScript is ASCII without comments', checkText)
-  check('the build for pages has nothing that only Node can use', checkPages)
   check('stack traces name functions and classes', checkNames)
   check('the notices cover all code of others', checkNotices)
   check('the program', () => run('node', [join(unpacked, JSON.parse(manifest()).bin['axios-evergreen']), '--help']))
@@ -65,10 +65,22 @@ if (failed === 0) {
     run('esbuild', ['one-request.mjs', '--bundle', '--platform=node', '--outfile=bundled.cjs'])
     run('node', ['bundled.cjs'])
   })
-  check('esbuild, for a browser', () => run('esbuild', ['browser.mjs', '--bundle', '--platform=browser']))
   check('Vite consumer', () => {
     run('vite', ['build'])
     run('node', [join('vite', 'one-request.mjs')])
+  })
+  // A file of the package that `browser` of package.json replaces must stand in none of them.
+  const page = ['page.mjs', '--bundle', '--external:axios', '--external:node:*']
+  check('esbuild, for a page', () => checkPage(run('esbuild', [...page, '--format=esm', '--platform=browser'])))
+  check('esbuild, for Node: the same text is there', () =>
+    assert.match(run('esbuild', [...page, '--format=esm', '--platform=node']), OF_NODE),
+  )
+  check('Rolldown, for a page', () =>
+    checkPage(run('rolldown', ['page.mjs', '--platform', 'browser', '--external', 'axios'])),
+  )
+  check('Vite, for a page', () => {
+    run('vite', ['build', '--config', 'vite.page.mjs'])
+    checkPage(readFileSync(join(folder, 'vite-page', 'page.mjs'), 'utf8'))
   })
   // Each compiles the request and the programs of all entries, with all declarations.
   check('TypeScript consumers, node16 ESM', () => compile('mts', 'node16'))
@@ -132,9 +144,16 @@ function pack() {
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
   const cjs = asCommonJs(esm)
+  const ofPage = ['', '/dpop', '/fetch', '/oauth2', '/store', '/web', '/web/inspector']
+  writeFileSync(join(folder, 'page.mjs'), ofPage.map((door) => `export * from 'axios-evergreen${door}'\n`).join(''))
+  const forPage = {
+    lib: { entry: 'page.mjs', formats: ['es'], fileName: 'page' },
+    outDir: 'vite-page',
+    rollupOptions: { external: ['axios'] },
+  }
   writeFileSync(
-    join(folder, 'browser.mjs'),
-    "export * from 'axios-evergreen'\nexport * from 'axios-evergreen/web'\nexport * from 'axios-evergreen/web/inspector'\n",
+    join(folder, 'vite.page.mjs'),
+    `export default ${JSON.stringify({ build: forPage, logLevel: 'warn' })}\n`,
   )
   const vite = { build: { ssr: 'one-request.mjs', outDir: 'vite' }, ssr: { noExternal: true }, logLevel: 'warn' }
   writeFileSync(join(folder, 'vite.config.mjs'), `export default ${JSON.stringify(vite)}\n`)
@@ -224,7 +243,7 @@ function checkLinks() {
 
 /** The JavaScript of the package, by its path below `dist`. */
 function scripts() {
-  return readdirSync(join(unpacked, 'dist'), { recursive: true }).filter((name) => /\.c?js$/.test(name))
+  return readdirSync(join(unpacked, 'dist'), { recursive: true }).filter((name) => name.endsWith('.js'))
 }
 
 /** No file imports what a user would not have, and the main entry loads in any runtime. */
@@ -232,17 +251,15 @@ function checkImports() {
   const ofProgram = readFileSync(join(unpacked, 'dist', 'doctor.js'), 'utf8').matchAll(/^import .*from "([^"]+)"/gm)
   const others = Array.from(ofProgram, ([, from]) => from).filter((from) => !from.startsWith('node:'))
   assert.deepEqual(others.sort(), ['./index.js', './oauth2.js', './sqlite.js', 'axios'])
-  for (const name of pageEntries)
-    assert.deepEqual([...importsOf(`browser/${name}.js`)].sort(), importedBy(name, 'js'), name)
-  for (const extension of ['js', 'cjs']) {
+  for (const format of Object.keys(CORE)) {
     for (const entry of Object.keys(entries)) {
-      const imported = [...importsOf(`${entry}.${extension}`)].sort()
+      const imported = [...importsOf(`${format}${entry}.js`)].sort()
       if (entry === 'testing')
         assert.ok(
           imported.every((name) => name.startsWith('node:')),
           imported.join(),
         )
-      else assert.deepEqual(imported, importedBy(entry, extension), `${entry}.${extension}`)
+      else assert.deepEqual(imported, importedBy(entry, format), `${format}${entry}`)
     }
   }
 }
@@ -256,11 +273,10 @@ function checkText() {
   }
 }
 
-/** What only Node has stands in files of the source that another file replaces: nothing asks where the code runs. */
-function checkPages() {
-  const ofNode = /getBuiltinModule|NO_PROXY|ECONNREFUSED|would send everything to that socket/
-  for (const name of scripts().filter((name) => name.startsWith('browser')))
-    assert.doesNotMatch(readFileSync(join(unpacked, 'dist', name), 'utf8'), ofNode, name)
+/** What only Node has stands in files that others replace: nothing asks where the code runs. */
+function checkPage(bundled) {
+  assert.match(bundled, /attachBearer/)
+  assert.doesNotMatch(bundled, OF_NODE)
 }
 
 /** The names of local variables are shortened, and those of functions and classes are not. */

@@ -2,8 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { withTwinsTogether } from '../scripts/package/order.mjs'
 import { withAbsoluteLinks, withAbsoluteRunbooks } from '../scripts/package/links.mjs'
 
 const pages = [
@@ -132,29 +130,5 @@ describe('given the links of the documents', () => {
     expect(withAbsoluteLinks({ name: 'README.md', text: '[a](docs/a.md)' }, goal)).toBe(
       '[a](https://code.example/us/it/blob/v1.2.3/docs/a.md)',
     )
-  })
-})
-
-describe('given a packed package', () => {
-  const file = (name: string, text: string) => {
-    const header = Buffer.alloc(512)
-    header.write(name)
-    header.write(text.length.toString(8).padStart(11, '0'), 124)
-    header.write('0', 156)
-    return Buffer.concat([header, Buffer.from(text.padEnd(Math.ceil(text.length / 512) * 512, '\0'))])
-  }
-  const pack = (...files: Buffer[]) => gzipSync(Buffer.concat([...files, Buffer.alloc(1_024)]))
-  const [manifest, a, b] = [file('package/package.json', '{}'), file('package/a.cjs', 'a'), file('package/b.cjs', 'b')]
-  const [twinOfA, twinOfB] = [file('package/a.js', 'x'.repeat(600)), file('package/b.js', '')]
-
-  it('when it is put in order, then twins stand together, and nothing else changes', () => {
-    const ordered = withTwinsTogether(pack(manifest, a, b, twinOfA, twinOfB))
-    expect(gunzipSync(ordered)).toEqual(gunzipSync(pack(a, twinOfA, b, twinOfB, manifest)))
-  })
-
-  it('when it holds more than files, then it is refused', () => {
-    const link = Buffer.from(a)
-    link.write('2', 156)
-    expect(() => withTwinsTogether(pack(manifest, link))).toThrow('package/a.cjs is no plain file')
   })
 })

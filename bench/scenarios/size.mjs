@@ -15,10 +15,11 @@ const DEPENDENCIES = ['async-mutex', 'p-retry']
 /** All that a page with logins and several tabs imports. */
 const PAGE = {
   name: 'a single-page application',
+  platform: 'browser',
   import: {
-    'dist/browser/index.js': '{ attachBearer, createTokenManager }',
-    'dist/browser/oauth2.js': '{ oauth2 }',
-    'dist/browser/web.js': '{ followPage, webStore }',
+    'dist/index.js': '{ attachBearer, createTokenManager }',
+    'dist/oauth2.js': '{ oauth2 }',
+    'dist/web.js': '{ followPage, webStore }',
   },
 }
 /** The required sizes, KiB, by their name in `.size-limit.json`. That file has the limits that every change must keep. */

@@ -12,9 +12,3 @@ export const entries = Object.fromEntries(
     .map((entry) => basename(entry.import.default, '.js'))
     .map((name) => [name, name === 'index' ? 'src/index.ts' : `src/${name}/index.ts`]),
 )
-
-/** Those that have a build of their own for pages: the condition `browser`. */
-export const pageEntries = Object.values(exports)
-  .map((entry) => entry.import?.browser)
-  .filter((path) => path !== undefined)
-  .map((path) => basename(path, '.js'))

@@ -7,23 +7,23 @@ const project = fileURLToPath(new URL('../..', import.meta.url))
 /**
  * Bundles a row of `.size-limit.json` as a user's bundler would: minified, with all dependencies but axios.
  *
- * @param row `path`: the built file, all of it; or `import`: the names to import, or the names by file.
+ * @param row `path`: the built file, all of it; or `import`: the names to import, or the names by file. `platform`: `browser` for a page.
  * @param others More that stays outside.
  * @returns Bytes: `{ minified, gzipped }`.
  */
-export function bundled({ path, import: names = '*' }, others) {
+export function bundled({ path, import: names = '*', platform }, others) {
   const ofFiles = typeof names === 'string' ? { [path]: names } : names
   const lines = Object.entries(ofFiles).map(([file, what]) => `export ${what} from ${JSON.stringify(project + file)}`)
-  return bundledModule(lines.join('\n'), { others })
+  return bundledModule(lines.join('\n'), { platform, others })
 }
 
 /** The same for a module. @param from Where its packages are looked for. */
-export async function bundledModule(contents, { from = project, others = [] } = {}) {
+export async function bundledModule(contents, { from = project, platform = 'node', others = [] } = {}) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: from },
     bundle: true,
     minify: true,
-    platform: 'node',
+    platform,
     format: 'esm',
     external: ['axios', ...others],
     write: false,

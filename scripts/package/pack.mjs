@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { withTwinsTogether } from './order.mjs'
 import { repositoryOf, withAbsoluteLinks, withAbsoluteRunbooks } from './links.mjs'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
@@ -36,8 +35,7 @@ try {
   }
   const rules = join(unpacked, 'docs', 'operations', 'alerts.yml')
   writeFileSync(rules, withAbsoluteRunbooks(readFileSync(rules, 'utf8'), { repository, version: manifest.version }))
-  npm(unpacked, ['pack', '--ignore-scripts', '--pack-destination', folder])
-  writeFileSync(join(resolve(values.to), plain), withTwinsTogether(readFileSync(join(folder, plain))))
+  npm(unpacked, ['pack', '--ignore-scripts', '--pack-destination', resolve(values.to)])
   console.log(join(values.to, plain))
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,3 @@
-import { systemClock } from './clock.ts'
-
 /** What Node and similar runtimes offer. Looked up when needed, so that no Node import reaches a browser. */
 interface Runtime {
   readonly process?: {
@@ -25,7 +23,7 @@ const NEEDED: Readonly<Record<string, () => unknown>> = {
   URL: () => new URL('/b', 'https://a.example/').origin.length,
   URLSearchParams: () => new URLSearchParams([['a', 'b']]).toString(),
   AbortController: () => new AbortController().signal.aborted,
-  'performance.now': () => systemClock.monotonicNow(),
+  'performance.now': () => globalThis.performance.now(),
 }
 let isComplete = false
 
