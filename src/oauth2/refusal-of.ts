@@ -65,26 +65,25 @@ function refusalFor(
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
   const isPage = isRejected && !isJudged && /^\s*</.test(answer.text)
   // The words of a gateway that fails, or of a redirect, say nothing about the refresh token, unless somebody has judged the whole answer.
-  const meant = failureOfAnswer(
-    exchange,
-    isJudged ? 400 : status,
-    isRejected || isJudged ? meaning : undefined,
-    isOfLogin,
-  )
+  const told = isRejected || isJudged ? meaning : undefined
+  const meant = failureOfAnswer(exchange, isJudged ? 400 : status, told, isOfLogin)
   // A web page comes from a server in between, which has not seen the refresh token.
   const failure = isPage ? failureOfPage(exchange, status, meant, isOfLogin) : meant
+  const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
+  const ofAnswer = isPage && status === 403 ? IN_FRONT : (other ?? (word && ADVICE.get(told)))
+  const isUnknown = isOfLogin && document !== undefined && meaning === undefined
   const advice =
-    (isPage && status === 403 ? IN_FRONT : undefined) ??
-    (meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined) ??
-    (meaning === undefined ? undefined : PROOF_ADVICE.get(meaning)) ??
+    ofAnswer ??
     generalAdvice(failure, { ...answer, status }, option) ??
-    (failure.loginReason && 'the server wants the person to log in') ??
-    (['refused', 'unusable'].includes(failure.refreshToken ?? '') ? 'the refresh token was refused' : undefined) ??
-    (word === undefined ? undefined : ADVICE.get(meaning)) ??
-    (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
-      ? UNKNOWN_WORDS
-      : `check ${option}, and the client`)
+    adviceOn(failure, isUnknown) ??
+    `check ${option}, and the client`
   return { failure, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
+}
+
+function adviceOn({ code, refreshToken, loginReason }: Failure, isUnknown: boolean): string | undefined {
+  if (loginReason) return 'the server wants the person to log in'
+  if (refreshToken === 'refused' || refreshToken === 'unusable') return 'the refresh token was refused'
+  return isUnknown && code === 'ERR_CREDENTIALS_REJECTED' ? UNKNOWN_WORDS : undefined
 }
 
 /** A firewall answers 403 with a page. Other pages may be those of the server itself. */
@@ -96,13 +95,10 @@ function failureOfPage(exchange: Exchange, status: number, meant: Failure, isOfL
 const IN_FRONT = 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
 const UNKNOWN_WORDS = 'the server refuses the refresh token in words that are not known'
 
-/** RFC 9449, sections 5 and 8. */
-const PROOF_ADVICE: ReadonlyMap<string, string> = new Map([
+const ADVICE: ReadonlyMap<string | undefined, string> = /* @__PURE__ */ new Map([
+  // RFC 9449, sections 5 and 8
   ['use_dpop_nonce', 'the server refused the nonce that it had sent, or wants a proof: give dpop'],
   ['invalid_dpop_proof', 'the server refused the proof; check its algorithms, and the clock of this machine'],
-])
-
-const ADVICE: ReadonlyMap<string | undefined, string> = new Map([
   [
     'invalid_client',
     'check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client',
