@@ -71,19 +71,19 @@ function refusalFor(
   const failure = isPage ? failureOfPage(exchange, status, meant, isOfLogin) : meant
   const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
   const ofAnswer = isPage && status === 403 ? IN_FRONT : (other ?? (word && ADVICE.get(told)))
-  const isUnknown = isOfLogin && document !== undefined && meaning === undefined
   const advice =
     ofAnswer ??
     generalAdvice(failure, { ...answer, status }, option) ??
-    adviceOn(failure, isUnknown) ??
-    `check ${option}, and the client`
+    adviceOn(failure) ??
+    (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
+      ? UNKNOWN_WORDS
+      : `check ${option}, and the client`)
   return { failure, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
 }
 
-function adviceOn({ code, refreshToken, loginReason }: Failure, isUnknown: boolean): string | undefined {
+function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {
   if (loginReason) return 'the server wants the person to log in'
-  if (refreshToken === 'refused' || refreshToken === 'unusable') return 'the refresh token was refused'
-  return isUnknown && code === 'ERR_CREDENTIALS_REJECTED' ? UNKNOWN_WORDS : undefined
+  return refreshToken && refreshToken !== 'kept' ? 'the refresh token was refused' : undefined
 }
 
 /** A firewall answers 403 with a page. Other pages may be those of the server itself. */
