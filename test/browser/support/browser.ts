@@ -105,7 +105,8 @@ const vite = resolve('node_modules', 'vite', 'bin', 'vite.js')
 
 /** Bundlers run as processes, because they are ESM only, or native. They run in the folder of the built package, where the app finds its imports. */
 export const BUNDLE = {
-  esbuild: (dir: string) => node([esbuild, 'main.mjs', '--bundle', '--format=esm', '--outfile=esbuild/main.js'], dir),
+  esbuild: (dir: string, format = 'esm') =>
+    node([esbuild, 'main.mjs', '--bundle', `--format=${format}`, '--outfile=esbuild/main.js'], dir),
   async vite(dir: string) {
     const rollupOptions = { input: 'main.mjs', output: { entryFileNames: 'main.js' } }
     const config = { build: { outDir: 'vite', rollupOptions }, logLevel: 'error' }

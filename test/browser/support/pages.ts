@@ -12,6 +12,7 @@ import { type People, startPeople } from './people.ts'
 /** Who keeps the login: what takes the place of `tokens.ts`, and the script with it. */
 export const KEEPERS = {
   'the page': { source: 'tokens.ts', script: '/tokens.js' },
+  'the page, in development': { source: 'tokens.ts', script: '/tokens.js' },
   'a worker': { source: 'worker/page.ts', script: '/page.js' },
   'a session': { source: 'session/tokens.ts', script: '/session.js' },
 } as const
@@ -29,7 +30,11 @@ export function pagesOfSuite(): {
     browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
     // The same pages, with other tokens.
     for (const [keeper, { source }] of Object.entries(KEEPERS))
-      await build(join(folder, keeper), [{ find: '../tokens.ts', replacement: join(PAGES, source) }])
+      await build(
+        join(folder, keeper),
+        [{ find: '../tokens.ts', replacement: join(PAGES, source) }],
+        keeper === 'the page, in development' ? 'development' : 'production',
+      )
   })
   afterAll(async () => {
     await browser.close()
@@ -96,10 +101,15 @@ export function describePagesAt<PagesSite extends Site>(
 
 const PAGES = join(process.cwd(), 'examples', 'pages')
 
-/** As a process: Vite is ESM only, and jest loads CommonJS. */
-async function build(outDir: string, alias: { find: string; replacement: string }[]): Promise<void> {
+/** As a process: Vite is ESM only, and jest loads CommonJS. @param mode Which build of the frameworks. */
+async function build(
+  outDir: string,
+  alias: { find: string; replacement: string }[],
+  mode: 'development' | 'production' = 'production',
+): Promise<void> {
   const configFile = join(PAGES, 'vite.config.mjs')
-  const options = { configFile, logLevel: 'warn', resolve: { alias }, build: { outDir, emptyOutDir: false } }
+  const options = { configFile, mode, logLevel: 'warn', resolve: { alias }, build: { outDir, emptyOutDir: false } }
   const program = `import { build } from 'vite'; await build(${JSON.stringify(options)})`
-  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 540_000 })
+  const env = { ...process.env, NODE_ENV: mode }
+  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 540_000, env })
 }
