@@ -107,4 +107,43 @@ describeBrowser('given the example pages', () => {
       expect([people.served, renewals]).toEqual([['ada', 'ada'], 1])
     })
   })
+  /** React runs each effect of a development build twice in StrictMode. */
+  const MOUNTS = { react: 2, vue: 1, svelte: 1 }
+  it.each(Object.entries(MOUNTS))(
+    'when the components of %s in development mount, unmount and mount again, also in the middle of a request, then the console is quiet, and no rejection is unhandled',
+    async (framework, mounts) => {
+      const people = await pages!.start('the page, in development')
+      const context = await pages!.browser().newContext()
+      context.setDefaultTimeout(300_000)
+      const page = await context.newPage()
+      const told: string[] = []
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) told.push(message.text())
+      })
+      page.on('pageerror', ({ message }) => told.push(message))
+      const logIn = async (name: string) => {
+        await page.fill('[name=name]', name)
+        await page.fill('[name=password]', 'secret')
+        await page.click('form button')
+        await page.waitForSelector(`h1:text-is("${name}")`)
+      }
+      await page.goto(`${people.origin}/${framework}`)
+      await page.evaluate(`import('/tokens.js').then(({ api }) => {
+        globalThis.asked = 0
+        api.interceptors.request.use((config) => (globalThis.asked++, config))
+      })`)
+      await logIn('ada')
+      expect(await page.evaluate('asked')).toBe(mounts)
+      // Nobody answers: the component goes while it waits.
+      await page.route('**/api/me', () => undefined)
+      await page.reload()
+      await page.click('text=Log out')
+      await page.waitForSelector('form')
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await logIn('bob')
+      expect(told).toEqual([])
+      await context.close()
+      await people.close()
+    },
+  )
 })
