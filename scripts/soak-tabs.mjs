@@ -10,10 +10,13 @@ import { bundle } from './tabs/bundle.mjs'
 import { Round } from './tabs/round.mjs'
 import { lacksOf, promisesOf, rowOf, sumOf } from './tabs/summary.mjs'
 
-const LIFE = { opened: 4, closed: 2, crashed: 2, reloaded: 4, away: 3, frozen: 2, offline: 1, failing: 1 }
+const LIFE = {
+  ...{ opened: 4, closed: 2, crashed: 2, reloaded: 4, away: 3, frozen: 2, offline: 1, failing: 1 },
+  ...{ changed: 2, redirected: 2, worked: 2 },
+}
 const STORAGE = { stepped: 1, deleted: 0.5, full: 0.5 }
 const settings = read()
-const script = await bundle()
+const scripts = await bundle()
 const found = engines()
 const rows = []
 let isKept = true
@@ -40,6 +43,7 @@ async function soak(name) {
     )
     for (const login of logins)
       if (!login.reason) console.log('    LOST', JSON.stringify(login), JSON.stringify(result.seen))
+    for (const request of result.asOther) console.log('    OTHER', JSON.stringify([request, result.seen.diary]))
     for (const { call, lost, earlier } of again)
       if (!lost) console.log('    TWICE', JSON.stringify([...earlier, call]), JSON.stringify(result.seen.diary))
   }
@@ -57,7 +61,7 @@ function oneRound(engine, n) {
   const reuseGraceMs = Math.max(0, graceMs - 5_000)
   const byLogin = { reuseGraceMs }
   return new Round({ engine, dice: dice(settings.seed, n), most: settings.tabs }).run({
-    script,
+    scripts,
     options: { byLogin, exchangeTimeoutMs: 4_000 },
     lifetimeMs: settings.lifetime * 1_000,
     graceMs,

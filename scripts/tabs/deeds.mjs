@@ -42,6 +42,25 @@ export const DEEDS = {
       void pause(ms).then(() => tab.driver.thaw().catch(() => undefined))
     }
   },
+  /** Another person logs in, by a form. */
+  async changed(round, tab) {
+    if (round.isLoginUnderWay || round.isOffline) return false
+    await round.otherPerson(tab, (person) => tab.driver.evaluate(`logInAs('${person}').catch(() => undefined)`))
+  },
+  /** Another person logs in, by a redirect. */
+  async redirected(round, tab) {
+    if (round.isLoginUnderWay || round.isOffline) return false
+    round.disturb(tab, 'redirected', { isBusy: true })
+    await round.otherPerson(tab, async (person) => {
+      await tab.driver.evaluate(`void goAndLogIn('${person}')`)
+      await round.cameBack(tab)
+    })
+  },
+  async worked(round, tab) {
+    if (round.isOffline) return false
+    round.workers.add(tab.id)
+    await tab.driver.evaluate('void work()')
+  },
   async offline(round) {
     if (round.isOffline || !round.isQuiet) return false
     round.isOffline = true

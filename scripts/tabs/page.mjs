@@ -26,13 +26,34 @@ addEventListener('pageshow', ({ persisted }) => {
   if (persisted) Object.assign(news, { begun: true, restored: true })
 })
 
+/** The last login that this page knows of. */
+let known = 0
+const learn = (login) => (known = Math.max(known, Number(login)))
+const adopted = (token) => learn(token.split('-of-')[1])
+/** By a form. */
+globalThis.logInAs = async (person) => adopted(await globalThis.app.logIn(person))
+/** By a redirect: the provider sends the person back to this page. */
+globalThis.goAndLogIn = (person) => setTimeout(() => location.assign(`/authorize?tab=${tab}&person=${person}`))
+/** A worker of this page renews. */
+globalThis.work = () => {
+  const worker = new Worker(`/worker.js?tab=${tab}`, { type: 'module' })
+  worker.onmessage = ({ data: [outcome] }) => {
+    news.worked = outcome
+    worker.terminate()
+  }
+  worker.postMessage({ web: {}, ...options, code: undefined, renews: true })
+}
+
+// A code is good for one use.
+if (options.code) history.replaceState(null, '', `/tab?tab=${tab}`)
 await globalThis.start({ web: {}, ...options })
 const { app } = globalThis
+app.cameBack?.then(adopted, () => undefined).then(() => (news.cameBack = true))
 const startedAt = performance.now()
 setInterval(report, 400)
 for (;;) {
   askedAt = performance.now()
-  const outcome = await app.send({ url: '/wallet' })
+  const outcome = await ask()
   if (outcome === 200) noteServed()
   else news.failed[outcome] = (news.failed[outcome] ?? 0) + 1
   const mustLogIn = outcome === 'ERR_LOGIN_REQUIRED' && app.tokens.status().login === 'required'
@@ -40,6 +61,17 @@ for (;;) {
   if (mustLogIn) news.why = await app.tokens.getAccessToken().catch(({ loginReason }) => loginReason)
   askedAt = undefined
   await pause(100 + Math.random() * 200)
+}
+
+/** @returns As `app.send`. */
+async function ask() {
+  try {
+    const { status, data } = await app.api.get('/wallet', { headers: { 'X-Login': known } })
+    learn(data.login)
+    return status
+  } catch (error) {
+    return error.response?.status || error.code || String(error)
+  }
 }
 
 function noteServed() {
@@ -66,7 +98,7 @@ async function report() {
   })
   try {
     const { logIn } = await (await fetch('/report', { method: 'POST', body })).json()
-    if (logIn) await logInAgain()
+    if (logIn) await logInAgain(logIn)
   } catch {
     // Offline: later.
     toldEvents -= events.length
@@ -74,8 +106,8 @@ async function report() {
   }
 }
 
-async function logInAgain() {
-  const isIn = await app.logIn().then(
+async function logInAgain(person) {
+  const isIn = await globalThis.logInAs(person).then(
     () => true,
     () => false,
   )

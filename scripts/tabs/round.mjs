@@ -21,6 +21,12 @@ export class Round {
   storageDeeds = 0
   isStorageFull = false
   isOffline = false
+  /** Who logs in. */
+  person = 'ada'
+  /** Whether another person is logging in. */
+  isChanging = false
+  /** Tabs whose worker renews. */
+  workers = new Set()
   /** When the service could last not be reached, or failed, or a person logged in. */
   troubledAt = -Infinity
   tally = {
@@ -29,7 +35,9 @@ export class Round {
     deeds: {},
     firstMs: {},
     restored: 0,
+    worked: {},
     hung: 0,
+    asOther: [],
     suspicious: [],
     anomalies: {},
     trouble: [],
@@ -45,7 +53,8 @@ export class Round {
     const latencyMs = () => dice.between(0, 500)
     const onReport = (report) => this.#heard(report)
     const onCall = (call) => this.#noted(call)
-    this.service = await startService({ ...given, latencyMs, onReport, onCall })
+    const onOther = (request) => this.tally.asOther.push({ ...request, storage: this.storageDeeds > 0 })
+    this.service = await startService({ ...given, latencyMs, onReport, onCall, onOther })
     await this.open()
     const endsAt = performance.now() + seconds * 1_000
     while (performance.now() < endsAt && this.tally.trouble.length < 5) {
@@ -78,6 +87,7 @@ export class Round {
   async close(tab, why = 'closed') {
     this.disturb(tab, why)
     this.tabs.delete(tab.id)
+    this.workers.delete(tab.id)
     await Promise.race([tab.driver?.close().catch(() => undefined), pause(3_000)])
   }
 
@@ -95,7 +105,29 @@ export class Round {
   }
 
   get isQuiet() {
-    return [...this.tabs.values()].every(({ isBusy, disturbed }) => !isBusy && !disturbed)
+    return this.workers.size === 0 && [...this.tabs.values()].every(({ isBusy, disturbed }) => !isBusy && !disturbed)
+  }
+
+  /** Whether a person is logging in, or has not logged in yet. */
+  get isLoginUnderWay() {
+    return this.logins.at(-1)?.inAt === undefined
+  }
+
+  /** The other one of two people logs in. */
+  async otherPerson(tab, logIn) {
+    this.isChanging = true
+    this.person = this.person === 'ada' ? 'bob' : 'ada'
+    try {
+      await logIn(this.person)
+    } finally {
+      this.isChanging = false
+      this.troubledAt = performance.now()
+    }
+  }
+
+  /** Waits until the page to which the provider has sent the person has the login, or has failed. */
+  async cameBack(tab) {
+    await Promise.race([new Promise((resolve) => (tab.cameBack = resolve)), pause(COMMAND_MS / 2)])
   }
 
   /** @returns What the step gives; undefined if the engine fails. */
@@ -151,9 +183,25 @@ export class Round {
     }
   }
 
-  #heard({ tab: id, events, begun, restored, served, failed, firstMs, pendingMs = 0, requiredMs, why, loggedIn }) {
+  #heard(report) {
+    const {
+      tab: id,
+      events,
+      begun,
+      restored,
+      served,
+      failed,
+      firstMs,
+      pendingMs = 0,
+      requiredMs,
+      why,
+      loggedIn,
+    } = report
     const tab = this.tabs.get(id)
     if (!tab) return {}
+    if (report.worked !== undefined) this.tally.worked[report.worked] = (this.tally.worked[report.worked] ?? 0) + 1
+    if (report.worked !== undefined || begun) this.workers.delete(id)
+    if (report.cameBack) tab.cameBack?.()
     const { tally } = this
     const now = performance.now()
     tab.heardAt = now
@@ -193,14 +241,14 @@ export class Round {
     const last = this.logins.at(-1)
     const call = last?.call
     const isUnderWay = last && this.tabs.has(last.tab) && now - last.commandedAt < 10_000 && call?.end === undefined
-    if (isUnderWay) return {}
+    if (isUnderWay || this.isChanging) return {}
     const inAt = last?.inAt ?? (call?.end === 200 && !call.disturbed ? call.endedAt : undefined)
     if (inAt !== undefined && askedAt < inAt + SPREADS_MS) return {}
     // The page did not get the tokens: the person tries again.
     if (last && inAt === undefined)
       Object.assign(last, { tab: tab.id, commandedAt: now, call: undefined, storageDeeds })
     else this.logins.push({ tab: tab.id, at: now, commandedAt: now, storageDeeds, why, reason: this.#reason() })
-    return { logIn: true }
+    return { logIn: this.person }
   }
 
   #reason() {

@@ -5,36 +5,50 @@ import { setTimeout as pause } from 'node:timers/promises'
 /**
  * One origin: a token service whose refresh tokens are for one use, an API, and pages that ask it again and again.
  *
- * @param given `script` of the pages and their `options`; `lifetimeMs` of access tokens; `graceMs`: for this long a used refresh token is accepted;
- * `latencyMs()`: before and after the service acts; `onCall(call)`; `onReport(report)`: what a page gets back.
+ * @param given `scripts` of the pages and of their workers, and the `options` of both; `lifetimeMs` of access tokens; `graceMs`: for this long a used refresh token is accepted;
+ * `latencyMs()`: before and after the service acts; `onCall(call)`;
+ * `onReport(report)`: what a page gets back; `onOther(request)`: one of a login that another person's has replaced, as its page knows.
  */
-export async function startService({ script, options, lifetimeMs, graceMs, latencyMs, onCall, onReport }) {
-  /** By refresh token: when it was used. */
+export async function startService({ scripts, options, lifetimeMs, graceMs, latencyMs, onCall, onReport, onOther }) {
+  /** By refresh token: its login, and when it was used. */
   const refreshTokens = new Map()
-  /** By access token: until when. */
+  /** By access token: its login, and until when. */
   const accessTokens = new Map()
+  /** Who has logged in, by the number of the login. */
+  const people = []
+  /** Codes of redirects, by code: for whom. Each is for one use. */
+  const codes = new Map()
+  let codesMade = 0
   /** Oldest first. Those of a login have no `token`. */
   const calls = []
 
-  function issue() {
+  function issue(login) {
     const n = accessTokens.size + 1
-    const pair = { access_token: `access-${n}`, refresh_token: `refresh-${n}` }
-    accessTokens.set(pair.access_token, performance.now() + lifetimeMs)
-    refreshTokens.set(pair.refresh_token, undefined)
+    const pair = { access_token: `access-${n}-of-${login}`, refresh_token: `refresh-${n}` }
+    accessTokens.set(pair.access_token, { login, until: performance.now() + lifetimeMs })
+    refreshTokens.set(pair.refresh_token, { login })
     return [200, { ...pair, token_type: 'Bearer', expires_in: lifetimeMs / 1_000, refresh_expires_in: 3_600 }]
+  }
+
+  function logIn(form) {
+    const code = form.get('code')
+    const person = code === null ? form.get('person') : codes.get(code)
+    codes.delete(code)
+    return person === undefined ? [400, { error: 'invalid_grant' }] : issue(people.push(person) - 1)
   }
 
   function redeem(token) {
     const now = performance.now()
-    const usedAt = refreshTokens.get(token) ?? now
-    if (!refreshTokens.has(token) || now - usedAt > graceMs) return [400, { error: 'invalid_grant' }]
-    if (graceMs > 0) refreshTokens.set(token, usedAt)
+    const { login, usedAt = now } = refreshTokens.get(token) ?? {}
+    if (login === undefined || now - usedAt > graceMs) return [400, { error: 'invalid_grant' }]
+    if (graceMs > 0) refreshTokens.set(token, { login, usedAt })
     else refreshTokens.delete(token)
-    return issue()
+    return issue(login)
   }
 
   async function answerToken(request, response) {
-    const token = new URLSearchParams(await textOf(request)).get('refresh_token') ?? undefined
+    const form = new URLSearchParams(await textOf(request))
+    const token = form.get('refresh_token') ?? undefined
     const tab = Number(new URL(request.headers.referer ?? 'http://nobody').searchParams.get('tab'))
     const call = { tab, token, at: performance.now(), end: undefined, endedAt: undefined, disturbed: undefined }
     const ended = (end) => {
@@ -46,18 +60,21 @@ export async function startService({ script, options, lifetimeMs, graceMs, laten
     onCall(call)
     await pause(latencyMs())
     // A service acts even if nobody waits any longer.
-    const [status, answer] = service.trouble ? [service.trouble, {}] : token === undefined ? issue() : redeem(token)
+    const [status, answer] = service.trouble ? [service.trouble, {}] : token === undefined ? logIn(form) : redeem(token)
     if (status === 200) await pause(latencyMs())
     ended(status)
     send(response, status, answer)
   }
 
-  function answerApi(request, response) {
-    const until = accessTokens.get(request.headers.authorization?.slice('Bearer '.length)) ?? 0
+  /** A page tells the last login that it knows of: it has adopted it, or the API has answered it as that login. */
+  function answerApi({ headers }, response) {
+    const { login, until = 0 } = accessTokens.get(headers.authorization?.slice('Bearer '.length)) ?? {}
     // A moment longer than it lives: the request was on its way.
     const isGood = until + 1_000 > performance.now()
     if (!isGood) service.refused += 1
-    send(response, isGood ? 200 : 401, {})
+    const known = Number(headers['x-login'])
+    if (isGood && login < known && people[login] !== people[known]) onOther({ login, known, at: performance.now() })
+    send(response, isGood ? 200 : 401, { login })
   }
 
   const server = createServer((request, response) => {
@@ -65,8 +82,17 @@ export async function startService({ script, options, lifetimeMs, graceMs, laten
     const given = (name) => Number(searchParams.get(name))
     const html = (text) => send(response, 200, text, 'text/html')
     const routes = {
-      '/main.js': () => send(response, 200, script, 'text/javascript'),
-      '/tab': () => html(pageOf(given('tab'), service.offsetMs, options)),
+      '/main.js': () => send(response, 200, scripts.script, 'text/javascript'),
+      '/worker.js': () => send(response, 200, `${clockOf(service.offsetMs)}\n${scripts.worker}`, 'text/javascript'),
+      '/tab': () => html(pageOf(given('tab'), service.offsetMs, { ...options, code: searchParams.get('code') })),
+      // The provider, where somebody is logged in.
+      '/authorize': () => {
+        const code = `code-${(codesMade += 1)}`
+        codes.set(code, searchParams.get('person'))
+        response
+          .writeHead(302, { Location: `/tab?tab=${given('tab')}&code=${code}`, 'Cache-Control': 'no-store' })
+          .end()
+      },
       '/elsewhere': () => html(elsewhere(given('ms'))),
       '/still': () => void setTimeout(() => response.end(), given('ms')),
       '/report': async () => send(response, 200, onReport(JSON.parse(await textOf(request)))),
@@ -115,6 +141,8 @@ async function textOf(request) {
   for await (const chunk of request) text += chunk
   return text
 }
+
+const clockOf = (offsetMs) => `{ const { now } = Date; Date.now = () => now() + ${offsetMs} }`
 
 /** The wall clock of the page is wrong by `offsetMs`. */
 const pageOf = (tab, offsetMs, options) => `<!doctype html><link rel="icon" href="data:,"><script>

@@ -28,10 +28,11 @@ export function sumOf(results) {
       firstMs[deed] = Math.round(Math.max(firstMs[deed] ?? 0, ...waits))
   return {
     ...{ served: total('served'), failed: counts('failed'), refused: total('refused'), hung: total('hung') },
-    ...{ deeds: counts('deeds'), restored: total('restored'), refreshes: total('refreshes') },
+    ...{ worked: counts('worked'), deeds: counts('deeds'), restored: total('restored'), refreshes: total('refreshes') },
     again: grouped(again.flatMap(({ lost }) => lost ?? [])),
     twice: again.filter(({ lost }) => lost === undefined).length,
     logins: grouped(reasons.map((reason) => reason ?? 'NO REASON')),
+    asOther: all('asOther').filter(({ storage }) => !storage).length,
     lost: reasons.filter((reason) => reason !== 'first' && reason !== 'storage').length,
     ...{ longestFirstMs: firstMs, suspicious: grouped(all('suspicious')), anomalies: counts('anomalies') },
     trouble: grouped(all('trouble')),
@@ -44,8 +45,12 @@ function grouped(values) {
   return counts
 }
 
-export function promisesOf({ twice, lost, hung, served }) {
+export function promisesOf({ twice, asOther, lost, hung, served }) {
   return [
+    [
+      asOther === 0,
+      `no page that knew of a login sent a request of the other person's login before it (${asOther} were sent)`,
+    ],
     [twice === 0, `no refresh token was presented again after its answer had come (${twice} were)`],
     [lost === 0, `no login was lost but to a storage that was deleted or full (${lost} were)`],
     [hung === 0 && served > 0, `no request hung (${hung} did)`],
@@ -56,9 +61,11 @@ export function rowOf(
   { name, version },
   rounds,
   { seconds },
-  { deeds, refreshes, again, twice, lost, longestFirstMs },
+  { deeds, refreshes, again, twice, asOther, lost, longestFirstMs },
 ) {
   const count = (counts) => Object.values(counts).reduce((sum, one) => sum + one, 0)
-  const cells = [NAMES[name], version, `${rounds} of ${seconds} s`, count(deeds), refreshes, count(again), twice, lost]
+  const { changed = 0, redirected = 0, worked = 0 } = deeds
+  const cells = [NAMES[name], version, `${rounds} of ${seconds} s`, count(deeds), `${changed} + ${redirected}`, worked]
+  cells.push(refreshes, count(again), twice, asOther, lost)
   return [...cells, `${((longestFirstMs['reloaded in a refresh'] ?? 0) / 1_000).toFixed(1)} s`]
 }

@@ -29,9 +29,12 @@ async function tokenCall(body, signal) {
 
 const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly', 'storeUnavailable']
 
-/** Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared; `byLogin`: true, or options of `oauth2`. */
+/**
+ * Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared; `byLogin`: true, or options of `oauth2`; `code`: a login by
+ * redirect has just brought it.
+ */
 globalThis.start = async (given = {}) => {
-  const { adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, byLogin, ...options } = given
+  const { adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, byLogin, code, ...options } = given
   const encryptionKeys = seals ? [await browserKey('page')] : undefined
   const store = web && webStore({ ...web, ...(encryptionKeys && { encryptionKeys }) })
   const tokens = createTokenManager({
@@ -44,6 +47,13 @@ globalThis.start = async (given = {}) => {
     tokens.on(name, ({ error, ...event }) => void events.push({ name, ...event, ...(error && { code: error.code }) }))
   const api = axios.create({ baseURL, ...(adapter && { adapter }) })
   attachBearer(api, tokens, { ...(header && { header }), ...(allowInsecureHttp && { allowInsecureHttp }) })
+  const adopted = async (asked) => {
+    await tokens.adopt(asked)
+    return (await asked).accessToken
+  }
+  // As in docs/login-by-redirect.md: before followPage().
+  const cameBack = code && adopted(tokenCall({ grant_type: 'authorization_code', code }))
+  cameBack?.catch(() => undefined)
   followPage(tokens)
   /** @returns The status of the answer, or the code of the error. */
   const send = async (config) => {
@@ -53,8 +63,9 @@ globalThis.start = async (given = {}) => {
       return error.response?.status || error.code || String(error)
     }
   }
-  const logIn = async () => tokens.adopt(await tokenCall({ grant_type: 'session' }))
-  globalThis.app = { api, tokens, events, send, logIn }
+  /** @returns The access token of the login. */
+  const logIn = async (person = 'ada') => adopted(await tokenCall({ grant_type: 'session', person }))
+  globalThis.app = { api, tokens, events, send, logIn, cameBack }
 }
 
 /** Shows an inspector panel for the app that was started. */
