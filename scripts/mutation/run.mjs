@@ -18,11 +18,11 @@ process.env.TESTS = 'part' // for test/support/part.ts
 /** Tests that a change meets after those of its own room: of a room, or one file. */
 const NEIGHBOURS = {
   wire: ['oauth2', 'service', 'service/proxy', 'faults/proxies', 'core'],
-  oauth2: ['dpop', 'client', 'core'],
-  client: ['fetch', 'axios', 'dpop', 'core'],
-  fetch: ['client', 'dpop'],
+  oauth2: ['dpop/token-calls', 'client', 'core'],
+  client: ['fetch', 'dpop/requests', 'axios', 'core'],
+  fetch: ['dpop/requests', 'client'],
   dpop: ['fetch', 'axios', 'oauth2'],
-  axios: ['client', 'dpop', 'fetch'],
+  axios: ['client', 'dpop/requests', 'fetch'],
 }
 /** The share of changes that some test must notice. */
 const LEAST = 0.9
