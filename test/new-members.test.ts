@@ -20,7 +20,10 @@ function newMember(file: string, behind: string, written: string, places: readon
 }
 
 const NEW_MEMBERS: readonly NewMember[] = [
-  newMember('core/errors.ts', 'export type ExchangeOutcome =', " 'new_outcome' |", ['src/core/consequence.ts']),
+  newMember('core/errors.ts', 'export type ExchangeOutcome =', " 'new_outcome' |", [
+    'src/core/credential-rules.ts',
+    'src/core/login-rules.ts',
+  ]),
   newMember('core/errors.ts', 'export type TokenErrorCode =', " 'new_code'", CODES),
   newMember('core/errors.ts', 'export type LoginReason =', " 'new_reason'", ['src/core/rests.ts']),
   newMember('core/events.ts', 'export type AnomalyKind =', " 'new_anomaly'", ['src/core/events.ts']),
@@ -35,7 +38,7 @@ const NEW_MEMBERS: readonly NewMember[] = [
   ),
   newMember('core/manager-options.ts', 'export interface RetryOptions {', ' new_retry?: number;', [
     'src/core/manager-options.ts',
-    'src/core/renewal.ts',
+    'src/core/plan.ts',
     'src/core/revocation.ts',
   ]),
   newMember('axios/attach-options.ts', 'export interface AttachOptions {', ' new_attached?: number;', [

@@ -73,7 +73,7 @@ export const REMOVALS = {
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
   R8: [['core/record-views.ts', '(isGraced || needsLogin)', 'isGraced']],
   'R8, the wait': [
-    ['core/renewal-plan.ts', 'if (!isLastResort || isForced || !serves(facts)) return', 'if (refreshToken) return'],
+    ['core/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !serves(beforehand)) return', 'return'],
   ],
   // A replace is executed in whatever epoch the register is in.
   R9: [['store/shared-record.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],

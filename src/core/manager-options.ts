@@ -140,7 +140,10 @@ export function managerSettings(options: TokenManagerOptions) {
     )
   if (storeKey !== '') checkText('storeKey', storeKey)
   if (store && own.storeKey === undefined) checkNamed(source, store)
-  return Object.freeze({ ...own, storeKey, graceMs: graceOf(source), ...loginOf(source) })
+  const graceMs = graceOf(source)
+  const login = loginOf(source)
+  // A login keeps a refresh token that an answer does not replace, as RFC 6749, section 6, says.
+  return Object.freeze({ ...own, storeKey, graceMs, ...login, keepsMs: login.needsLogin ? Infinity : graceMs })
 }
 
 /** Made once: a process may have thousands of managers. */

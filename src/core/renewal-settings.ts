@@ -7,7 +7,9 @@ import { type ManagerSettings, managerSettings, type TokenManagerOptions } from 
 import { LoginWatch } from './login-watch.ts'
 import { MemoryRecord } from './memory-store.ts'
 import type { HeldToken } from './held-token.ts'
-import type { RenewalMemory } from './renewal-plan.ts'
+import { CREDENTIAL_RULES } from './credential-rules.ts'
+import { LOGIN_RULES } from './login-rules.ts'
+import type { Rules } from './situation.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { member } from './thrown.ts'
 import { TokenClock } from './token-clock.ts'
@@ -20,6 +22,7 @@ export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: bool
 
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ManagerSettings {
+  readonly rules: Rules
   readonly readThrown: ReadThrown
   readonly events: Events
   readonly tokenClock: TokenClock
@@ -37,8 +40,14 @@ export interface RenewalSettings extends ManagerSettings {
 }
 
 /** What a manager holds and remembers. Its machine, its renewals and its logins share it. */
-export interface Memory extends RenewalMemory {
+export interface Memory {
   current: HeldToken | undefined
+  /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
+  owesObtain: boolean
+  /** This refresh token is never presented again, even if the record was not told that it is spent. */
+  spent: string | undefined
+  /** This refresh token met a 5xx. */
+  met5xx?: string | undefined
   /** The highest version of the record that this manager has seen. */
   seenVersion: number
   /** From this instant on, monotonic ms, a token may be sent only after a look into the record: the login may have ended elsewhere. */
@@ -81,6 +90,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
   const events = new Events(clock)
   return {
     ...settings,
+    rules: settings.needsLogin ? LOGIN_RULES : CREDENTIAL_RULES,
     readThrown,
     record: recordOf(settings, events),
     owner: randomHex(),

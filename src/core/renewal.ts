@@ -2,19 +2,10 @@ import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
 import { type Halt, Halted, Pauses } from './pauses.ts'
-import {
-  errorUnder,
-  type Found,
-  type LoginFacts,
-  loginTokenOrPlan,
-  type Plan,
-  planAfter,
-  planAfterLateArrival,
-  type Situation,
-  tokenToPresent,
-} from './renewal-plan.ts'
-import { askedMsOf, CallFailed } from './rests.ts'
+import { planAfter, planAfterLateArrival } from './plan.ts'
+import { askedMsOf, CallFailed, errorUnder } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
+import type { Found, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
   type Decide,
@@ -118,13 +109,13 @@ export class Renewal {
 
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
-    const { source, memory, needsLogin } = this.#settings
-    const isForgotten = memory.forgotten.includes(claim.tokens?.refreshToken ?? '')
-    const presentable = claim.presentable && !isForgotten && offers(source, 'refresh')
-    if (!needsLogin) return tokenToPresent({ ...claim, presentable }, memory, this.#turn.servedMs)
+    const { source, memory, rules } = this.#settings
+    const refreshToken = claim.tokens?.refreshToken ?? ''
+    const isGivenUp = refreshToken === memory.spent || memory.forgotten.includes(refreshToken)
+    const presentable = claim.presentable && !isGivenUp && offers(source, 'refresh')
+    const { owesObtain } = memory
     const isForced = this.#start.because === 'forced'
-    const facts: LoginFacts = { ...this.#served, spent: memory.spent, isForced, failures: this.#failures }
-    return loginTokenOrPlan({ ...claim, presentable }, facts)
+    return rules.choose({ ...claim, presentable }, { ...this.#served, owesObtain, isForced, failures: this.#failures })
   }
 
   async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
@@ -169,13 +160,11 @@ export class Renewal {
 
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
-    const { record, suspicions, events, graceMs, needsLogin } = this.#settings
+    const { record, suspicions, events, graceMs, keepsMs } = this.#settings
     if (this.#pauses.isHalted('outdated')) {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
-    // A login keeps a refresh token that the answer does not replace, as RFC 6749, section 6, says.
-    const keepsMs = needsLogin ? Infinity : graceMs
     const brought = withRefreshToken(granted, call, keepsMs, this.#turn.sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
@@ -211,11 +200,9 @@ export class Renewal {
 
   /** Tells the record of a failed exchange. That step of the store computes the plan, because it depends on what the record says. */
   async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
-    const { retry, renewal, graceMs, needsLogin, hasLogin, onSuspicious } = this.#settings
-    const policy = { retry, graceMs, needsLogin, hasLogin, onSuspicious, maxWaitMs: renewal.maxWaitMs }
     const situation = this.#situation(call)
-    const planWith = (found?: Found) => planAfter(error, { ...situation, found }, policy)
-    const isLast = call.attempt >= retry.maxAttempts
+    const planWith = (found?: Found) => planAfter(error, { ...situation, found }, this.#settings)
+    const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
     const answer = await this.#release(call.claim, ({ newer, contested }) => {
       planned = planWith({ contested, newer: newer && (this.#turn.adopts(newer, isLast) ? 'fit' : 'unfit') })
@@ -257,7 +244,7 @@ export class Renewal {
   }
 
   #situation({ claim, attempt, by, chance, refreshToken }: Call): Situation {
-    const { memory, needsLogin, retry } = this.#settings
+    const { memory, retry } = this.#settings
     return {
       ...this.#served,
       exchange: by,
@@ -270,7 +257,7 @@ export class Renewal {
       calledForMs: this.#turn.sinceClaimMs,
       presented: this.#presented,
       isRotated: this.#isRotated,
-      met5xx: needsLogin && memory.met5xx === refreshToken,
+      met5xx: refreshToken !== undefined && memory.met5xx === refreshToken,
       halted: this.#pauses.halted,
       chance,
     }
@@ -286,8 +273,7 @@ export class Renewal {
   }
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    const { graceMs, needsLogin } = this.#settings
-    if (fate !== 'keep' && graceMs < Infinity && !needsLogin) this.#spent(claim)
+    if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.#spent(claim)
     await this.#settings.record.release(claim, fate)
     throw new Halted()
   }

@@ -1,6 +1,7 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError, type TokenErrorCode } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
-import type { CoolDown, Word } from './token-store.ts'
+import type { Situation } from './situation.ts'
+import type { CoolDown, GrantedClaim, Word } from './token-store.ts'
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
 export function askedMsOf(error: TokenError): number {
@@ -30,25 +31,10 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
-/** What decides how long a manager rests after a renewal that gave up. Durations in ms. */
-export interface RestFacts {
-  /** Renewals in a row that gave up, this one included. */
-  readonly failures: number
-  /** How long the call took to fail. */
-  readonly calledForMs: number
-  /** How long the old access token still serves requests without a wait. */
-  readonly servedMs: number
-  /** Only a person can obtain. */
-  readonly needsLogin?: boolean
-  /** A session obtains. */
-  readonly isSession?: boolean
-}
-
-/** A session that was refused is asked again at most this often, ms: a person may have logged in. */
-const SESSION_REST_MS = 10_000
-
-/** From this failure in a row on, a login is tried once a minute: it may outlast an outage of hours. */
-const MANY_FAILURES = 10
+/** The shortest rest, ms. */
+export const SHORT_REST_MS = 1_000
+/** The rest after refused credentials, ms. */
+export const MINUTE_MS = 60_000
 
 /**
  * How long callers without a token are refused after a renewal that gave up, ms. Steps longer than the first count from the
@@ -58,14 +44,12 @@ const MANY_FAILURES = 10
  */
 export function coolDownMs(
   error: TokenError,
-  { failures, calledForMs, servedMs, needsLogin = false, isSession = false }: RestFacts,
+  { failures, calledForMs, servedMs }: Pick<Situation, 'failures' | 'calledForMs' | 'servedMs'>,
   retryAfterMs: number,
 ): number {
-  if (error.code === 'ERR_LOGIN_REQUIRED') return isSession ? SESSION_REST_MS : Infinity
-  const isMany = needsLogin && failures >= MANY_FAILURES
-  const isRefused = needsLogin && outcomeOf(error) === 'rejected'
+  if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
   // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
-  if (error.code === 'ERR_CREDENTIALS_REJECTED' || isMany || isRefused) return Math.max(60_000, retryAfterMs)
+  if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
   const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - calledForMs)
   // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
   const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
@@ -97,17 +81,15 @@ export class CallFailed extends Error {
   }
 }
 
-const UNFORESEEN_REST_MS = 1_000
-
 /**
  * No plan covers failures such as those of the store. All managers of a process meet them at once, so they rest for a random time: from one to two
- * times `UNFORESEEN_REST_MS`.
+ * times `SHORT_REST_MS`.
  *
  * @param failures In a row, this one included.
  * @param chance Uniform in [0, 1).
  */
 export function restUnforeseen(error: TokenError, failures: number, chance: number): CoolDown {
-  return coolDownOf(error, UNFORESEEN_REST_MS * (1 + chance), failures)
+  return coolDownOf(error, SHORT_REST_MS * (1 + chance), failures)
 }
 
 /** The error for callers while the record rests. The failure may be one of another owner (F224). */
@@ -143,6 +125,13 @@ const MET: Readonly<Record<TokenErrorCode, string>> = {
 /** @param failure The answer of the service, if that ended the login. */
 export function loginRequired(reason: LoginReason, { status, serviceCode }: Partial<TokenError> = {}): TokenError {
   return new TokenError('ERR_LOGIN_REQUIRED', loginMessage(reason), { loginReason: reason, status, serviceCode })
+}
+
+/** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */
+export function errorUnder({ isPrivate }: GrantedClaim, error: TokenError): TokenError {
+  if (!isPrivate || error.code !== 'ERR_LOGIN_REQUIRED') return error
+  const message = 'The shared token store is unavailable, and only the store may hold the tokens of a login'
+  return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })
 }
 
 /** A session obtains by itself again once somebody has logged in. */

@@ -258,3 +258,6 @@ function missing(name: string, grant: object, others: readonly string[], unit: s
   const hint = found === undefined ? '' : `; did you mean ${found}?${unit}`
   return new BrokenGrant(`${name} is missing${hint}`)
 }
+
+/** The key under which a source may put on an error what tells one unclear answer from another: a fingerprint, because its words may be secrets. */
+export const SAYING = Symbol.for('axios-evergreen.saying')

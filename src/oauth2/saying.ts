@@ -1,4 +1,4 @@
-import { SAYING } from '../core/consequence.ts'
+import { SAYING } from '../core/token-source.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { detailsOf, outcomeOf, toldAgain, type TokenError } from '../core/errors.ts'
 import type { Answered } from '../wire/answered.ts'

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { fingerprintOf } from '../../src/core/digest.ts'
-import { type Refusal, suspicionOf, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
+import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
+import { LOGIN_RULES } from '../../src/core/login-rules.ts'
+import { type Refusal, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
 import type { GrantedClaim, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
@@ -14,6 +16,8 @@ const LIVE: Refusal = {
   attemptedBefore: false,
   contested: false,
   storeReachable: true,
+  met5xx: false,
+  isRotated: false,
 }
 
 describe('given a refused refresh token, when the decision table is asked', () => {
@@ -33,9 +37,28 @@ describe('given a refused refresh token, when the decision table is asked', () =
     ['F306: and its expiry is not known', { isRotated: true, remainingMs: undefined }, 'credentials-changed medium'],
     ['F306: but it had expired', { isRotated: true, remainingMs: -2_000 }, undefined],
     ['F306: but ours was lost before', { isRotated: true, attemptedBefore: true }, 'own-unknown-outcome low'],
-    ['F306: but a person logs in', { isRotated: true, needsLogin: true }, 'revoked-or-used medium'],
+    ['a 5xx before is told by the claim', { met5xx: true }, 'unexplained high'],
   ])('then %s', (_, facts, expected) => {
-    const suspicion = suspicionOf({ ...LIVE, ...facts })
+    const suspicion = CREDENTIAL_RULES.suspicionOf({ ...LIVE, ...facts })
+    expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
+  })
+
+  it.each<[string, Partial<Refusal>, string | undefined]>([
+    ['it has expired', { remainingMs: 0, attemptedBefore: true }, undefined],
+    ['it lives', { remainingMs: 2_001 }, 'revoked-or-used medium'],
+    ['its expiry is not known', { remainingMs: undefined }, 'revoked-or-used medium'],
+    ['it may have expired', { remainingMs: 1 }, 'clock-uncertain medium'],
+    ['an attempt of ours had an unknown outcome', { attemptedBefore: true }, 'own-unknown-outcome low'],
+    ['it met a 5xx', { met5xx: true }, 'own-unknown-outcome low'],
+    [
+      'another owner has a claim on it, and it may have expired',
+      { contested: true, remainingMs: 1 },
+      'concurrent-use low',
+    ],
+    ['the store cannot be read', { storeReachable: false }, 'store-unreachable medium'],
+    ['F306: the credentials of the client have changed', { isRotated: true }, 'revoked-or-used medium'],
+  ])('then of a login: %s', (_, facts, expected) => {
+    const suspicion = LOGIN_RULES.suspicionOf({ ...LIVE, ...facts })
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
   })
 

@@ -3,10 +3,11 @@ import * as fc from 'fast-check'
 import { systemClock } from '../../src/core/clock.ts'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode } from '../../src/core/errors.ts'
 import { freshnessOf, renewalWindow } from '../../src/core/freshness.ts'
-import { consequenceOf } from '../../src/core/consequence.ts'
+import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { coolDownMs, pauseMs } from '../../src/core/rests.ts'
-import { suspicionOf, uncertaintyOf } from '../../src/core/suspicion.ts'
+import { uncertaintyOf } from '../../src/core/suspicion.ts'
 import { JUMP_MS, TokenClock } from '../../src/core/token-clock.ts'
+import { POLICY, SITUATION } from '../support/situation.ts'
 import { runs, usually } from './runs.ts'
 
 const holds = <Given>(property: fc.IRawProperty<Given>) => fc.assert(property, runs(usually(1_000)))
@@ -115,10 +116,13 @@ describe('given any failed exchange', () => {
       }),
     ))
 
+  const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, signatureFailures: number) =>
+    CREDENTIAL_RULES.consequenceOf(error, { ...SITUATION, exchange, signatureFailures, servedMs: 60_000 }, POLICY)
+
   it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
     holds(
       fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
-        const { fate, next, judged } = consequenceOf('refresh', error, { signatureFailures, graceMs: 0, serves: true })
+        const { fate, next, judged } = consequence('refresh', error, signatureFailures)
         const known = /^(ERR_CREDENTIALS_REJECTED|ERR_REFRESH_REJECTED|ERR_TOKEN_REQUEST)$/.test(error.code)
         const outcome = error.outcome ?? (error.code === 'ERR_THROTTLED' ? 'deferred' : known ? 'rejected' : 'unknown')
         const said = error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : undefined)
@@ -128,7 +132,7 @@ describe('given any failed exchange', () => {
         expect(judged ?? false).toBe(said === 'refused')
         if (outcome === 'rejected') expect(next).not.toBe('retry')
         if (fate === 'keep' && said === undefined) expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
-        const obtain = consequenceOf('obtain', error, { signatureFailures, graceMs: 0, serves: true })
+        const obtain = consequence('obtain', error, signatureFailures)
         expect(obtain.fate).toBe('keep')
         const isFinal = outcome === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
         expect(obtain.next === 'stop').toBe(isFinal || signatureFailures > 1)
@@ -143,13 +147,15 @@ describe('given any refused refresh token', () => {
     attemptedBefore: fc.boolean(),
     contested: fc.boolean(),
     storeReachable: fc.boolean(),
+    met5xx: fc.constant(false),
+    isRotated: fc.constant(false),
   })
 
   it('then only one that surely lived, and that nobody on our side has used, is unexplained', () =>
     holds(
       fc.property(refusals, (refusal) => {
         const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
-        const suspicion = suspicionOf(refusal)
+        const suspicion = CREDENTIAL_RULES.suspicionOf(refusal)
         const surelyDead = remainingMs !== undefined && remainingMs <= -uncertaintyMs
         const surelyAlive = remainingMs !== undefined && remainingMs > uncertaintyMs
         expect(suspicion === undefined).toBe(surelyDead)

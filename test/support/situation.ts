@@ -1,4 +1,6 @@
-import type { Policy, Situation } from '../../src/core/renewal-plan.ts'
+import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
+import { LOGIN_RULES } from '../../src/core/login-rules.ts'
+import type { Policy, Situation } from '../../src/core/situation.ts'
 
 /** The first call of a renewal has failed: a refresh, while no access token serves. The record holds the claim. */
 export const SITUATION: Situation = {
@@ -17,4 +19,11 @@ export const SITUATION: Situation = {
 /** The default retries. */
 export const RETRY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
 
-export const POLICY: Policy = { retry: RETRY, graceMs: 0, maxWaitMs: 30_000, onSuspicious: 'obtain' }
+/** Of a source that can obtain. */
+export const POLICY: Policy = {
+  ...{ retry: RETRY, graceMs: 0, renewal: { maxWaitMs: 30_000 }, onSuspicious: 'obtain' },
+  ...{ needsLogin: false, hasLogin: false, rules: CREDENTIAL_RULES },
+}
+
+/** Of a source that needs a person. */
+export const LOGIN_POLICY: Policy = { ...POLICY, needsLogin: true, hasLogin: true, rules: LOGIN_RULES }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { consequenceForLogin, type LoginCircumstances } from '../../src/core/consequence.ts'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
-import { errorUnder, type Situation, loginTokenOrPlan, planAfter } from '../../src/core/renewal-plan.ts'
+import { LOGIN_RULES } from '../../src/core/login-rules.ts'
+import { planAfter } from '../../src/core/plan.ts'
+import { errorUnder } from '../../src/core/rests.ts'
+import type { Plan, Situation } from '../../src/core/situation.ts'
 import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
-import { POLICY, SITUATION } from '../support/situation.ts'
+import { LOGIN_POLICY, SITUATION } from '../support/situation.ts'
 
 const TEN_MINUTES = 600_000
 const failed = (code: TokenErrorCode, details: TokenErrorDetails = {}) => new TokenError(code, 'failed', details)
@@ -12,16 +14,9 @@ const refused = failed('ERR_REFRESH_REJECTED', { status: 400, serviceCode: 'inva
 const ended = failed('ERR_LOGIN_REQUIRED', { loginReason: 'interaction' })
 
 describe('given a refresh of a login that failed, when its consequence is asked for', () => {
-  const consequence = (error: TokenError, circumstances: Partial<LoginCircumstances> = {}) => {
-    const { fate, next, judged, reason } = consequenceForLogin(error, {
-      signatureFailures: 0,
-      graceMs: 0,
-      serves: false,
-      presented: 1,
-      unclear: undefined,
-      says: 'it',
-      ...circumstances,
-    })
+  const consequence = (error: TokenError, facts: Partial<Situation> = {}, graceMs = 0) => {
+    const policy = { ...LOGIN_POLICY, graceMs }
+    const { fate, next, judged, reason } = LOGIN_RULES.consequenceOf(error, { ...SITUATION, ...facts }, policy)
     return [fate, next, judged && 'judged', reason].filter(Boolean).join(' ')
   }
 
@@ -53,20 +48,19 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   })
 
   it('then a refresh token in doubt waits while an access token serves, unless the service accepts a used one', () => {
-    const waits = [{ serves: true }, { serves: true, graceMs: 5_000 }, { serves: true, graceMs: Infinity }]
-    expect(waits.map((circumstances) => consequence(lost, circumstances))).toEqual([
-      'doubtful stop',
+    expect([0, 5_000, Infinity].map((graceMs) => consequence(lost, { servedMs: 60_000 }, graceMs))).toEqual([
+      'doubtful wait',
       'doubtful retry',
       'keep retry',
     ])
     const broken = failed('ERR_TOKEN_SOURCE', { outcome: 'unknown' })
-    expect(consequence(broken, { graceMs: Infinity })).toBe('keep stop')
+    expect(consequence(broken, {}, Infinity)).toBe('keep stop')
   })
 
   it('then it is presented three times in one renewal, and as often as it may where it is reusable', () => {
     const down = failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })
     const presented = (error: TokenError, graceMs: number) =>
-      [2, 3].map((times) => consequence(error, { presented: times, graceMs }))
+      [2, 3].map((times) => consequence(error, { presented: times }, graceMs))
     expect(presented(down, 0)).toEqual(['counted retry', 'counted stop'])
     expect(presented(lost, 0)).toEqual(['doubtful retry', 'doubtful stop'])
     expect(presented(down, Infinity)).toEqual(['keep retry', 'keep retry'])
@@ -74,23 +68,28 @@ describe('given a refresh of a login that failed, when its consequence is asked 
 
   it('then a pause within the grace leaves it in doubt, which the grace covers', () => {
     const asks = (retryAfterMs: number) =>
-      consequence(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx', retryAfterMs }), { graceMs: 5_000 })
+      consequence(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx', retryAfterMs }), {}, 5_000)
     expect([4_999, 5_000].map(asks)).toEqual(['doubtful retry', 'counted retry'])
   })
 
-  it.each<[string, LoginCircumstances['unclear'], string]>([
+  const says = 'ERR_TOKEN_REQUEST   '
+  it.each<[string, Situation['claim']['unclear'], string]>([
     ['the first', undefined, 'unclear stop'],
-    ['the second', { says: 'it', times: 1, sinceMs: TEN_MINUTES }, 'unclear stop'],
-    ['the third, after ten minutes', { says: 'it', times: 2, sinceMs: TEN_MINUTES }, 'dead login refused'],
-    ['the third, sooner', { says: 'it', times: 2, sinceMs: TEN_MINUTES - 1 }, 'unclear stop'],
+    ['the second', { says, times: 1, sinceMs: TEN_MINUTES }, 'unclear stop'],
+    ['the third, after ten minutes', { says, times: 2, sinceMs: TEN_MINUTES }, 'dead login refused'],
+    ['the third, sooner', { says, times: 2, sinceMs: TEN_MINUTES - 1 }, 'unclear stop'],
     ['the third, and the others said something else', { says: 'else', times: 2, sinceMs: TEN_MINUTES }, 'unclear stop'],
   ])('then a refusal in unknown words that is %s in a row: %s, %s (F203)', (_, unclear, expected) => {
-    expect(consequence(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { unclear })).toBe(expected)
+    expect(
+      consequence(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), {
+        claim: { presentations: 0, ...(unclear && { unclear }) },
+      }),
+    ).toBe(expected)
   })
 })
 
 const plan = (error: TokenError, facts: Partial<Situation> = {}, graceMs = 0) =>
-  planAfter(error, { ...SITUATION, ...facts }, { ...POLICY, graceMs, needsLogin: true })
+  planAfter(error, { ...SITUATION, ...facts }, { ...LOGIN_POLICY, graceMs })
 
 describe('given a renewal of a login, when it is planned what follows a failure', () => {
   it('then the first presentation after a lost answer comes after one to two seconds, later ones as always', () => {
@@ -130,10 +129,6 @@ describe('given a renewal of a login, when it is planned what follows a failure'
       undefined,
     ])
     expect(plan(lost).error).toBe(lost)
-  })
-
-  it('then only an obtain is planned by the table of credentials', () => {
-    expect(plan(lost, { exchange: 'obtain' })).toMatchObject({ fate: 'keep', next: { kind: 'retry', ms: 250 } })
   })
 })
 
@@ -193,9 +188,9 @@ describe('given a claim for a login, when its exchange is chosen', () => {
   }
   const NONE = { ...TOKENS, refreshToken: undefined } as unknown as StoredTokens
   const choice = (claim: Partial<GrantedClaim>, facts = {}) =>
-    loginTokenOrPlan(
+    LOGIN_RULES.choose(
       { ...CLAIM, ...claim },
-      { servedMs: 0, failures: 3, spent: undefined, isForced: false, isRefused: false, ...facts },
+      { servedMs: 0, failures: 3, owesObtain: false, isForced: false, isRefused: false, ...facts },
     )
 
   it('then its refresh token is presented although its computed end has passed, and however often it met a 5xx (F212)', () => {
@@ -204,7 +199,6 @@ describe('given a claim for a login, when its exchange is chosen', () => {
 
   it.each<[string, Partial<GrantedClaim>, object, string]>([
     ['it is retired', { presentable: false }, {}, 'refused'],
-    ['this manager has spent it', {}, { spent: 'r' }, 'refused'],
     ['there is none', { tokens: NONE }, {}, 'expired'],
     ['there is none, and the API refused the access token', { tokens: NONE }, { isRefused: true }, 'refused'],
     ['nobody has logged in', { tokens: undefined } as never, {}, 'none-yet'],
@@ -213,7 +207,7 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     const planned = choice(claim, facts)
     expect(planned).toMatchObject({ fate: 'keep', error: { code: 'ERR_LOGIN_REQUIRED', loginReason } })
     expect(planned).toMatchObject({ next: { kind: 'cool-down', ms: Infinity, failures: 3 } })
-    const { next, word } = planned as Exclude<typeof planned, string>
+    const { next, word } = planned as Plan
     expect(word).toBe(next)
     expect('drops' in next).toBe('isRefused' in facts)
   })
@@ -241,6 +235,6 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     expect([errorUnder(alone, lost), errorUnder(CLAIM, ended)]).toEqual([lost, ended])
     const planned = choice({ presentable: false, isPrivate: true }, { isRefused: true })
     expect(planned).toMatchObject({ error: { code: 'ERR_STORE_UNAVAILABLE' } })
-    expect((planned as Exclude<typeof planned, string>).next).not.toHaveProperty('drops')
+    expect((planned as Plan).next).not.toHaveProperty('drops')
   })
 })

@@ -1,14 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
-import { consequenceOf } from '../../src/core/consequence.ts'
-import {
-  type Situation,
-  planAfter,
-  planAfterLateArrival,
-  type RenewalMemory,
-  tokenToPresent,
-} from '../../src/core/renewal-plan.ts'
+import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
+import { planAfter, planAfterLateArrival } from '../../src/core/plan.ts'
 import { coolDownMs, coolingError, pauseMs } from '../../src/core/rests.ts'
+import type { Beforehand, Situation } from '../../src/core/situation.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
 import { POLICY, RETRY, SITUATION } from '../support/situation.ts'
@@ -48,7 +43,8 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
 
 describe('given an exchange that failed, when its consequence is asked for', () => {
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, graceMs = 0) => {
-    const { fate, next, judged } = consequenceOf(exchange, error, { signatureFailures: 0, graceMs, serves: true })
+    const situation = { ...SITUATION, exchange, servedMs: 60_000 }
+    const { fate, next, judged } = CREDENTIAL_RULES.consequenceOf(error, situation, { ...POLICY, graceMs })
     return judged ? `${fate} ${next} judged` : `${fate} ${next}`
   }
 
@@ -88,11 +84,9 @@ describe('given an exchange that failed, when its consequence is asked for', () 
 
   it('then a wrong signature is retried once', () => {
     const wrong = failure('unknown', undefined, 'ERR_SIGNATURE')
-    expect(
-      [1, 2].map(
-        (failures) => consequenceOf('obtain', wrong, { signatureFailures: failures, graceMs: 0, serves: true }).next,
-      ),
-    ).toEqual(['retry', 'stop'])
+    const after = (signatureFailures: number) =>
+      CREDENTIAL_RULES.consequenceOf(wrong, { ...SITUATION, exchange: 'obtain', signatureFailures }, POLICY)
+    expect([1, 2].map((failures) => after(failures).next)).toEqual(['retry', 'stop'])
   })
 })
 
@@ -362,22 +356,21 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     failures: 0,
   }
   const CLAIM: GrantedClaim = { ...EMPTY, tokens }
-  const FRESH = { owesObtain: false, spent: undefined }
+  const FRESH = {}
 
-  it.each<[string, GrantedClaim, RenewalMemory, number, boolean]>([
+  it.each<[string, GrantedClaim, Partial<Beforehand>, number, boolean]>([
     ['nothing speaks against it', CLAIM, FRESH, 0, true],
     ['the record has no tokens', EMPTY, FRESH, 0, false],
-    ['the record says that it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
-    ['the credentials are due', CLAIM, { owesObtain: true, spent: undefined }, 0, false],
-    ['an older one was spent', CLAIM, { owesObtain: false, spent: 'older' }, 0, true],
-    ['it was spent, and the record was not told', CLAIM, { owesObtain: false, spent: 'r' }, 0, false],
+    ['it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
+    ['the credentials are due', CLAIM, { owesObtain: true }, 0, false],
     ['a millisecond is left of it', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 1 } }, FRESH, 0, true],
     ['it has ended', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 0 } }, FRESH, 0, false],
     ['it met a 5xx while the old token serves', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
     ['it met a 5xx, and nobody is served', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
     ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
-  ])('when %s', (_, claim, memory, servedMs, isPresented) => {
-    expect(tokenToPresent(claim, memory, servedMs)).toBe(isPresented ? 'r' : undefined)
+  ])('when %s', (_, claim, known, servedMs, isPresented) => {
+    const beforehand = { owesObtain: false, isForced: false, failures: 1, ...known, servedMs }
+    expect(CREDENTIAL_RULES.choose(claim, beforehand)).toBe(isPresented ? 'r' : undefined)
   })
 })
 

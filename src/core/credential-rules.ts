@@ -1,0 +1,93 @@
+import { outcomeOf, type TokenError } from './errors.ts'
+import { askedMsOf, SHORT_REST_MS } from './rests.ts'
+import {
+  type Consequence,
+  isRefreshGone,
+  type Policy,
+  type Rules,
+  saidOf,
+  serves,
+  type Situation,
+} from './situation.ts'
+
+/** The manager presents a refresh token at most this often if it meets a 5xx each time, then retires it. */
+const MAX_PRESENTATIONS = 3
+
+/** A session that was refused is asked again at most this often, ms: a person may have logged in. */
+const SESSION_REST_MS = 10_000
+
+/** The rules for sources that can obtain: credentials, or the session of a person. A refresh token in doubt is given up for them. */
+export const CREDENTIAL_RULES: Rules = {
+  choose({ tokens, presentable, presentations }, { owesObtain, servedMs }) {
+    const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
+    // The service may have spent it in spite of the 5xx. While the old access token serves, the manager has time to find out.
+    const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
+    return presentable && !owesObtain && !hasEnded && !mayBeSpent ? tokens?.refreshToken : undefined
+  },
+
+  consequenceOf(error, situation, policy) {
+    const { exchange } = situation
+    const consequence = exchange === 'obtain' ? afterObtain(error, situation) : afterRefresh(error, situation, policy)
+    return { ...consequence, mostRestMs: mostRestMs(error, consequence, situation, policy) }
+  },
+
+  suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, isRotated }) {
+    if (remainingMs !== undefined && remainingMs <= -uncertaintyMs) return undefined
+    if (attemptedBefore) return { evidence: 'own-unknown-outcome', severity: 'low' }
+    if (isRotated) return { evidence: 'credentials-changed', severity: 'medium' }
+    if (remainingMs === undefined) return { evidence: 'expiry-unknown', severity: 'medium' }
+    if (remainingMs <= uncertaintyMs) return { evidence: 'clock-uncertain', severity: 'medium' }
+    if (contested) return { evidence: 'concurrent-use', severity: 'low' }
+    if (!storeReachable) return { evidence: 'store-unreachable', severity: 'medium' }
+    return { evidence: 'unexplained', severity: 'high' }
+  },
+}
+
+/** Whether only a person can correct the error. */
+function isFinal(error: TokenError): boolean {
+  return outcomeOf(error) === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
+}
+
+function afterObtain(error: TokenError, { signatureFailures }: Situation): Consequence {
+  return { fate: 'keep', next: isFinal(error) || signatureFailures > 1 ? 'stop' : 'retry' }
+}
+
+function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
+  const isReusable = graceMs === Infinity
+  switch (saidOf(error)) {
+    case 'refused':
+      return { fate: 'dead', next: 'obtain', judged: true }
+    case 'unusable':
+      return { fate: 'dead', next: 'obtain' }
+    case 'kept':
+    case 'rejected':
+    case 'deferred':
+    case 'not-sent':
+      if (!isFinal(error)) return { fate: 'keep', next: 'retry' }
+      // A retryable code (ERR_REFRESH_REJECTED) says nothing about the credentials, so the manager obtains with them.
+      return { fate: 'keep', next: error.retryable || (!serves(situation) && isRefreshGone(error)) ? 'obtain' : 'stop' }
+    case 'unknown-5xx':
+      // If the grace covers the pause, this 5xx does not count as a presentation.
+      return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
+    case 'accepted':
+    case 'unknown':
+      return {
+        fate: isReusable ? 'keep' : 'doubtful',
+        next: graceMs === 0 ? 'obtain' : isFinal(error) ? 'stop' : 'retry',
+      }
+  }
+}
+
+function mostRestMs(
+  error: TokenError,
+  { next }: Consequence,
+  situation: Situation,
+  { hasLogin }: Policy,
+): number | undefined {
+  // The service answered and refused only the refresh token: the next obtain need not wait long.
+  if (next === 'obtain' && outcomeOf(error) === 'rejected' && !isRefreshGone(error)) return SHORT_REST_MS
+  if (hasLogin && error.code === 'ERR_LOGIN_REQUIRED') return SESSION_REST_MS
+  // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
+  const isGone = situation.exchange === 'refresh' && isRefreshGone(error)
+  return isGone && serves(situation) ? situation.servedMs : undefined
+}

@@ -1,0 +1,129 @@
+import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
+import { askedMsOf, coolDownMs, coolDownOf, errorUnder, loginRequired, MINUTE_MS } from './rests.ts'
+import {
+  type Beforehand,
+  type Consequence,
+  NOTHING_FAILED,
+  type Plan,
+  type Policy,
+  type Rules,
+  saidOf,
+  serves,
+  type Situation,
+} from './situation.ts'
+import { member } from './thrown.ts'
+import { SAYING } from './token-source.ts'
+import type { GrantedClaim } from './token-store.ts'
+
+/** In one renewal a refresh token of a login is presented at most this often, if nobody knows what became of it. */
+const MAX_DOUBTFUL = 3
+
+/** A refresh token that is refused in words that nobody knows is given up at this refusal, and not before this time. */
+const MAX_UNCLEAR = 3
+const LEAST_UNCLEAR_MS = 600_000
+
+/** From this failure in a row on, a login is tried once a minute: it may outlast an outage of hours. */
+const MANY_FAILURES = 10
+
+/**
+ * The rules for sources that `needsLogin`: only a person can obtain. A refresh token of a login is given up only because the service refuses it,
+ * never because of doubt: if it was used, the login is lost already.
+ */
+export const LOGIN_RULES: Rules = {
+  /** The refresh token is presented although its computed end has passed: the clock of this machine may be wrong. */
+  choose(claim, beforehand) {
+    const { tokens, presentable, isLastResort } = claim
+    if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(claim, beforehand)
+    if (!isLastResort || beforehand.isForced || !serves(beforehand)) return tokens.refreshToken
+    const { servedMs, failures } = beforehand
+    const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT, { outcome: 'not-sent' })
+    const next = { ...coolDownOf(error, servedMs, failures - 1), whileServed: true }
+    return { ...NOTHING_FAILED, error, word: undefined, next }
+  },
+
+  consequenceOf(error, situation, policy) {
+    const isSlow = outcomeOf(error) === 'rejected' || situation.failures >= MANY_FAILURES
+    return { ...afterRefresh(error, situation, policy), leastRestMs: isSlow ? MINUTE_MS : undefined }
+  },
+
+  suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, met5xx, contested, storeReachable }) {
+    // A login is presented once after its end, because the clock of this machine may be wrong. So its end needs no other explanation.
+    if (remainingMs !== undefined && remainingMs <= 0) return undefined
+    if (attemptedBefore || met5xx) return { evidence: 'own-unknown-outcome', severity: 'low' }
+    if (contested) return { evidence: 'concurrent-use', severity: 'low' }
+    if (remainingMs !== undefined && remainingMs <= uncertaintyMs)
+      return { evidence: 'clock-uncertain', severity: 'medium' }
+    if (!storeReachable) return { evidence: 'store-unreachable', severity: 'medium' }
+    // A logout elsewhere looks the same as theft, and is far more frequent.
+    return { evidence: 'revoked-or-used', severity: 'medium' }
+  },
+}
+
+function afterRefresh(error: TokenError, situation: Situation, policy: Policy): Consequence {
+  const { loginReason } = detailsOf(error)
+  if (loginReason !== undefined) return { fate: 'dead', next: 'login', reason: loginReason }
+  if (!isUnclear(error)) return afterClearAnswer(error, situation, policy)
+  const says = saidBy(error)
+  const { unclear } = situation.claim
+  const isClearAtLast =
+    unclear?.says === says && unclear.times + 1 >= MAX_UNCLEAR && unclear.sinceMs >= LEAST_UNCLEAR_MS
+  if (isClearAtLast) return { fate: 'dead', next: 'login', reason: 'refused' }
+  return { ...afterClearAnswer(error, situation, policy), says }
+}
+
+function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
+  const { presented = 1, claim } = situation
+  const isReusable = graceMs === Infinity
+  const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
+  switch (saidOf(error)) {
+    case 'refused':
+      return { fate: 'dead', next: 'login', judged: true }
+    case 'unusable':
+      return { fate: 'dead', next: 'login', reason: 'refused' }
+    case 'kept':
+    case 'deferred':
+    case 'not-sent':
+      return { fate: 'keep', next: error.retryable && error.code !== 'ERR_REFRESH_REJECTED' ? 'retry' : 'stop' }
+    case 'rejected':
+      return { fate: 'unclear', next: 'stop' }
+    case 'unknown-5xx':
+      return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: again }
+    case 'accepted':
+    case 'unknown':
+      if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
+      // The service may still be busy with the first presentation.
+      if (graceMs === 0 && serves(situation)) return { fate: 'doubtful', next: 'wait' }
+      return {
+        fate: 'doubtful',
+        next: error.retryable ? again : 'stop',
+        isFirstDoubt: graceMs === 0 && claim.isDoubted !== true,
+      }
+  }
+}
+
+/** Whether a service that says the same for long means that the refresh token is dead (F203, F288). */
+function isUnclear(error: TokenError): boolean {
+  return saidOf(error) === 'rejected' || member(error, SAYING) !== undefined
+}
+
+/** What an unclear refusal says, to compare it with the next one (F277). */
+function saidBy(error: TokenError): string {
+  const { code, status, serviceCode } = error
+  return [code, status, serviceCode, member(error, SAYING)].join(' ')
+}
+
+function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused = false }: Beforehand): Plan {
+  const error = errorUnder(claim, loginRequired(reasonWithout(claim, isRefused)))
+  const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
+  const restMs = coolDownMs(error, { servedMs, failures, calledForMs: 0 }, 0)
+  const next = { ...coolDownOf(error, restMs, failures), ...(drops && { drops }) }
+  return { ...NOTHING_FAILED, error, word: next, next }
+}
+
+const IN_DOUBT =
+  'The outcome of an earlier refresh is unknown: the manager presents its refresh token again as soon as the access token no longer serves'
+
+function reasonWithout({ missing, tokens }: GrantedClaim, isRefused: boolean): LoginReason {
+  if (!tokens) return missing ?? 'none-yet'
+  return tokens.refreshToken === undefined && !isRefused ? 'expired' : 'refused'
+}

@@ -1,0 +1,149 @@
+import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_REST_MS } from './rests.ts'
+import { detailsOf, type LoginReason, toldAgain, TokenError } from './errors.ts'
+import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
+import { type Refusal, type Suspicion, uncertaintyOf } from './suspicion.ts'
+import type { CoolDown } from './token-store.ts'
+
+/**
+ * What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). The step that tells the
+ * record computes it, so the plan is whole, and no other owner comes between.
+ */
+export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
+  const { exchange, found, halted } = situation
+  const consequence = policy.rules.consequenceOf(error, situation, policy)
+  const { fate, judged = false } = consequence
+  const suspicion = judged ? suspicionIn(situation, policy) : undefined
+  const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
+  const told = errorAfter(error, consequence, suspicion, situation, policy)
+  const obtains = consequence.next === 'obtain'
+  const plan = {
+    error: told,
+    fate,
+    suspicion,
+    adopts: found?.newer === 'fit' && !halted,
+    obtains: obtains && !found?.newer,
+    isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
+    isAccountRefused: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
+    isAsked: retryAfterMs > 0,
+    next: nextAfter(told, consequence, situation, policy, retryAfterMs),
+  }
+  return { ...plan, word: wordOf(plan, halted) }
+}
+
+/** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
+function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion'] {
+  const { found, halted } = situation
+  if (found?.newer || halted === 'outdated') return undefined
+  const refusal = refusalIn(situation)
+  const suspicion = rules.suspicionOf(refusal)
+  return suspicion && { ...suspicion, remainingMs: refusal.remainingMs }
+}
+
+function refusalIn({ claim, calledForMs, found, met5xx = false, isRotated = false }: Situation): Refusal {
+  const { tokens, presentations, isDoubted, overlapped } = claim
+  const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
+  return {
+    remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - calledForMs,
+    uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + calledForMs),
+    attemptedBefore: presentations > 0 || isDoubted === true,
+    met5xx,
+    contested: overlapped === true || found?.contested === true,
+    storeReachable: found !== undefined,
+    isRotated,
+  }
+}
+
+/** What callers and listeners are told. */
+function errorAfter(
+  error: TokenError,
+  { judged, reason, next }: Consequence,
+  suspicion: Suspicion | undefined,
+  { found }: Situation,
+  { onSuspicious, needsLogin }: Policy,
+): TokenError {
+  if (suspicion && onSuspicious === 'stop') return stopAfter(error)
+  if (reason !== undefined) return loginRequired(reason, error)
+  if (judged && next === 'login' && !found?.newer) return loginRequired(reasonOf(suspicion), error)
+  const { loginReason, refreshToken } = detailsOf(error)
+  // `kept`: the error is about the login of another manager, which a function of the source has asked.
+  const isOurs = needsLogin && error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
+  // A source of one's own may ask for a login without saying why.
+  return isOurs && loginReason === undefined ? toldAgain(error, { loginReason: 'refused' }) : error
+}
+
+function reasonOf(suspicion: Suspicion | undefined): LoginReason {
+  if (!suspicion) return 'expired'
+  const { evidence } = suspicion
+  return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
+}
+
+/** A suspicious refresh token under `onSuspicious: 'stop'`. */
+function stopAfter({ status, serviceCode }: TokenError): TokenError {
+  const message = 'A refresh token was refused before its time: the manager stops until reset() or adopt()'
+  return new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
+}
+
+function nextAfter(
+  error: TokenError,
+  consequence: Consequence,
+  situation: Situation,
+  policy: Policy,
+  retryAfterMs: number,
+): Plan['next'] {
+  const { next, judged = false } = consequence
+  const { attempt, maxAttempts, found, failures, isRefused } = situation
+  if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
+  const isReplaced = judged && found?.newer !== undefined
+  const isAtOnce = next === 'obtain' || isReplaced
+  // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
+  const isTooLong = next === 'retry' && retryAfterMs > policy.renewal.maxWaitMs
+  // A probe makes a second call if the first one has not shown whether the account works: the refresh endpoint is gone, or the refresh token was old.
+  const isBlind = isAtOnce && (isReplaced || isRefreshGone(error))
+  const mayCall = (isAtOnce || next === 'retry') && attempt < (isBlind ? policy.retry.maxAttempts : maxAttempts)
+  if (mayCall && isAtOnce) return { kind: 'retry', ms: 0 }
+  if (mayCall && !isTooLong)
+    return { kind: 'retry', ms: pauseAfter(error, consequence, situation, policy, retryAfterMs) }
+  const rest = restAfter(error, consequence, situation, retryAfterMs)
+  return judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED' ? { ...rest, drops: true } : rest
+}
+
+function restAfter(
+  error: TokenError,
+  { next, says, leastRestMs = 0, mostRestMs = Infinity }: Consequence,
+  situation: Situation,
+  retryAfterMs: number,
+): CoolDown {
+  const { failures, servedMs } = situation
+  if (next === 'wait') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
+  const restMs = Math.max(leastRestMs, coolDownMs(error, situation, retryAfterMs))
+  const rest = coolDownOf(error, Math.min(mostRestMs, restMs), failures)
+  return says === undefined ? rest : { ...rest, says }
+}
+
+function pauseAfter(
+  error: TokenError,
+  { isFirstDoubt = false }: Consequence,
+  { attempt, chance }: Situation,
+  { retry }: Policy,
+  retryAfterMs: number,
+): number {
+  return isFirstDoubt ? SHORT_REST_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
+}
+
+/** If the manager is closed, a pause that the service asks for, or a rest, must still reach the other owners, who make the next call. */
+function wordOf({ adopts, isAsked, next }: Omit<Plan, 'word'>, halted: Situation['halted']): Plan['word'] {
+  const isRest = next.kind === 'cool-down'
+  // The access token of another owner may end at another time.
+  if (adopts || (isRest && next.whileServed)) return undefined
+  return !halted || (halted === 'closed' && (isAsked || isRest)) ? next : undefined
+}
+
+/** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */
+export function planAfterLateArrival(error: TokenError, situation: Situation): Plan {
+  const { attempt, maxAttempts, failures } = situation
+  const next: Plan['next'] =
+    attempt < maxAttempts
+      ? { kind: 'retry', ms: SHORT_REST_MS }
+      : coolDownOf(error, coolDownMs(error, situation, 0), failures)
+  return { ...NOTHING_FAILED, error, word: undefined, next }
+}

@@ -1,0 +1,136 @@
+import { detailsOf, type LoginReason, outcomeOf, type TokenError } from './errors.ts'
+import type { ManagerSettings } from './manager-options.ts'
+import type { Refusal, Suspicion } from './suspicion.ts'
+import type { Exchange } from './token-source.ts'
+import type { CoolDown, GrantedClaim, RefreshTokenFate, ReleaseAnswer, Report, Retry } from './token-store.ts'
+
+/** What a plan takes from the settings. */
+export interface Policy extends Pick<
+  ManagerSettings,
+  'retry' | 'graceMs' | 'onSuspicious' | 'needsLogin' | 'hasLogin'
+> {
+  readonly renewal: Pick<ManagerSettings['renewal'], 'maxWaitMs'>
+  readonly rules: Rules
+}
+
+/** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
+export interface Situation {
+  readonly exchange: Exchange
+  /** The number of the failed call in its renewal, from 1. */
+  readonly attempt: number
+  /** Calls that this renewal may make. */
+  readonly maxAttempts: number
+  /** Renewals in a row that gave up, if this one does, too. */
+  readonly failures: number
+  /** How long the call took to fail. */
+  readonly calledForMs: number
+  /** How long the old access token still serves requests without a wait. */
+  readonly servedMs: number
+  /** Signatures found wrong in this renewal, this one included. */
+  readonly signatureFailures: number
+  /** Uniform in [0, 1). */
+  readonly chance: number
+  readonly claim: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped' | 'unclear'>
+  /** What the record says when it is told of the failure. Undefined: the store cannot be reached. */
+  readonly found?: Found | undefined
+  /** The API has refused the old access token. */
+  readonly isRefused?: boolean
+  /** Presentations of this renewal that the service may have acted on, this one included. */
+  readonly presented?: number
+  /** The refresh token met a 5xx before, which may come from a gateway that knows nothing (evidence only). */
+  readonly met5xx?: boolean
+  /** The credentials are others than those that the obtain of this pair used. */
+  readonly isRotated?: boolean
+  /** Why the renewal is halted. */
+  readonly halted?: 'outdated' | 'closed' | undefined
+}
+
+/** `newer`: another owner has stored tokens meanwhile, and whether they will do. */
+export interface Found extends Pick<ReleaseAnswer, 'contested'> {
+  readonly newer?: 'fit' | 'unfit' | undefined
+}
+
+/** What the choice of an exchange depends on, beside the claim. */
+export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | 'failures'> {
+  /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
+  readonly owesObtain: boolean
+  /** The caller wants a renewal in any case. */
+  readonly isForced: boolean
+}
+
+/** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `login-rules.ts`. */
+export interface Rules {
+  /** @returns The refresh token to present; undefined: obtain; or the plan that takes the place of an exchange. */
+  choose(claim: GrantedClaim, beforehand: Beforehand): string | undefined | Plan
+  /** The table of outcomes. The source says what became of the refresh token, else the outcome does. No HTTP status decides. */
+  consequenceOf(error: TokenError, situation: Situation, policy: Policy): Consequence
+  /**
+   * What may explain the refusal of a refresh token. A token that is found invalid while not expired must be treated as suspicious (specification,
+   * section 3). The record has been asked before whether it holds a newer pair.
+   *
+   * @returns undefined if the token had expired.
+   */
+  suspicionOf(refusal: Refusal): Suspicion | undefined
+}
+
+/** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
+export interface Consequence {
+  readonly fate: RefreshTokenFate
+  /** `obtain`: at once, with the credentials. `wait`: until the access token no longer serves. `login`: only a person can help. */
+  readonly next: 'stop' | 'retry' | 'obtain' | 'wait' | 'login'
+  /** The service found the refresh token invalid: suspicious, unless something explains it (specification, section 3). */
+  readonly judged?: boolean
+  /** Why a login is required, if that is known already. */
+  readonly reason?: LoginReason
+  /** What an unclear refusal says. The record counts those in a row that say the same. */
+  readonly says?: string
+  /** The service may still be busy with the presentation whose answer was lost. */
+  readonly isFirstDoubt?: boolean
+  /** Limits of the rest, if the renewal gives up, ms. */
+  readonly leastRestMs?: number | undefined
+  readonly mostRestMs?: number | undefined
+}
+
+/** What to do after an exchange that failed, or in the place of one. */
+export interface Plan extends Report {
+  readonly error: TokenError
+  /** The refusal of the refresh token is to be reported. */
+  readonly suspicion?: (Suspicion & Pick<Refusal, 'remainingMs'>) | undefined
+  /** The tokens of another owner will do: nothing follows. */
+  readonly adopts: boolean
+  /** The next call is an obtain, in this renewal or in the next one. */
+  readonly obtains: boolean
+  /** The refresh token is never presented again, even if the store is not told. */
+  readonly isSpent: boolean
+  /** The credentials were refused, which settles a suspicion. */
+  readonly isAccountRefused: boolean
+  /** The service asked for a pause. */
+  readonly isAsked: boolean
+  /** The next call of this renewal; or the renewal gives up, and all owners of the record rest. */
+  readonly next: Retry | CoolDown
+}
+
+/** A plan that says nothing but its error and what is next. */
+export const NOTHING_FAILED = {
+  fate: 'keep',
+  adopts: false,
+  obtains: false,
+  isSpent: false,
+  isAccountRefused: false,
+  isAsked: false,
+} as const
+
+/** What the source says of the refresh token, else what the outcome says. */
+export function saidOf(error: TokenError) {
+  return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
+}
+
+/** The service may switch off its refresh endpoint before its credentials (F229). */
+export function isRefreshGone(error: TokenError): boolean {
+  return error.code === 'ERR_TOKEN_REQUEST' && outcomeOf(error) === 'rejected'
+}
+
+/** Whether requests can still use the old access token. */
+export function serves({ servedMs, isRefused = false }: Pick<Situation, 'servedMs' | 'isRefused'>): boolean {
+  return servedMs > 0 && !isRefused
+}
