@@ -31,7 +31,7 @@ interface Call {
   readonly refreshToken: string | undefined
 }
 
-/** One renewal: claims, makes the exchange, settles, and does what `renewal-plan.ts` decides. */
+/** One renewal: claims, makes the exchange, settles, and does what `plan.ts` and the rules of the source decide. */
 export class Renewal {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
