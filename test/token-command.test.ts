@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { EXIT } from '../src/doctor/report.ts'
@@ -60,11 +60,19 @@ describe('given the command token', () => {
 
   ;(node ? describe : describe.skip)('given a file of SQLite', () => {
     it('when nobody has logged in, then one sentence says so and what a person can do, and the exit code is its own', async () => {
+      writeFileSync(resolve(built.dir, 'login.db'), '') // SQLite takes an empty file for a new one
       const { code, stdout, stderr } = await token(...stored())
       expect({ code, stdout }).toEqual({ code: EXIT.loginRequired, stdout: '' })
       expect(stderr).toMatch(
         /^A login is required .*: log in with the program .*login\.db as account '.*--account\)\n$/,
       )
+    })
+
+    it('when there is no such file, then one sentence says so, and no file is made', async () => {
+      const file = resolve(built.dir, 'mistyped.db')
+      const ended = await token(...stored().map((given) => given.replace('login.db', 'mistyped.db')))
+      expect(ended).toMatchObject({ code: EXIT.loginRequired, stdout: '', stderr: expect.stringContaining(file) })
+      expect(existsSync(file)).toBe(false)
     })
 
     it('when the stored access token has ended, then a refreshed one is printed, and nothing else', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createTokenManager, isTokenError, type TokenManager } from '../index.ts'
@@ -50,7 +51,13 @@ export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv
   const tokens = given.has('config') ? await configured(given.get('config')) : opened(given, env)
   // Without a listener the process would warn. Who keeps the login is told the same.
   if ('onAny' in tokens) tokens.onAny(() => undefined)
+  const file = given.get('file')
   try {
+    // The store would make the file, and a mistyped name would look like a login that has ended.
+    if (typeof file === 'string' && !existsSync(file)) {
+      process.stderr.write(`There is no file ${file}: log in with the program that keeps its login there\n`)
+      return EXIT.loginRequired
+    }
     const token = await tokens.getAccessToken()
     process.stdout.write(`${given.has('header') ? 'Authorization: Bearer ' : ''}${token}\n`)
     return EXIT.well
