@@ -1,16 +1,17 @@
 import { expect, it } from '@jest/globals'
-import type { McpLoginOptions } from '../../src/mcp/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { agentAt, caught, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
+
+type Given = NonNullable<Parameters<typeof loginAt>[1]> & { readonly maxWaitMs?: number }
 
 /** Processes with one store, and nobody who has logged in. */
 async function processes(registerOf = (register: TokenRegister) => register) {
   const world = await startWorld()
   const clock = manualClock()
   const register = new MemoryRegister(clock)
-  const login = ({ maxWaitMs = 5_000, ...options }: Partial<McpLoginOptions> & { maxWaitMs?: number } = {}) =>
+  const login = ({ maxWaitMs = 5_000, ...options }: Given = {}) =>
     loginAt(world, {
       ...options,
       store: sharedStore(registerOf(register)),
