@@ -69,18 +69,20 @@ export function sendWithToken(
 
 /** Holds as few objects as possible: ten thousand requests may wait. */
 function sendAfterWait(sending: Sending): Promise<AxiosResponse> {
-  return waitOf(sending).forToken((token) => {
-    const { config, grantee, begun } = sending
-    // Waits again if the process stalled until the token had expired.
-    if (grantee.access.hasEnded(token)) return sendAfterWait(sending)
-    try {
-      sending.login = loginAtSending(grantee, begun)
-      sending.token = token
-      return send(sending)
-    } catch (error) {
-      return Promise.reject(ofRequest(error, config))
-    }
-  })
+  return waitOf(sending).forToken(sendWith, sending)
+}
+
+function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
+  const { config, grantee, begun } = sending
+  // Waits again if the process stalled until the token had expired.
+  if (grantee.access.hasEnded(token)) return sendAfterWait(sending)
+  try {
+    sending.login = loginAtSending(grantee, begun)
+    sending.token = token
+    return send(sending)
+  } catch (error) {
+    return Promise.reject(ofRequest(error, config))
+  }
 }
 
 function waitOf(sending: Sending): Wait {

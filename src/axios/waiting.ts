@@ -20,11 +20,12 @@ export class Wait {
     this.#access = access
   }
 
-  /** @returns what `use` makes of the token. */
-  forToken<Result>(use: (token: string) => Promise<Result>): Promise<Result> {
+  /** @param owner What `use` works on: so that a request that waits needs no function of its own. @returns what `use` makes of the token. */
+  forToken<Owner, Result>(use: (token: string, owner: Owner) => Promise<Result>, owner: Owner): Promise<Result> {
     return this.#after(
       promised(() => this.#access.get(this.#begin())),
       use,
+      owner,
     )
   }
 
@@ -58,7 +59,11 @@ export class Wait {
    * Not an async function, and with little in its closures: ten thousand requests may wait. After an abort `asked` may reject with any reason,
    * because axios rejects a cancelled request with its own error.
    */
-  #after<Result>(asked: Promise<string>, use: (token: string) => Result | Promise<Result>): Promise<Result> {
+  #after<Owner, Result>(
+    asked: Promise<string>,
+    use: (brought: string, owner: Owner) => Result | Promise<Result>,
+    owner?: Owner,
+  ): Promise<Result> {
     return asked.then(
       (token) => {
         this.#ended()
@@ -66,9 +71,9 @@ export class Wait {
         if (this.#spentMs > this.#timeoutMs)
           throw timeoutError(
             this.#config,
-            new TokenError('ERR_WAIT_TIMEOUT', 'The access token came too late for its request'),
+            new TokenError('ERR_WAIT_TIMEOUT', 'The token came too late for this request'),
           )
-        return use(token)
+        return use(token, owner as Owner)
       },
       (error: unknown) => {
         this.#ended()
@@ -145,9 +150,9 @@ interface Cancellation {
 /** The error that axios itself would give, with what ended the wait as its cause. */
 function timeoutError(config: InternalAxiosRequestConfig, cause: unknown): AxiosError {
   // As in axios, an empty message counts as none.
-  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing
-  const own = config.timeoutErrorMessage || undefined
-  const message = own ?? `timeout of ${config.timeout}ms exceeded: the request waited for a token`
+  const message =
+    // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing
+    config.timeoutErrorMessage || `timeout of ${config.timeout}ms exceeded: the request waited for a token`
   const code = config.transitional?.clarifyTimeoutError ? AxiosError.ETIMEDOUT : AxiosError.ECONNABORTED
   const error = new AxiosError(message, code, config)
   return Object.defineProperty(error, 'cause', { value: cause, writable: true, configurable: true })

@@ -21,8 +21,8 @@ export interface Wait {
 
 interface Waiter extends Wait {
   keepAt: number
-  readonly resolve: (token: string) => void
-  readonly reject: (reason: unknown) => void
+  /** A rejected promise rejects the waiter, so that each of ten thousand callers holds one function in the place of two. */
+  readonly resolve: (token: string | Promise<never>) => void
 }
 
 /** Who waits with which signal. Most signals have one waiter: a set, or a listener, for each of them would take a third of what a waiter takes. */
@@ -67,9 +67,9 @@ export class WaitingRoom {
 
   /** @throws `signal.reason` when the caller gives up. */
   enter({ limit, keepAt = Infinity, signal }: Wait): Promise<string> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       // Not by a spread of the wait: that alone would double the cost of a waiter.
-      const waiter: Waiter = { limit, keepAt, signal, resolve, reject }
+      const waiter: Waiter = { limit, keepAt, signal, resolve }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)
       const next = Math.min(keepAt, limit)
@@ -99,7 +99,7 @@ export class WaitingRoom {
     for (const waiter of this.#waiters) {
       if (waiter.limit > until || this.#keep(waiter)) continue
       this.#leave(waiter)
-      waiter.reject(error)
+      waiter.resolve(Promise.reject(error))
     }
   }
 
@@ -163,7 +163,8 @@ export class WaitingRoom {
     const reason = reasonOf(signal)
     for (const one of known instanceof Set ? known : [known]) {
       this.#leave(one)
-      one.reject(reason)
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- The reason is the caller's.
+      one.resolve(Promise.reject(reason))
     }
   }
 
