@@ -1,7 +1,7 @@
 // npm run play: writes one HTML file with the package as it is built for pages, a simulated service, and an interceptor written by hand:
 // node scripts/play/build.mjs FILE. The script in the file is packed (deflate), because the whole file has a limit. It needs no network.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import { build as minify } from 'esbuild'
@@ -43,18 +43,24 @@ async function bundled() {
   return output[0].code
 }
 
-/** A plugin: `axios-evergreen` is the build for pages, made by the configuration of the package itself. `dist` is neither needed nor changed. */
+/**
+ * A plugin: `axios-evergreen` is the package as a page loads it, made by the configuration of the package itself, with the files that the member `browser` of
+ * package.json puts in the place of others. `dist` is neither needed nor changed.
+ */
 async function builtPackage() {
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const { output } = await build({ ...configs.find((config) => config.output.dir.endsWith('/browser')), write: false })
-  const files = new Map(output.map(({ fileName, code }) => [`built:${fileName}`, code]))
+  const { exports, browser } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [modules] = configs
+  const { output } = await build({ ...modules, output: { ...modules.output, cleanDir: false }, write: false })
+  const files = new Map(output.map(({ fileName, code }) => [`built:./dist/${fileName}`, code]))
   return {
     name: 'built-package',
     resolveId(id, importer) {
       const [, entry] = /^axios-evergreen(.*)$/.exec(id) ?? []
-      if (entry !== undefined) return `built:${basename(exports[`.${entry}`].import.browser)}`
+      if (entry !== undefined) return `built:${exports[`.${entry}`].import.default}`
       if (!importer?.startsWith('built:')) return undefined
-      return id.startsWith('./') ? `built:${basename(id)}` : this.resolve(id, join(project, 'package.json'))
+      if (!id.startsWith('./')) return this.resolve(id, join(project, 'package.json'))
+      const file = id.replace('./', './dist/')
+      return `built:${browser[file] ?? file}`
     },
     load: (id) => files.get(id),
   }
