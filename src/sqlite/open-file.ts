@@ -6,7 +6,7 @@ import { ForeignAnswer } from '../store/reason.ts'
 import { builtin } from './builtin.ts'
 import { isBusy } from './lock-queue.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import type { Open } from './sqlite-register.ts'
+import type { Open } from './token-table.ts'
 
 /** In the header of each file that this store has made: `EVGR`. */
 const APPLICATION_ID = 0x45564752

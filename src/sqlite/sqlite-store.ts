@@ -5,7 +5,8 @@ import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.
 import { opening } from './open-file.ts'
 import { reasonOf } from './reason.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { type Open, sqliteRegister } from './sqlite-register.ts'
+import { sqliteRegister } from './sqlite-register.ts'
+import type { Open } from './token-table.ts'
 
 export type SqliteStoreOptions = SharedStoreOptions & {
   /** Name of the table, which the store makes. Default `evergreen_tokens`. */
