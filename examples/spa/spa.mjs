@@ -8,11 +8,7 @@ import { answering } from './service.mjs'
 const [port = 5173, lifetimeSeconds = 30] = process.argv.slice(2).map(Number)
 // In a project of yours Vite finds these by itself.
 const alias = ['axios-evergreen/oauth2', 'axios-evergreen/web/inspector', 'axios-evergreen/web', 'axios-evergreen'].map(
-  (name) => ({
-    find: new RegExp(`^${name}$`),
-    // The build for pages: Node itself resolves the names to the one for Node.
-    replacement: fileURLToPath(import.meta.resolve(name)).replace(/([^/\\]+)$/, 'browser/$1'),
-  }),
+  (name) => ({ find: new RegExp(`^${name}$`), replacement: fileURLToPath(import.meta.resolve(name)) }),
 )
 const server = createServer()
 const vite = await createVite({
