@@ -7,6 +7,7 @@ import { clearRecord, endInRecord } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './rests.ts'
 import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
+import { ASK_MS } from './status.ts'
 import { type AdoptedGrant, offers, readAdopted, type TokenGrant } from './token-source.ts'
 import type { Looked, NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
@@ -56,7 +57,7 @@ export interface LoginHost {
 export class Logins {
   readonly #settings: RenewalSettings
   readonly #host: LoginHost
-  #noticing: Promise<void> | undefined
+  #noticing: Promise<unknown> | undefined
   /** Whether the store tells this manager of changes. */
   #isTold = false
   /** Whether nobody has looked because a login was under way. */
@@ -236,19 +237,25 @@ export class Logins {
     if (hasLogin) login.required('refused', by)
   }
 
-  /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
-  async look(): Promise<void> {
+  /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. @returns Whether the store failed. */
+  async look(): Promise<boolean> {
     const host = this.#host
     const { acts, record, memory, hasLogin, login } = this.#settings
-    if (!hasLogin || !host.isIdle()) return
+    if (!hasLogin || !host.isIdle()) return false
     // Whoever had the login before is of no interest, unless the manager still serves that login.
     this.#owesLook = login.isPending && memory.current?.living === undefined
-    if (this.#owesLook) return
+    if (this.#owesLook) return false
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())
     const { seenVersion } = memory
-    const found = await record.look?.(seenVersion, login.number).catch(() => undefined)
-    if (!found || !host.isIdle() || memory.seenVersion !== seenVersion) return
+    const found = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
+    if (found === 'failed') return true
+    if (found && host.isIdle() && memory.seenVersion === seenVersion) this.#learn(found, isLast)
+    return false
+  }
+
+  /** What the record has told. */
+  #learn(found: Looked, isLast: IsLast): void {
     if (found.kind === 'newer') this.#find(found.tokens, isLast)
     else if (isLast() && this.#isEnd(found))
       this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
@@ -261,7 +268,7 @@ export class Logins {
   }
 
   /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
-  notice(): Promise<void> {
+  notice(): Promise<unknown> {
     return (this.#noticing ??= this.look().finally(() => {
       this.#noticing = undefined
       this.noted()
@@ -282,13 +289,23 @@ export class Logins {
     this.#host.use(tokens)
   }
 
-  /** Looks now, and whenever the record may have changed. @returns stop */
+  /** Looks now, whenever the record may have changed, and again if the store fails: nobody else would tell. @returns stop */
   follow(): () => void {
-    void this.look()
-    const stop = this.#settings.record.watch?.(() => void this.look())
+    const { clock, record } = this.#settings
+    let isFollowed = true
+    let cancel: () => void = () => undefined
+    const look = async () => {
+      const hasFailed = await this.look()
+      cancel()
+      if (hasFailed && isFollowed) cancel = clock.setTimer(() => void look(), ASK_MS)
+    }
+    void look()
+    const stop = record.watch?.(() => void look())
     this.#isTold = stop !== undefined
     this.noted()
     return () => {
+      isFollowed = false
+      cancel()
       stop?.()
       this.#isTold = false
       this.noted()

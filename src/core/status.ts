@@ -24,7 +24,7 @@ export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServe
 export type Wall = Pick<Rest, 'until' | 'error'>
 
 /** A manager that waits for a login asks the store at most this often whether another owner has logged in, ms. */
-const ASK_MS = 1_000
+export const ASK_MS = 1_000
 
 /** The rest after a renewal that gave up. */
 export function restAfter(error: TokenError, { ms, failures, isFirm, whileServed }: CoolDown, now: number): Rest {

@@ -56,6 +56,43 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect(other.source.calls).toEqual([])
   })
 
+  it('when the store does not answer its look, then it looks again, and learns who has logged in (F326)', async () => {
+    const clock = manualClock()
+    const register = new WatchedRegister(clock)
+    const one = manage(new LoginSource(), { store: sharedStore(register) }, clock)
+    await one.tokens.adopt(ALICE)
+    const read = register.read.bind(register)
+    register.read = () => Promise.reject(new Error('the database is gone'))
+    const other = manage(new LoginSource(), { store: sharedStore(register), renewal: { keepWarm: 'never' } }, clock)
+    const stop = internals(other.tokens).followLogin!()
+    await clock.advance(3_000)
+    expect(other.tokens.status().login).toBeUndefined()
+    register.read = read
+    await clock.advance(1_000)
+    expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['present', 'alice'])
+    // It has been told: it asks no more.
+    let reads = 0
+    register.read = (key) => ((reads += 1), read(key))
+    await clock.advance(5_000)
+    stop()
+    expect([reads, other.source.calls]).toEqual([0, []])
+  })
+
+  it('when nobody follows any more, then a look that failed is not made again', async () => {
+    const clock = manualClock()
+    const register = new WatchedRegister(clock)
+    let reads = 0
+    register.read = () => ((reads += 1), Promise.reject(new Error('the database is gone')))
+    const { tokens } = manage(
+      new LoginSource(),
+      { store: sharedStore(register), renewal: { keepWarm: 'never' } },
+      clock,
+    )
+    internals(tokens).followLogin!()()
+    await clock.advance(5_000)
+    expect(reads).toBe(1)
+  })
+
   it.each([
     ['its tokens are bearer tokens', undefined],
     ['its tokens are bound to a key', Promise.resolve('the-thumbprint-of-a-key')],
