@@ -36,7 +36,8 @@ export function logEvents(
   options: { name?: string | undefined; fields?: boolean | undefined } = {},
 ): () => void {
   checkObject('log', log)
-  for (const level of ['info', 'warn', 'error'] as const) checkFunction(`log.${level}`, Reflect.get(log, level))
+  for (const level of ['info', 'warn', 'error'] as const)
+    checkFunction(`log.${level}`, Reflect.get(log, level), OF_A_LOGGER)
   const { name, fields = false } = ownOptions('The options of logEvents', options, ['name', 'fields'])
   if (name !== undefined) checkText('name', name)
   checkFlag('fields', fields)
@@ -48,6 +49,9 @@ export function logEvents(
     log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
   })
 }
+
+/** Loggers name their methods as they like: Nest's has `log` in the place of `info`. */
+const OF_A_LOGGER = ': pass console, or an object whose info, warn and error call the methods of your logger'
 
 const FIELDS = [
   ...['code', 'status', 'serviceCode', 'attempt', 'by', 'because'],

@@ -83,6 +83,8 @@ describe('F308: given the loggers that people have', () => {
       NAMED,
     )
     expect(printed.join('')).toMatch(/WARN.*Tokens.*axios-evergreen \(bakery\): renewalFailed/)
-    expect(() => logEvents(telling().tokens, logger)).toThrow('log.info must be a function, got undefined')
+    expect(() => logEvents(telling().tokens, logger)).toThrow(
+      'log.info must be a function, got undefined: pass console, or an object whose info, warn and error call the methods of your logger',
+    )
   })
 })
