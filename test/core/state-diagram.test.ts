@@ -1,110 +1,74 @@
 import { expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { TokenError } from '../../src/core/errors.ts'
-import { type Activity, admission, type Rest, restAfter, statusIn } from '../../src/core/status.ts'
+import { createTokenManager, TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { randomFrom } from '../support/random.ts'
 
-/** `now` has two values: 0 during a rest, 1 after it. */
-interface State {
-  readonly activity: Activity
-  readonly token: 'none' | 'fresh' | 'due' | 'expired' | 'ended'
-  readonly now: number
+const LIFE_MS = 8_000
+const STEPS = 10_000
+/** Shorter than any phase. */
+const STEP_MS = 150
+
+/** How a token call ends, each as likely as it stands here. */
+const ENDS = ['token', 'token', 'token', '429', '429', '503', '503', 'refused'] as const
+
+interface Played {
+  /** Each change of the phase that no call of the user made: `due --> fresh`. */
+  readonly untold: Set<string>
+  /** Where the calls of the user led: `reset() --> empty`. */
+  readonly told: Set<string>
 }
 
-const renewal = { lastError: undefined }
-const rest = (code: 'ERR_THROTTLED' | 'ERR_LOGIN_REQUIRED' | 'ERR_SUSPICIOUS_REFRESH_TOKEN', ms: number): Rest =>
-  restAfter(new TokenError(code, code), { kind: 'cool-down', code, ms, failures: 1, isFirm: ms === Infinity }, 0)
-const PAUSE = rest('ERR_THROTTLED', 1)
-/** A caller may ask the record again at 1. */
-const LOGIN = { ...rest('ERR_LOGIN_REQUIRED', Infinity), asksAt: 1 }
-const STOP = rest('ERR_SUSPICIOUS_REFRESH_TOKEN', Infinity)
-const IDLE: Activity = { renewal: undefined, rest: undefined, isClosed: false }
-const OLDER = { none: 'none', fresh: 'due', due: 'expired', expired: 'ended', ended: 'ended' } as const
-
-function shown({ activity, token, now }: State): string {
-  const held =
-    token === 'none'
-      ? undefined
-      : ({
-          remainingMs: token === 'ended' ? 0 : 1,
-          refreshRemainingMs: undefined,
-          freshness: token === 'ended' ? 'expired' : token,
-        } as const)
-  return statusIn(activity, held, now, 0).phase.replace('-', '_')
-}
-
-interface Step {
-  readonly to: State
-  /** Whether a call of the user causes the step: `adopt()`, `reset()`, `close()`. */
-  readonly isTold: boolean
-}
-
-/** @returns All that may happen next, to the manager or to its token. */
-function next(state: State): Step[] {
-  const { activity, token, now } = state
-  const closed: State = { activity: { ...IDLE, isClosed: true }, token: 'none', now }
-  const told = (to: State): Step => ({ to, isTold: true })
-  if (activity.isClosed) return [told(closed)]
-  const acts = [
-    closed,
-    { activity: IDLE, token: 'none', now } as const,
-    { activity: IDLE, token: 'fresh', now } as const,
-  ]
-  const older: State[] = [
-    { ...state, token: OLDER[token] },
-    { ...state, now: 1 },
-  ]
-  const isStart = admission(activity, now, now, true) === 'start'
-  const started = isStart ? [{ ...state, activity: { ...activity, renewal } }] : []
-  const untold = [...older, ...started, ...(activity.renewal ? outcomes(state) : [])]
-  return [...acts.map(told), ...untold.map((to) => ({ to, isTold: false }))]
-}
-
-/** What a renewal may come to, or a pause in it. */
-function outcomes({ activity, token, now }: State): State[] {
-  const gaveUp = (why: Rest, held = token): State => ({ activity: { ...IDLE, rest: why }, token: held, now: 0 })
-  const renewed: State = { activity: IDLE, token: 'fresh', now }
-  // A manager that waits for a login asks only the store.
-  if (activity.rest === LOGIN) return [renewed, gaveUp(LOGIN)]
-  const paused: State = { activity: { ...activity, rest: PAUSE }, token, now: 0 }
-  return [renewed, paused, gaveUp(PAUSE), gaveUp(LOGIN), gaveUp(STOP, 'none')]
-}
-
-function change(from: string, to: string, isTold: boolean): string {
-  return `${from} --> ${to}${isTold ? ', told' : ''}`
-}
-
-function transitions(): Set<string> {
-  const seen = new Map<string, State>()
-  const found = new Set<string>()
-  const queue: State[] = [{ activity: IDLE, token: 'none', now: 0 }]
-  for (let state = queue.pop(); state; state = queue.pop()) {
-    for (const { to: one, isTold } of next(state)) {
-      if (shown(state) !== shown(one)) found.add(change(shown(state), shown(one), isTold))
-      const key = JSON.stringify(one, (_, value: unknown) => (value === Infinity ? 'ever' : value))
-      if (seen.has(key)) continue
-      seen.set(key, one)
-      queue.push(one)
-    }
+/** Plays managers: callers, time, whatever a service may answer, and the acts of a user. */
+async function play(seed: number): Promise<Played> {
+  const random = randomFrom(seed)
+  const one = <Value>(of: readonly [Value, ...Value[]]) => of[Math.floor(random() * of.length)] ?? of[0]
+  const clock = manualClock()
+  let issued = 0
+  const grant = (): TokenGrant => ({
+    accessToken: `access-${(issued += 1)}`,
+    accessLifetimeMs: LIFE_MS,
+    ...(random() < 0.8 && { refreshToken: `refresh-${issued}`, refreshLifetimeMs: 10 * LIFE_MS }),
+  })
+  const answer = async (refused: 'ERR_CREDENTIALS_REJECTED' | 'ERR_REFRESH_REJECTED'): Promise<TokenGrant> => {
+    await new Promise<void>((resolve) => clock.setTimer(resolve, 2 * STEP_MS))
+    const end = one(ENDS)
+    if (end === 'token') return grant()
+    if (end === '429') throw new TokenError('ERR_THROTTLED', end, { outcome: 'deferred', retryAfterMs: 2_000 })
+    if (end === '503') throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', end, { outcome: 'unknown-5xx' })
+    throw new TokenError(refused, end, { outcome: 'rejected', refreshToken: 'refused' })
   }
-  return found
+  const source: TokenSource = {
+    id: 'played',
+    obtain: () => answer('ERR_CREDENTIALS_REJECTED'),
+    refresh: () => answer('ERR_REFRESH_REJECTED'),
+  }
+  const begin = () => createTokenManager({ source, clock, random, onSuspicious: 'stop' })
+  const played: Played = { untold: new Set(), told: new Set() }
+  let tokens = begin()
+  const phase = () => tokens.status().phase.replace('-', '_')
+  for (let step = 0; step < STEPS; step += 1) {
+    const draw = random()
+    if (draw < 0.01) {
+      const act = one(['adopt', 'reset', 'close'] as const)
+      const acts = { adopt: () => tokens.adopt(grant()), reset: () => tokens.reset(), close: () => tokens.close() }
+      void acts[act]()
+      played.told.add(`${act}() --> ${phase()}`)
+      if (act === 'close') tokens = begin()
+    } else if (draw < 0.3) one([() => tokens.renew(), () => tokens.getAccessToken()])().catch(() => undefined)
+    const before = phase()
+    await clock.advance(STEP_MS)
+    if (phase() !== before) played.untold.add(`${before} --> ${phase()}`)
+  }
+  return played
 }
 
-it('given the diagram of phases, when all that may happen is played, then the diagram shows each change among five phases and no other', () => {
+it('given the diagram of phases, when managers are played, then the diagram shows each change among five phases and no other', async () => {
   const [, diagram = ''] = /```mermaid\nstateDiagram-v2\n(.*?)```/s.exec(readFileSync('docs/renewal.md', 'utf8')) ?? []
-  const drawn = Array.from(diagram.matchAll(/^ +(\w+) --> (\w+): .*$/gm), ([, from = '', to = '']) =>
-    change(from, to, false),
-  )
-  const five = ['empty', 'fresh', 'due', 'expired', 'cooling_down']
-  const others = five.flatMap((phase) => [
-    change(phase, 'stopped', false),
-    ...[...five, 'stopped']
-      .filter((one) => one !== phase)
-      .flatMap((one) => (TOLD.includes(phase) ? [change(one, phase, true)] : [])),
-    change(phase, 'closed', true),
-  ])
-  const rest = [...others, change('stopped', 'fresh', false), change('stopped', 'closed', true)]
-  expect([...drawn, ...rest].sort()).toEqual([...transitions()].sort())
+  const drawn = Array.from(diagram.matchAll(/^ +(\w+ --> \w+): .*$/gm), ([, change]) => change)
+  const { untold, told } = await play(1)
+  expect([...untold].filter((change) => !change.includes('stopped')).sort()).toEqual(drawn.sort())
+  // Nothing but a call of the user ends a stop.
+  expect([...untold].filter((change) => change.startsWith('stopped'))).toEqual([])
+  expect([...told].sort()).toEqual(['adopt() --> fresh', 'close() --> closed', 'reset() --> empty'])
 })
-
-/** Where `adopt()` and `reset()` lead, from every phase. */
-const TOLD = ['fresh', 'empty']
