@@ -44,7 +44,7 @@ const shared = { dir, comments, minify, plugins: [plain] }
  * once more with the twins: `browser` of package.json puts `shared-wire.browser.js` in the place of `shared-wire.js`. No other file differs.
  */
 const hosts = {
-  'shared-runtime': ['src/core/own-runtime.ts', 'src/core/foreign-socket.ts'],
+  'shared-runtime': ['src/core/own-runtime.ts'],
   'shared-wire': ['src/axios/own-transport.ts', ...sourcesIn('src/wire')],
 }
 const hostOf = (path) => Object.keys(hosts).find((name) => hosts[name].includes(path.replace('.browser.', '.')))

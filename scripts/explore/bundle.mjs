@@ -8,20 +8,17 @@ const project = fileURLToPath(new URL('../..', import.meta.url))
 // Below node_modules, so that the imports of a bundle are found by walking up.
 const folder = join(project, 'node_modules', '.cache', 'explore')
 
-/** Hashing with nothing to wait for: the scheduler knows when a process has done all that it can. */
+/** Random names that are the same in each run, and hashing with nothing to wait for: the scheduler knows when a process has done all that it can. */
 const DIGEST = `
 import { createHash } from 'node:crypto'
 const known = new Map()
+export const hexOf = (bytes) => Buffer.from(bytes).toString('hex')
+export const randomHex = () => crypto.randomUUID()
 export const fingerprintOf = async (token) => (await digestOf('SHA-256', token)).slice(0, 8)
 export async function digestOf(algorithm, text) {
   if (!known.has(text)) known.set(text, createHash(algorithm.replace('-', '')).update(text).digest('hex'))
   return known.get(text)
 }`
-
-/** Random names that are the same in each run. */
-const HEX = `
-export const hexOf = (bytes) => Buffer.from(bytes).toString('hex')
-export const randomHex = () => crypto.randomUUID()`
 
 function asOfProcess(source) {
   const declaration = 'let answersOfProcess = 0\n'
@@ -45,7 +42,6 @@ export async function bundle(entry, without) {
   const alter = async ({ path }) => {
     const name = path.split(sep).slice(-2).join('/')
     if (name === 'core/digest.ts') return { contents: DIGEST, loader: 'js' }
-    if (name === 'core/hex.ts') return { contents: HEX, loader: 'js' }
     let contents = await readFile(path, 'utf8')
     for (const edit of edits.filter(([file]) => file === name)) {
       const [, from, to] = edit

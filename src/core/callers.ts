@@ -1,5 +1,4 @@
-import { checkNotAborted } from './abort.ts'
-import { withinLimit } from './deadline.ts'
+import { checkNotAborted, withinLimit } from './deadline.ts'
 import { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import type { HeldToken } from './held-token.ts'

@@ -1,7 +1,7 @@
 import type { IsLast } from './acts.ts'
 import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
-import { randomHex } from './hex.ts'
+import { randomHex } from './digest.ts'
 import { areTwo, type Person } from './login-watch.ts'
 import { clearRecord, endInRecord } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'

@@ -4,7 +4,6 @@ import { toldAgain, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { type LoginHost, Logins } from './logins.ts'
-import { Halted } from './pauses.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
@@ -23,6 +22,7 @@ import {
 } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { CoolDown, StoredTokens } from './token-store.ts'
+import { Halted } from './turn.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /**

@@ -12,3 +12,6 @@ export const currentContext: typeof full.currentContext = () => (run) => run()
 export const runWithin: typeof full.runWithin = (_owner, call) => call()
 
 export const isWithin: typeof full.isWithin = () => false
+
+/** A browser takes no socket from `Object.prototype`. */
+export const foreignSocket: typeof full.foreignSocket = () => undefined

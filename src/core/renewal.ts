@@ -1,7 +1,6 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
-import { type Halt, Halted, Pauses } from './pauses.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
 import { askedMsOf, CallFailed, errorUnder } from './rests.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
@@ -16,7 +15,7 @@ import {
   type Retry,
   type StoredTokens,
 } from './token-store.ts'
-import { Turn } from './turn.ts'
+import { type Halt, Halted, Pauses, Turn } from './turn.ts'
 
 /** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000

@@ -1,6 +1,5 @@
-import { reasonOf } from './abort.ts'
+import { reasonOf, setDeadline } from './deadline.ts'
 import { type Clock, timerDelayMs } from './clock.ts'
-import { setDeadline } from './deadline.ts'
 import type { TokenError } from './errors.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { Proof, ProofAnswer, Proofs, ProvedRequest } from '../core/proofs.ts'
 import { base64urlOf, base64urlOfText } from './base64url.ts'

@@ -1,6 +1,6 @@
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import type { Clock } from '../core/clock.ts'
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import type { OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 

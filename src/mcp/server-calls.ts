@@ -1,7 +1,7 @@
 import { isReplayable } from '../client/bodies.ts'
 import { cureOf } from '../client/challenges.ts'
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
-import { checkNotAborted } from '../core/abort.ts'
+import { checkNotAborted } from '../core/deadline.ts'
 import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'

@@ -1,4 +1,4 @@
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import { member } from '../core/thrown.ts'
 import { ForeignAnswer } from '../store/reason.ts'
 import { epochIn, isOther, markOf } from './file-mark.ts'

@@ -1,5 +1,4 @@
-import { fingerprintOf } from '../core/digest.ts'
-import { randomHex } from '../core/hex.ts'
+import { fingerprintOf, randomHex } from '../core/digest.ts'
 import type { Claim, Pair, RecordState, Rest, Unclear } from '../core/record-shape.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { readAdopted } from '../core/token-source.ts'

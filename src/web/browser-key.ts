@@ -3,7 +3,7 @@ import { systemClock } from '../core/clock.ts'
 import { member } from '../core/thrown.ts'
 import { checkText } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import { type Databases, indexedDatabases, transact } from './indexed-db.ts'
 
 /** What the type `CryptoKey` of the DOM is, also where its names are not declared. */

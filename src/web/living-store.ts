@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import { hasJumped } from '../core/token-clock.ts'
 import type { GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { answerFor, answers } from './roll-call.ts'

@@ -1,5 +1,5 @@
 import type { TokenEvents } from '../core/events.ts'
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import { checkObject } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'

@@ -1,7 +1,7 @@
 import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
-import { randomHex } from '../core/hex.ts'
+import { randomHex } from '../core/digest.ts'
 import { type Answer, type Port, QUESTION, type Question, type Told } from './worker-messages.ts'
 
 /** What takes messages: a dedicated worker, a service worker, or the port of a shared worker. */

@@ -1,6 +1,5 @@
-import { checkNotAborted } from '../core/abort.ts'
+import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
-import { withinLimit } from '../core/deadline.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { type AnomalyKind, type AnyListener, Events, type TokenEvents } from '../core/events.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
