@@ -1,8 +1,6 @@
 import type { RenewalSettings } from './renewal-settings.ts'
 import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
-
-/** How long a logout waits before it asks again whether another owner has ended its exchange, ms. */
-const POLL_MS = 250
+import { Pauses, POLL_MS } from './turn.ts'
 
 /** What a logout found in the record. */
 export interface EndedLogin {
@@ -45,10 +43,10 @@ export async function clearRecord(
 async function claimToEnd(settings: RenewalSettings): Promise<ClaimAnswer> {
   const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory, login } = settings
   const terms = { needsLogin, endsLogin: true, login: login.last }
+  const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
     const claim = await record.claim(owner, memory.seenVersion, exchangeTimeoutMs, terms)
     if (claim.kind !== 'busy') return claim
-    const waitMs = Math.min(claim.remainingMs, POLL_MS)
-    await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs, true))
+    await pauses.forOther(record, Math.min(claim.remainingMs, POLL_MS))
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 import { HeldToken } from './held-token.ts'
 import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
 import { CallFailed, coolingError } from './rests.ts'
-import type { ClaimAnswer, GrantedClaim, StoredTokens } from './token-store.ts'
+import type { ClaimAnswer, GrantedClaim, StoredTokens, TokenRecord } from './token-store.ts'
 import type { Work } from './work.ts'
 
 /** The renewal was halted: its result reaches nobody. */
@@ -11,16 +11,17 @@ export class Halted extends Error {}
 /** Why a renewal is halted. `closed`: the tokens that its exchange brings are stored. `outdated`: they are dropped. */
 export type Halt = 'outdated' | 'closed'
 
-/** What the pauses of a renewal need to know of it. */
-export interface Paused {
+/** What the pauses of a renewal, or of a logout, need to know of it. */
+interface Paused {
   readonly clock: Clock
   /** A pause is no work. */
-  readonly work: Work
+  readonly work?: Work
   /** Whether anybody wants the result. */
-  readonly isWanted: () => boolean
+  readonly isWanted?: () => boolean
+  readonly holdsProcess?: boolean
 }
 
-/** The pauses of one renewal, one at a time. A halted renewal makes no further pause. */
+/** The pauses of one renewal, or of one logout, one at a time. A halted renewal makes no further pause. */
 export class Pauses {
   readonly #paused: Paused
   #halt: Halt | undefined
@@ -52,21 +53,21 @@ export class Pauses {
 
   /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} at the end, if the renewal is halted, or nobody wants its result any more. */
   async for(ms: number, canHurry = () => false): Promise<void> {
-    const { clock, work, isWanted } = this.#paused
+    const { clock, work, isWanted, holdsProcess } = this.#paused
     if (ms > 0 && !this.#halt) {
       this.#canHurry = canHurry
-      work.end()
+      work?.end()
       await new Promise<void>((resolve) => {
-        const cancel = clock.setTimer(resolve, ms)
+        const cancel = clock.setTimer(resolve, ms, holdsProcess)
         this.#end = () => {
           cancel()
           resolve()
         }
       })
-      work.begin()
+      work?.begin()
     }
     this.check()
-    if (!isWanted()) throw new Halted()
+    if (isWanted?.() === false) throw new Halted()
   }
 
   hurry(): void {
@@ -76,7 +77,16 @@ export class Pauses {
   end(): void {
     this.#end?.()
   }
+
+  /** Waits while another owner makes an exchange: for `ms`, but no longer than until the store tells of a change. @throws {Halted} as `for`. */
+  async forOther(record: TokenRecord, ms: number, canHurry?: () => boolean): Promise<void> {
+    const unwatch = record.watch?.(() => this.end())
+    await this.for(ms, canHurry).finally(unwatch)
+  }
 }
+
+/** How long an owner waits before it asks again whether another one has ended its exchange, ms. */
+export const POLL_MS = 250
 
 /** What ends the wait for the turn of this owner. */
 export type Taken = GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>
@@ -156,13 +166,9 @@ export class Turn {
   async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
     // While the manager's own token serves, the manager need not ask for the result.
     const servedMs = this.#start.isAwaited() ? 0 : this.servedMs
-    const pollMs = Math.min(1_000, 250 * 2 ** polls) * (1 - this.#settings.random() / 2)
-    const unwatch = this.#settings.record.watch?.(() => this.#pauses.end())
-    try {
-      await this.#pauses.for(Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), () => servedMs > 0)
-    } finally {
-      unwatch?.()
-    }
+    const { record, random } = this.#settings
+    const pollMs = Math.min(1_000, POLL_MS * 2 ** polls) * (1 - random() / 2)
+    await this.#pauses.forOther(record, Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), () => servedMs > 0)
     return servedMs <= 0
   }
 }
