@@ -6,7 +6,8 @@ import type { TokenRecord } from './token-store.ts'
  */
 export function boundRecord(boundTo: Promise<string>, open: (boundTo: string) => TokenRecord): TokenRecord {
   const opened = boundTo.then(open)
-  opened.catch(() => undefined) // each step rejects as well
+  /** Never rejects: each step does. */
+  const known = opened.catch(() => undefined)
   return {
     claim: async (...given) => (await opened).claim(...given),
     accept: async (...given) => (await opened).accept(...given),
@@ -14,25 +15,10 @@ export function boundRecord(boundTo: Promise<string>, open: (boundTo: string) =>
     adopt: async (...given) => (await opened).adopt(...given),
     clear: async (...given) => (await opened).clear(...given),
     look: async (...given) => (await opened).look?.(...given),
-    close() {
-      opened.then(
-        (record) => record.close?.(),
-        () => undefined,
-      )
-    },
+    close: () => void known.then((record) => record?.close?.()),
     watch(onChange) {
-      let isOver = false
-      let stop: (() => void) | undefined
-      opened.then(
-        (record) => {
-          if (!isOver) stop = record.watch?.(onChange)
-        },
-        () => undefined,
-      )
-      return () => {
-        isOver = true
-        stop?.()
-      }
+      const watched = known.then((record) => record?.watch?.(onChange))
+      return () => void watched.then((stop) => stop?.())
     },
   }
 }

@@ -7,7 +7,7 @@ import { ownOption } from './option-checks.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './rests.ts'
 import { isWithin } from './own-runtime.ts'
-import { admission, type Rest, type Wall } from './status.ts'
+import { admission, type Rest } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 
 /** What callers get of a machine: a token, the wait for one, or an error. */
@@ -121,7 +121,7 @@ export class Callers {
     this.#machine.logins.tellLoss()
   }
 
-  #takeForcedTurn(): Wall | undefined {
+  #takeForcedTurn() {
     const { gaps, now } = this.#machine
     return gaps.takeForcedTurn(this.#memory.current?.stored.accessLifetimeMs ?? 0, now)
   }

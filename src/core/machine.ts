@@ -7,7 +7,7 @@ import { type LoginHost, Logins } from './logins.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
-import { CallFailed, restUnforeseen } from './rests.ts'
+import { CallFailed, coolDownOf, SHORT_REST_MS } from './rests.ts'
 import { type Context, currentContext } from './own-runtime.ts'
 import {
   type Activity,
@@ -18,7 +18,6 @@ import {
   statusIn,
   timerMs,
   type TokenStatus,
-  type Wall,
 } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { CoolDown, StoredTokens } from './token-store.ts'
@@ -35,13 +34,13 @@ export class Machine implements LoginHost, Activity {
   isClosed = false
   readonly logins: Logins
   readonly room: WaitingRoom
+  gaps = new RenewalGaps()
   readonly #settings: RenewalSettings
   readonly #memory: Memory
   /** The context of the manager's creation. A renewal must not run in the context of the request that starts it. */
   readonly #inContext: Context = currentContext()
   /** Runs one renewal at a time: after a reset the next renewal waits for the exchange in flight. */
   readonly #mutex = new Mutex()
-  #gaps = new RenewalGaps()
   #cancelTimer: () => void = () => undefined
 
   constructor(settings: RenewalSettings) {
@@ -53,10 +52,6 @@ export class Machine implements LoginHost, Activity {
       })
     this.room = new WaitingRoom(settings.clock, () => this.#memory.current?.living, atLimit)
     this.logins = new Logins(settings, this)
-  }
-
-  get gaps(): RenewalGaps {
-    return this.#gaps
   }
 
   get now(): number {
@@ -101,7 +96,7 @@ export class Machine implements LoginHost, Activity {
     this.#settle(undefined)
     this.#memory.current = undefined
     this.#memory.owesObtain = false
-    this.#gaps = new RenewalGaps()
+    this.gaps = new RenewalGaps()
     suspicions.forget()
     this.#cancelTimer()
   }
@@ -117,7 +112,7 @@ export class Machine implements LoginHost, Activity {
     else if (admitted !== 'join') this.room.turnAway(this.refusal(admitted))
   }
 
-  refusal(refusal: 'closed' | Wall): TokenError {
+  refusal(refusal: Parameters<typeof refusalIn>[0]): TokenError {
     return refusalIn(refusal, this.now, this.#settings.clock.wallNow())
   }
 
@@ -153,7 +148,7 @@ export class Machine implements LoginHost, Activity {
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
     const { now } = this
-    const startAt = this.#gaps.startAt(because, now)
+    const startAt = this.gaps.startAt(because, now)
     try {
       const renewed = await renewal.run(startAt - now)
       if (this.renewal !== renewal) return
@@ -184,7 +179,7 @@ export class Machine implements LoginHost, Activity {
       this.renewIfAwaited()
       return
     }
-    this.#gaps.renewed(startedAt)
+    this.gaps.renewed(startedAt)
     this.room.serve(tokens.accessToken)
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
@@ -203,7 +198,7 @@ export class Machine implements LoginHost, Activity {
     const { error, coolDown } = this.#gaveUp(thrown)
     const rest = restAfter(error, coolDown, this.now)
     this.#settle(rest)
-    this.#gaps.failed()
+    this.gaps.failed()
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
@@ -224,8 +219,10 @@ export class Machine implements LoginHost, Activity {
       return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings
     const error = readThrown(thrown, 'obtain')
-    // The user's `random` may be what has thrown.
-    return { error, coolDown: restUnforeseen(error, (this.rest?.failures ?? 0) + 1, quietly(random) ?? 0) }
+    // No plan covers failures such as those of the store. All managers of a process meet them at once, so they rest for a random time. The user's
+    // `random` may be what has thrown.
+    const restMs = SHORT_REST_MS * (1 + (quietly(random) ?? 0))
+    return { error, coolDown: coolDownOf(error, restMs, (this.rest?.failures ?? 0) + 1) }
   }
 
   #armTimer(delayMs: number): void {

@@ -22,7 +22,7 @@ export interface RecordState {
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined
   readonly claim?: Claim | undefined
-  readonly rest?: Rest | undefined
+  readonly rest?: StoredRest | undefined
 }
 
 export interface Pair {
@@ -68,7 +68,7 @@ export interface Claim {
 }
 
 /** `ms` is null: until `clear` or `adopt`. */
-export type Rest = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed' | 'says'> & {
+export type StoredRest = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed' | 'says'> & {
   readonly at: number
   readonly ms: number | null
 }

@@ -1,4 +1,4 @@
-import type { Change, Claim, Pair, Reading, RecordState, Rest, Unclear } from './record-shape.ts'
+import type { Change, Claim, Pair, Reading, RecordState, StoredRest, Unclear } from './record-shape.ts'
 import { coolDownIn, leftOf, presentableIn, tokensIn, whyMissing } from './record-views.ts'
 import {
   type ClaimAnswer,
@@ -298,6 +298,6 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
-function restOf({ kind, ms, drops, whileServed, says, ...reason }: CoolDown, at: number): Rest {
+function restOf({ kind, ms, drops, whileServed, says, ...reason }: CoolDown, at: number): StoredRest {
   return { at, ms: ms === Infinity ? null : ms, ...reason }
 }

@@ -1,4 +1,4 @@
-import type { Pair, RecordState, Rest } from './record-shape.ts'
+import type { Pair, RecordState, StoredRest } from './record-shape.ts'
 import type { ClaimTerms, CoolDown, GrantedClaim, Missing, StoredTokens } from './token-store.ts'
 
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
@@ -56,7 +56,7 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
   }
 }
 
-export function coolDownIn({ at, ms, ...reason }: Rest, leftMs: number): CoolDown {
+export function coolDownIn({ at, ms, ...reason }: StoredRest, leftMs: number): CoolDown {
   return { kind: 'cool-down', ms: leftMs, ...reason }
 }
 

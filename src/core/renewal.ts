@@ -91,7 +91,7 @@ export class Renewal {
       this.#pauses.check()
       return this.#adopted(claim.tokens, attempt - 1)
     }
-    if (this.#pauses.isHalted() || !this.#isWanted) return this.#withdraw(claim, 'keep')
+    if (this.#pauses.halted() || !this.#isWanted) return this.#withdraw(claim, 'keep')
     const refreshToken = this.#tokenOrPlan(claim)
     if (typeof refreshToken === 'object') return this.#withoutCall(claim, refreshToken, attempt)
     const { events } = this.#settings
@@ -160,7 +160,7 @@ export class Renewal {
   async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
     const { claim, by, attempt } = call
     const { record, suspicions, events, graceMs, keepsMs } = this.#settings
-    if (this.#pauses.isHalted('outdated')) {
+    if (this.#pauses.halted() === 'outdated') {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
@@ -192,7 +192,7 @@ export class Renewal {
     this.#count(call, error)
     const { plan, newer } = await this.#settled(call, error)
     // After a reset all this would apply to tokens that were adopted since.
-    if (!this.#pauses.isHalted('outdated')) await this.#remember(call, plan)
+    if (this.#pauses.halted() !== 'outdated') await this.#remember(call, plan)
     this.#pauses.check()
     return newer && plan.adopts ? this.#adopted(newer, call.attempt) : this.#perform(plan, call.attempt)
   }
@@ -257,7 +257,7 @@ export class Renewal {
       presented: this.#presented,
       isRotated: this.#isRotated,
       met5xx: refreshToken !== undefined && memory.met5xx === refreshToken,
-      halted: this.#pauses.halted,
+      halted: this.#pauses.halted(),
       chance,
     }
   }

@@ -81,17 +81,6 @@ export class CallFailed extends Error {
   }
 }
 
-/**
- * No plan covers failures such as those of the store. All managers of a process meet them at once, so they rest for a random time: from one to two
- * times `SHORT_REST_MS`.
- *
- * @param failures In a row, this one included.
- * @param chance Uniform in [0, 1).
- */
-export function restUnforeseen(error: TokenError, failures: number, chance: number): CoolDown {
-  return coolDownOf(error, SHORT_REST_MS * (1 + chance), failures)
-}
-
 /** The error for callers while the record rests. The failure may be one of another owner (F224). */
 export function coolingError(coolDown: CoolDown): TokenError {
   const { code, loginReason = 'refused' } = coolDown

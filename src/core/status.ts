@@ -20,9 +20,6 @@ export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServe
   readonly error: TokenError
 }
 
-/** What a renewal or a caller meets that must wait. */
-export type Wall = Pick<Rest, 'until' | 'error'>
-
 /** A manager that waits for a login asks the store at most this often whether another owner has logged in, ms. */
 export const ASK_MS = 1_000
 
@@ -107,7 +104,7 @@ function phaseIn({ rest, isClosed }: Activity, token: Token | undefined, now: nu
 }
 
 /** Why a caller gets no token. If the manager rests, the error tells the instant of the next attempt. */
-export function refusalIn(refusal: 'closed' | Wall, now: number, wallNow: number): TokenError {
+export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
   if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = refusal
   if (until === Infinity) return error

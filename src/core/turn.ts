@@ -32,13 +32,9 @@ export class Pauses {
     this.#paused = paused
   }
 
-  get halted(): Halt | undefined {
-    return this.#halt
-  }
-
   /** A method, because TypeScript assumes that a field does not change during an await. */
-  isHalted(why?: Halt): boolean {
-    return why === undefined ? this.#halt !== undefined : this.#halt === why
+  halted(): Halt | undefined {
+    return this.#halt
   }
 
   /** @throws {Halted} if the renewal is halted. */
@@ -131,7 +127,7 @@ export class Turn {
       if (claim.kind === 'granted') {
         this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
-        if (this.#claimedAt - askedAt < ttlMs || this.#pauses.isHalted()) return claim
+        if (this.#claimedAt - askedAt < ttlMs || this.#pauses.halted()) return claim
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await record.release(claim, 'keep').catch(() => undefined)
       } else if (claim.kind === 'cooling') {

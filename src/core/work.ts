@@ -1,8 +1,8 @@
 /** What a manager has begun and not ended: claims, exchanges, and the storing of what they bring. The pauses of a renewal are no work. */
 export class Work {
   #count = 0
-  /** Resolves at the next moment without work. */
-  #ended: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
+  /** Those who wait for the next moment without work. */
+  readonly #waiting: (() => void)[] = []
 
   begin(): void {
     this.#count += 1
@@ -10,20 +10,12 @@ export class Work {
 
   end(): void {
     this.#count -= 1
-    if (this.#count > 0) return
-    this.#ended?.resolve()
-    this.#ended = undefined
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   /** Resolves when nothing is under way. */
   async ended(): Promise<void> {
     // One renewal may begin in the same moment in which another one ends.
-    while (this.#count > 0) await (this.#ended ??= deferred()).promise
+    while (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
-}
-
-function deferred() {
-  let resolve = (): void => undefined
-  const promise = new Promise<void>((settle) => (resolve = settle))
-  return { promise, resolve }
 }
