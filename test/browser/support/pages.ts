@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from '@jest/globals'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { builtOnce } from '../../support/built-once.ts'
 import { FLAGS } from './browser.ts'
 import { type Engine, engines, type EngineTab } from './engines.mjs'
 import { type People, startPeople } from './people.ts'
@@ -18,29 +17,17 @@ export const KEEPERS = {
 } as const
 export type Keeper = keyof typeof KEEPERS
 
-/** Builds the example pages, and starts a browser for the tests of the current suite. */
+/** Starts a browser for the tests of the current suite, which are given the example pages. */
 export function pagesOfSuite(): {
   readonly browser: () => Browser
   readonly start: (keeper?: Keeper) => Promise<People>
 } {
-  let folder: string
   let browser: Browser
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pages-'))
     browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
-    // The same pages, with other tokens.
-    for (const [keeper, { source }] of Object.entries(KEEPERS))
-      await build(
-        join(folder, keeper),
-        [{ find: '../tokens.ts', replacement: join(PAGES, source) }],
-        keeper === 'the page, in development' ? 'development' : 'production',
-      )
   })
-  afterAll(async () => {
-    await browser.close()
-    await rm(folder, { recursive: true })
-  })
-  return { browser: () => browser, start: (keeper = 'the page') => startPeople(join(folder, keeper)) }
+  afterAll(() => browser.close())
+  return { browser: () => browser, start: async (keeper = 'the page') => startPeople(await pagesWith(keeper)) }
 }
 
 interface Site {
@@ -70,11 +57,7 @@ export function describePagesAt<PagesSite extends Site>(
   const describeEach = found.length > 0 ? describe.each(found) : describe.skip.each([['no engine', undefined] as const])
   describe('', () => {
     let folder: string
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'pages-'))
-      await build(folder, [])
-    })
-    afterAll(() => rm(folder, { recursive: true }))
+    beforeAll(async () => void (folder = await pagesWith('the page')))
 
     describeEach(`given %s, ${given}`, (name, launch) => {
       let engine: Engine
@@ -101,15 +84,18 @@ export function describePagesAt<PagesSite extends Site>(
 
 const PAGES = join(process.cwd(), 'examples', 'pages')
 
-/** As a process: Vite is ESM only, and jest loads CommonJS. @param mode Which build of the frameworks. */
-async function build(
-  outDir: string,
-  alias: { find: string; replacement: string }[],
-  mode: 'development' | 'production' = 'production',
-): Promise<void> {
-  const configFile = join(PAGES, 'vite.config.mjs')
-  const options = { configFile, mode, logLevel: 'warn', resolve: { alias }, build: { outDir, emptyOutDir: false } }
-  const program = `import { build } from 'vite'; await build(${JSON.stringify(options)})`
-  const env = { ...process.env, NODE_ENV: mode }
-  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 540_000, env })
+/** @returns A folder with the scripts of all pages. */
+function pagesWith(keeper: Keeper): Promise<string> {
+  return builtOnce(`pages, ${keeper}`, ['src', 'examples/pages', 'package-lock.json'], async (outDir) => {
+    const configFile = join(PAGES, 'vite.config.mjs')
+    const mode = keeper === 'the page, in development' ? 'development' : 'production'
+    // The same pages, with other tokens.
+    const alias = [{ find: '../tokens.ts', replacement: join(PAGES, KEEPERS[keeper].source) }]
+    const built = { outDir: resolve(outDir), emptyOutDir: false }
+    const options = { configFile, mode, logLevel: 'warn', resolve: { alias }, build: built }
+    // As a process: Vite is ESM only, and jest loads CommonJS.
+    const program = `import { build } from 'vite'; await build(${JSON.stringify(options)})`
+    const env = { ...process.env, NODE_ENV: mode }
+    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 540_000, env })
+  })
 }
