@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
-import { startApi } from '../axios/support/api-server.ts'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { type ApiServer, startApi } from '../axios/support/api-server.ts'
 import { run, withChildren } from './support/child.ts'
 
 withChildren()
@@ -61,46 +61,71 @@ const VALUES: Record<string, unknown> = {
   maxWaitMs: 0,
 }
 
+const names = [...NAMES, ...Object.keys(VALUES)]
+/** What a process did under each name: what it complained of. Each name has servers, and so connections, of its own. */
+const program = (places: readonly { name: string; api: string; theirs: string; value: unknown }[]) => `
+  const source = { id: 'one', obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 60_000 }) }
+  const how = { name: 'ECDSA', namedCurve: 'P-256' }
+  const dpop = evergreen.dpopKey(await crypto.subtle.generateKey(how, false, ['sign', 'verify']))
+  const made = (url) => [
+    [new URL(url)],
+    [new URL(url), { method: 'POST', body: 'x' }],
+    [url],
+    [new Request(url, { method: 'POST', body: 'x' })],
+  ]
+  const outcome = (sending) => sending.then(({ status }) => status, (error) => error.name)
+  for (const { name, api, theirs, value = theirs } of ${JSON.stringify(places)}) {
+    const attached = (more) => evergreen.withBearer(fetch, createTokenManager({ source }), { origins: [api], ...more })
+    const early = [attached(), attached({ dpop })]
+    const before = { api: made(api + '/made-before'), plain: made(api + '/plain') }
+    const complaints = []
+    Object.prototype[name] = value
+    const late = [attached(), attached({ dpop })]
+    for (const [kind, fetches] of Object.entries({ early, late }))
+      for (const [n, each] of fetches.entries()) {
+        const calls = made(api + '/' + kind + '-' + n)
+        for (const [at, given] of calls.entries()) {
+          const [ours, theirOwn] = [await outcome(each(...given)), await outcome(fetch(...made(api + '/plain')[at]))]
+          if (ours !== theirOwn) complaints.push(kind + n + ' ' + at + ': ' + ours + ', with plain fetch ' + theirOwn)
+        }
+        await outcome(each(...made(theirs + '/other')[0]))
+        await outcome(each(...made(theirs + '/other')[1]))
+      }
+    delete Object.prototype[name]
+    say(JSON.stringify({ name, complaints }))
+  }
+`
+
 describe('given a member of Object.prototype that is named like what a fetch reads', () => {
-  it.each([...NAMES, ...Object.keys(VALUES)])(
+  const servers = new Map<string, { api: ApiServer; theirs: ApiServer }>()
+  const told = new Map<string, readonly string[]>()
+  beforeAll(async () => {
+    for (const name of names) servers.set(name, { api: await startApi(), theirs: await startApi() })
+    const places = names.map((name) => {
+      const { api, theirs } = servers.get(name)!
+      return { name, api: api.baseUrl, theirs: theirs.baseUrl, value: VALUES[name] }
+    })
+    const halves = [0, 1].map((half) => places.filter((_, n) => n % 2 === half))
+    await Promise.all(
+      halves.map(async (half) => {
+        const child = run(program(half))
+        expect([
+          await child.ended,
+          child.complaints.replace(/^.*(Warning|events|trace-warnings).*$/gm, '').trim(),
+        ]).toEqual([0, ''])
+        for (const line of child.lines) {
+          const { name, complaints } = JSON.parse(line) as { name: string; complaints: string[] }
+          told.set(name, complaints)
+        }
+      }),
+    )
+  })
+
+  it.each(names)(
     'when it is %s, then requests, and their proofs, are those of before, and lead where plain fetch leads (F264)',
-    async (name) => {
-      const [api, theirs] = [await startApi(), await startApi()]
-      const child = run(`
-        const [api, theirs, name] = ${JSON.stringify([api.baseUrl, theirs.baseUrl, name])}
-        const { value = theirs } = ${JSON.stringify({ value: VALUES[name] })}
-        const source = { id: 'one', obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 60_000 }) }
-        const how = { name: 'ECDSA', namedCurve: 'P-256' }
-        const dpop = evergreen.dpopKey(await crypto.subtle.generateKey(how, false, ['sign', 'verify']))
-        const attached = (more) => evergreen.withBearer(fetch, createTokenManager({ source }), { origins: [api], ...more })
-        const early = [attached(), attached({ dpop })]
-        const made = (url) => [
-          [new URL(url)],
-          [new URL(url), { method: 'POST', body: 'x' }],
-          [url],
-          [new Request(url, { method: 'POST', body: 'x' })],
-        ]
-        const outcome = (sending) => sending.then(({ status }) => status, (error) => error.name)
-        const before = { api: made(api + '/made-before'), plain: made(api + '/plain') }
-        Object.prototype[name] = value
-        const late = [attached(), attached({ dpop })]
-        for (const [kind, fetches] of Object.entries({ early, late }))
-          for (const [n, each] of fetches.entries()) {
-            const calls = made(api + '/' + kind + '-' + n)
-            for (const [at, given] of calls.entries()) {
-              const [ours, theirOwn] = [await outcome(each(...given)), await outcome(fetch(...made(api + '/plain')[at]))]
-              if (ours !== theirOwn) say(kind + n + ' ' + at + ': ' + ours + ', with plain fetch ' + theirOwn)
-            }
-            await outcome(each(...made(theirs + '/other')[0]))
-            await outcome(each(...made(theirs + '/other')[1]))
-          }
-        delete Object.prototype[name]
-      `)
-      expect([
-        await child.ended,
-        child.complaints.replace(/^.*(Warning|events|trace-warnings).*$/gm, '').trim(),
-        child.lines,
-      ]).toEqual([0, '', []])
+    (name) => {
+      const { api, theirs } = servers.get(name)!
+      expect(told.get(name)).toEqual([])
       const ours = api.received.filter(({ url }) => url !== '/plain')
       const plain = api.received.length - ours.length
       expect(ours).toHaveLength(plain)
