@@ -42,6 +42,8 @@ function reportOf(files) {
   const outputFile = join(folder, 'report.json')
   const jest = join(project, 'node_modules', 'jest', 'bin', 'jest.js')
   const config = join(project, 'scripts', 'tests', 'browser.config.mjs')
+  // As far as somebody names some.
+  const env = { ENGINES: Object.keys(NAMES).join(), ...process.env }
   const args = [
     jest,
     '--config',
@@ -52,7 +54,7 @@ function reportOf(files) {
     'given \\w+,',
     ...files,
   ]
-  spawnSync(process.execPath, args, { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] })
+  spawnSync(process.execPath, args, { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] })
   const { testResults } = JSON.parse(readFileSync(outputFile, 'utf8'))
   rmSync(folder, { recursive: true })
   return testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== 'pending')

@@ -1,6 +1,9 @@
 import config, { browserTests } from '../../jest.config.mjs'
 
-// npm run test:browser: the built package in a real Chromium, and the suite of all engines in Firefox and WebKit, too.
+// npm run test:browser: the built package in a real Chromium. `npm run test:engines` runs the suites of all engines in Firefox and WebKit, too:
+// ENGINES=webkit npx jest --config scripts/tests/browser.config.mjs FILE runs one.
+process.env.ENGINES ??= 'chromium'
+
 export default {
   ...config,
   rootDir: '../..',

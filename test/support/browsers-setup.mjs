@@ -1,15 +1,24 @@
-// Finds the browsers for the suites that need some, once for the whole run: Chromium, Firefox and, where the machine has it, WebKit.
-import { existsSync } from 'node:fs'
+// Finds the browsers that a run asks for, once for the whole run, and says which suites do not run.
+import { engines, NAMES, wanted } from '../browser/support/engines.mjs'
 import { aptInstall } from './apt-install.mjs'
 import findChromium from './chromium-setup.mjs'
 
-const hasFirefox = () => ['/usr/bin/firefox-esr', '/usr/bin/firefox'].some((file) => existsSync(file))
+/** Packages of Debian. */
+const PACKAGES = { firefox: ['firefox-esr'], webkit: ['webkit2gtk-driver', 'xvfb', 'xauth'] }
 
 export default function setup() {
   findChromium()
-  if (!hasFirefox()) aptInstall('firefox-esr')
-  if (hasFirefox()) return
-  const advice = 'no firefox in /usr/bin, and none could be installed (apt-get as root)'
-  if (process.env.CI) throw new Error(`${advice}: the suites of several engines cannot run`)
-  console.warn(`\nSKIPPED: suites in Firefox: ${advice}.`)
+  const left = Object.keys(NAMES).filter((name) => !wanted().includes(name))
+  if (left.length > 0)
+    console.log(`\nLEFT OUT: ${left.map((name) => NAMES[name]).join(' and ')}, see npm run test:engines.`)
+  for (const name of wanted().filter((name) => name in PACKAGES)) find(name)
+}
+
+function find(name) {
+  if (name in engines()) return
+  PACKAGES[name].forEach(aptInstall)
+  if (name in engines()) return
+  const missing = `no ${NAMES[name]} in /usr/bin, and none could be installed (apt-get as root)`
+  if (process.env.CI) throw new Error(`${missing}: its suites cannot run`)
+  console.warn(`\nSKIPPED: suites in ${NAMES[name]}: ${missing}.`)
 }

@@ -7,7 +7,10 @@ import { startWebKit } from './webkit-engine.mjs'
 /** As people know them. */
 export const NAMES = { chromium: 'Chromium', firefox: 'Firefox', webkit: 'WebKitGTK' }
 
-/** @returns The browsers that this machine has, by name: functions that start one. */
+/** The names of those that are asked for: those in ENGINES, `chromium,firefox`, else all. */
+export const wanted = () => process.env.ENGINES?.split(',') ?? Object.keys(NAMES)
+
+/** @returns Those that are asked for and that this machine has, by name: functions that start one. */
 export function engines() {
   const found = {}
   const chromium = chromiumFile()
@@ -15,7 +18,7 @@ export function engines() {
   const firefox = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((file) => existsSync(file))
   if (firefox) found.firefox = (preferences) => startFirefox(firefox, preferences)
   if (existsSync('/usr/bin/WebKitWebDriver') && existsSync('/usr/bin/xvfb-run')) found.webkit = startWebKit
-  return found
+  return Object.fromEntries(Object.entries(found).filter(([name]) => wanted().includes(name)))
 }
 
 /** That of CHROMIUM, else one on PATH. */
