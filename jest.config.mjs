@@ -48,19 +48,6 @@ const pathOf = (name) => `<rootDir>/test/${name}.test.ts`
 /** `npm run test:slow` alone. */
 export const slowTests = [...processes, ...servers, ...guests].map(pathOf)
 
-/** Large searches: a part of each in `npm test` (`test/support/part.ts`), the whole in `npm run test:slow`. */
-export const inParts = [
-  ...[
-    'axios/concealment',
-    'exhaustive/reduction',
-    'faults/canary',
-    'figures/logins',
-    'figures/outage',
-    'store/one-session',
-  ],
-  ...['properties/*', 'store/overload'],
-].map(pathOf)
-
 /** What only slow tests cover. They hold it to the same threshold. */
 export const coveredSlowly = [
   'src/opentelemetry/**/*.ts',

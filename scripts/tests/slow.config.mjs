@@ -1,9 +1,11 @@
-import config, { coveredSlowly, inParts, slowTests } from '../../jest.config.mjs'
+import config, { coveredSlowly, slowTests } from '../../jest.config.mjs'
+
+process.env.TESTS = 'part' // for test/support/part.ts
 
 // npm run test:slow: what npm test leaves out. Coverage does not count the processes that these tests start.
 export default {
   ...config,
   rootDir: '../..',
-  testMatch: [...slowTests, ...inParts],
+  testMatch: slowTests,
   collectCoverageFrom: coveredSlowly,
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { part } from '../support/part.ts'
 import { explored } from './explored.ts'
 
 const FALSE_ALARM = /^I7: [AB] reports theft where there is none/
@@ -17,17 +18,25 @@ describe('given a register that does not tell its epoch (docs/protocol.md, known
   })
 })
 
+/** Each takes as long as ten of the others. */
+const LONG: [string, string, RegExp][] = [
+  [
+    'R1, a pair that is stored again',
+    'a pair that is stored again after a restore',
+    /^I1: [AB] presents a refresh token again that [AB] presented/,
+  ],
+  ['R4, beside a claim', 'obtain ends, a flush and an answer lost', FALSE_ALARM],
+  ['R4, the answer', 'an owner without the store, when due', FALSE_ALARM],
+  ['R9', 'a replace that is executed after its epoch', /^I1: A presents a refresh token again that B presented/],
+]
+
 describe('given the protocol without one of its rules', () => {
   it.each([
+    ...part(LONG, []),
     ['doubt', 'a crash', /^I1: B presents a refresh token again that A presented/],
     ['fence', 'a freeze and a refusal', /^I6: A settles a claim of B/],
     ['version', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
     ['R1', 'an older record', /^I1: B presents a refresh token again that A presented/],
-    [
-      'R1, a pair that is stored again',
-      'a pair that is stored again after a restore',
-      /^I1: [AB] presents a refresh token again that [AB] presented/,
-    ],
     [
       'R1, a login that is stored again',
       'a login that is stored again after a restore',
@@ -38,13 +47,11 @@ describe('given the protocol without one of its rules', () => {
     ['R4, an open claim', 'obtain ends, a crash', FALSE_ALARM],
     ['R4, a cleared claim', 'obtain ends, a login', FALSE_ALARM],
     ['R4, the next pair', 'obtain ends, a crash', FALSE_ALARM],
-    ['R4, beside a claim', 'obtain ends, a flush and an answer lost', FALSE_ALARM],
     ['R4, after it', 'obtain ends, a flush', FALSE_ALARM],
     ['R4, a late end', 'obtain ends, a flush', FALSE_ALARM],
     ['R4, a late end beside a claim', 'obtain ends, a login', FALSE_ALARM],
     ['R4, a told exchange and the next pair', 'an owner without the store, when due', FALSE_ALARM],
     ['R4, a mark at a clear', 'a reset after an owner has told of its obtain', FALSE_ALARM],
-    ['R4, the answer', 'an owner without the store, when due', FALSE_ALARM],
     ['overlap', 'an owner without the store', FALSE_ALARM],
     ['overlap by a claim', 'an owner without the store', FALSE_ALARM],
     ['R5', 'a reset, a command twice and a flush within a millisecond', /^I16: a command of A took effect twice/],
@@ -52,7 +59,6 @@ describe('given the protocol without one of its rules', () => {
     ['logout', 'a login and a logout', /^login: A brings back a session that was forgotten/],
     ['R8', 'a login, an owner killed', /^R8: the login of B ends \(refused\), and the service has refused nothing/],
     ['R8, the wait', 'a login, an owner killed', /^R8: [AB] presents again .* although its access token serves/],
-    ['R9', 'a replace that is executed after its epoch', /^I1: A presents a refresh token again that B presented/],
     ['R10', 'requests of two logins', /^R10: a (caller|request) of [AB] /],
     ['an act and a look', 'a look and a login', /^kept login: A hears present, elsewhere/],
     [
