@@ -24,11 +24,7 @@ interface Row {
  * @throws {TypeError} naming the option.
  */
 export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_TABLE): TokenRegister {
-  if (typeof (pool as Partial<PostgresClient> | undefined)?.query !== 'function')
-    throw new TypeError(
-      'pool must have a method query(text, values), as a Pool of pg has; for a client of postgres pass ' +
-        '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
-    )
+  checkClient(pool)
   const { read, readWithoutEpoch, replacing } = statementsFor(quoted(table))
   let isEpochRefused = false
 
@@ -72,6 +68,14 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
       throw new ForeignAnswer()
     },
   }
+}
+
+function checkClient(pool: Partial<PostgresClient> | undefined): void {
+  if (typeof pool?.query !== 'function')
+    throw new TypeError(
+      'pool must have a method query(text, values), as a Pool of pg has; for a client of postgres pass ' +
+        '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
+    )
 }
 
 /** @returns undefined if the client does not tell. */

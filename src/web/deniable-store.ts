@@ -22,16 +22,12 @@ interface Owner {
   readonly reports: StoreReports
 }
 
-function deniableRecord(record: TokenRecord, access: StorageAccess, { clock, reports }: Owner): TokenRecord {
+/** @returns What tells, after each step, whether the storage is denied, and not only out of order. Reports it once. */
+function judgeOf(access: StorageAccess, { clock, reports }: Owner): () => boolean {
   /** When the first of the steps in a row failed, monotonic ms. */
   let failedAt: number | undefined
   let isTold = false
-  /** The claims as the record granted them, by what the owner got. */
-  const granted = new WeakMap<GrantedClaim, GrantedClaim>()
-  const original = (claim: GrantedClaim) => granted.get(claim) ?? claim
-
-  /** @returns Whether the storage is denied, not only out of order. */
-  function judge(): boolean {
+  return () => {
     if (access.lack === undefined) {
       failedAt = undefined
       isTold = false
@@ -44,7 +40,13 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, { clock, rep
     isTold ||= isDenied
     return isDenied
   }
+}
 
+function deniableRecord(record: TokenRecord, access: StorageAccess, owner: Owner): TokenRecord {
+  const judge = judgeOf(access, owner)
+  /** The claims as the record granted them, by what the owner got. */
+  const granted = new WeakMap<GrantedClaim, GrantedClaim>()
+  const original = (claim: GrantedClaim) => granted.get(claim) ?? claim
   return {
     async claim(...asked) {
       const answer = await record.claim(...asked).finally(judge)

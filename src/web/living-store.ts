@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
 import { hasJumped } from '../core/token-clock.ts'
-import type { GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
+import type { ClaimAnswer, GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { answerFor, answers } from './roll-call.ts'
 
 /** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
@@ -33,48 +33,8 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
   const life = `${LOCKED}${randomHex()}`
   /** What releases the lock of a claim, by its fence. */
   const held = new Map<number, () => void>()
-  /** Wall time minus monotonic time at the last claim. */
-  let lead = clock.wallNow() - clock.monotonicNow()
-  /** Monotonic ms. Until then a claim that seems to have expired may be that of a tab that waits for its answer: somebody has set the clock. */
-  let distrustedUntil = -Infinity
-
-  function distrustsClock(ttlMs: number): boolean {
-    const now = clock.monotonicNow()
-    const before = lead
-    lead = clock.wallNow() - now
-    if (hasJumped(lead - before)) distrustedUntil = now + ttlMs
-    return now < distrustedUntil
-  }
-
-  /** Takes the lock before the claim is written: nobody may find the claim of a living owner without its lock. @returns release; undefined if the browser denies the lock */
-  function taken(): Promise<(() => void) | undefined> {
-    return new Promise((resolve) => {
-      // Shared, because an outdated exchange of this owner may be in flight still.
-      const options = { mode: 'shared', ifAvailable: true } as const
-      const hold = (lock: unknown) =>
-        lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(withAnswer(release)))
-      locks.request(life, options, hold).catch(() => resolve(undefined))
-    })
-  }
-
-  /** While the lock is held. */
-  function withAnswer(release: () => void): () => void {
-    const stop = answerFor(life)
-    return () => {
-      stop()
-      release()
-    }
-  }
-
-  /**
-   * Whether nobody holds the lock of an owner that held it when it claimed. In Chromium a user who clears the data of the site gives the pages that are
-   * opened afterwards locks of their own: so nobody may answer, either.
-   */
-  async function isDead(owner: string | undefined): Promise<boolean> {
-    if (!owner?.startsWith(LOCKED)) return false
-    const look = locks.request(owner, { mode: 'exclusive', ifAvailable: true }, (lock) => lock !== null)
-    return (await look.catch(() => false)) && !(await answers(owner, clock))
-  }
+  const distrustsClock = jumpsOf(clock)
+  const hasDied = (owner: string) => isDead(owner, locks, clock)
 
   function keep(fence: number, ttlMs: number, release: () => void): void {
     // A claim that has expired blocks nobody, with or without a lock.
@@ -87,23 +47,17 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
     })
   }
 
-  async function claimed(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>) {
-    const asked = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
-    const answer = await record.claim(owner, seenVersion, ttlMs, asked)
-    if (answer.kind !== 'busy' || answer.by === undefined || !(await isDead(answer.by))) return answer
-    return record.claim(owner, seenVersion, ttlMs, { ...asked, dead: answer.by })
-  }
-
   /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for everybody. */
   const settled = <Value>({ fence }: GrantedClaim, step: Promise<Value>): Promise<Value> =>
     step.finally(() => held.get(fence)?.())
 
   return {
     async claim(owner, seenVersion, ttlMs, terms) {
-      const release = await taken()
+      const release = await taken(life, locks)
       let isKept = false
       try {
-        const answer = await claimed(release ? life : owner, seenVersion, ttlMs, terms)
+        const asked = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
+        const answer = await claimed(record, hasDied, release ? life : owner, seenVersion, ttlMs, asked)
         isKept = answer.kind === 'granted'
         if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
         return answer
@@ -119,4 +73,64 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
     look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
+}
+
+/** Claims, and once more if the owner in whose exchange the claim comes has died. */
+async function claimed(
+  record: TokenRecord,
+  hasDied: (owner: string) => Promise<boolean>,
+  ...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>
+): Promise<ClaimAnswer> {
+  const answer = await record.claim(owner, seenVersion, ttlMs, terms)
+  if (answer.kind !== 'busy' || answer.by === undefined || !(await hasDied(answer.by))) return answer
+  return record.claim(owner, seenVersion, ttlMs, { ...terms, dead: answer.by })
+}
+
+/** @returns What tells at each claim whether a claim that seems to have expired may be that of a tab that waits for its answer: somebody has set the clock. */
+function jumpsOf(clock: Clock): (ttlMs: number) => boolean {
+  /** Wall time minus monotonic time at the last claim. */
+  let lead = clock.wallNow() - clock.monotonicNow()
+  /** Monotonic ms. */
+  let distrustedUntil = -Infinity
+  return (ttlMs) => {
+    const now = clock.monotonicNow()
+    const before = lead
+    lead = clock.wallNow() - now
+    if (hasJumped(lead - before)) distrustedUntil = now + ttlMs
+    return now < distrustedUntil
+  }
+}
+
+/**
+ * Takes the lock before the claim is written: nobody may find the claim of a living owner without its lock.
+ *
+ * @returns release; undefined if the browser denies the lock
+ */
+function taken(life: string, locks: Locks): Promise<(() => void) | undefined> {
+  return new Promise((resolve) => {
+    // Shared, because an outdated exchange of this owner may be in flight still.
+    const options = { mode: 'shared', ifAvailable: true } as const
+    const hold = (lock: unknown) =>
+      lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(withAnswer(life, release)))
+    locks.request(life, options, hold).catch(() => resolve(undefined))
+  })
+}
+
+/** While the lock is held. */
+function withAnswer(life: string, release: () => void): () => void {
+  const stop = answerFor(life)
+  return () => {
+    stop()
+    release()
+  }
+}
+
+/**
+ * Whether nobody holds the lock of an owner that held it when it claimed. In Chromium a user who clears the data of the site gives the pages that are
+ * opened afterwards locks of their own: so nobody may answer, either.
+ */
+async function isDead(owner: string, locks: Locks, clock: Clock): Promise<boolean> {
+  if (!owner.startsWith(LOCKED)) return false
+  const look = locks.request(owner, { mode: 'exclusive', ifAvailable: true }, (lock) => lock !== null)
+  return (await look.catch(() => false)) && !(await answers(owner, clock))
 }
