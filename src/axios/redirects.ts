@@ -4,6 +4,7 @@ import { concealRequest } from './concealment.ts'
 import { deleteHeader } from './header-names.ts'
 import { addressOf, OriginScope } from './origin-scope.ts'
 import { pageUrl } from '../client/origins.ts'
+import { promised } from '../client/promised.ts'
 
 /** Where redirects have led one request with a token. */
 export class Journey {
@@ -92,14 +93,16 @@ const tellers = new WeakMap<Fetch, Fetch>()
 function tellerOf(inner: Fetch): Fetch {
   const known = tellers.get(inner)
   if (known) return known
-  const teller: Fetch = async (request, options = NO_OPTIONS) => {
+  // Not an async function, which would make two promises more.
+  const teller: Fetch = (request, options = NO_OPTIONS) => {
     concealRequest(request)
-    const response = await inner(request, options)
-    if (response.redirected) {
-      hasEnds = true
-      ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
-    }
-    return response
+    return promised(() => inner(request, options)).then((response) => {
+      if (response.redirected) {
+        hasEnds = true
+        ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
+      }
+      return response
+    })
   }
   tellers.set(inner, teller)
   return teller
