@@ -8,7 +8,7 @@ import { foreignSocket } from '../core/own-runtime.ts'
 import { type Serializer, takeAsCalled } from './as-called.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
-import { deleteHeader, hasHeader } from './header-names.ts'
+import { deleteHeader } from './header-names.ts'
 import { addressOf } from './origin-scope.ts'
 import { memberOf } from './member-of.ts'
 import { Journey } from './redirects.ts'
@@ -113,25 +113,26 @@ function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
   const { config, adapter, grantee } = sending
   const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
   if (socket !== undefined) return Promise.reject(ofRequest(new TypeError(socket), config))
-  const { beforeRedirect } = config
-  const worn = dress(sending, proof)
+  const { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer } = config
+  const own = { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer }
+  dress(sending, proof)
   // Only `Authorization` is taken off a request that is redirected to another origin.
   if (maySeeRedirects(grantee))
     config.beforeRedirect = (redirect, ...details) => {
       sending.journey ??= new Journey(config)
       sending.journey.before(redirect, grantee.name)
-      beforeRedirect?.(redirect, ...details)
+      own.beforeRedirect?.(redirect, ...details)
     }
   return sentBy(sending).then(
     (response) => {
-      undress(sending, worn, beforeRedirect, (response as AxiosResponse | undefined)?.request)
+      undress(sending, own, (response as AxiosResponse | undefined)?.request)
       const told = withHiddenRequest(response)
       concealResponse(told, grantee.name, config.headers)
       return answered(sending, told)
     },
     (error: unknown) => {
       const { response } = (error ?? {}) as { response?: AxiosResponse }
-      undress(sending, worn, beforeRedirect, response?.request)
+      undress(sending, own, response?.request)
       concealError(error, grantee.name, config.headers)
       concealResponse(response, grantee.name, config.headers)
       heedFailure(sending, error)
@@ -153,42 +154,35 @@ function sentBy({ adapter, config, grantee }: Sending): Promise<AxiosResponse> {
 
 type Config = InternalAxiosRequestConfig
 
-/** What the config had in the place of what the adapter alone may see. */
-interface Worn {
-  readonly hasProof: boolean
-  readonly maxRedirects: Config['maxRedirects']
-  readonly fetchOptions: Config['fetchOptions']
-  readonly paramsSerializer: Config['paramsSerializer']
-}
+/** What the config has in the place of what the adapter alone may see. */
+type Own = { readonly [Name in 'beforeRedirect' | 'fetchOptions' | 'maxRedirects' | 'paramsSerializer']: Config[Name] }
 
 /** Puts the token on the config, for the adapter alone. */
-function dress({ config, grantee, token, serializer }: Sending, proof: string | undefined): Worn {
-  const { headers, maxRedirects, fetchOptions, paramsSerializer } = config
+function dress({ config, grantee, token, serializer }: Sending, proof: string | undefined): void {
   // `set` would search, on every request, for a header that is known to be absent.
-  headers[grantee.header] = grantee.text(token)
-  if (proof !== undefined) headers.DPoP = proof
+  config.headers[grantee.header] = grantee.text(token)
+  if (proof !== undefined) config.headers.DPoP = proof
   if (serializer) config.paramsSerializer = serializer
   if (!maySeeRedirects(grantee)) {
     config.maxRedirects = 0
-    config.fetchOptions = { ...fetchOptions, redirect: 'manual' }
+    config.fetchOptions = { ...config.fetchOptions, redirect: 'manual' }
   }
   concealAgent(config.httpAgent)
   concealAgent(config.httpsAgent)
-  return { hasProof: proof !== undefined, maxRedirects, fetchOptions, paramsSerializer }
 }
 
 /** Restores the config, and notes where its redirects ended. */
-function undress(sending: Sending, worn: Worn, beforeRedirect: Config['beforeRedirect'], request: unknown): void {
+function undress(sending: Sending, own: Own, request: unknown): void {
   const { config, grantee, serializer } = sending
   sending.journey ??= Journey.ofEnd(config, request)
   // The header is the last one, as a rule: to delete it by its name takes half the time. An adapter may have written it in another case.
   Reflect.deleteProperty(config.headers, grantee.header)
-  if (hasHeader(config.headers, grantee.name)) deleteHeader(config.headers, grantee.name)
-  if (worn.hasProof) deleteHeader(config.headers, 'dpop')
-  if (serializer) putBack(config, 'paramsSerializer', worn.paramsSerializer)
-  if (maySeeRedirects(grantee)) putBack(config, 'beforeRedirect', beforeRedirect)
-  else putBack(config, 'maxRedirects', worn.maxRedirects)
-  if (config.fetchOptions !== worn.fetchOptions) putBack(config, 'fetchOptions', worn.fetchOptions)
+  deleteHeader(config.headers, grantee.name)
+  if (grantee.prover) deleteHeader(config.headers, 'dpop')
+  if (serializer) putBack(config, 'paramsSerializer', own.paramsSerializer)
+  if (maySeeRedirects(grantee)) putBack(config, 'beforeRedirect', own.beforeRedirect)
+  else putBack(config, 'maxRedirects', own.maxRedirects)
+  if (config.fetchOptions !== own.fetchOptions) putBack(config, 'fetchOptions', own.fetchOptions)
 }
 
 /** Restores a member of the config. A member that was absent is removed. */
@@ -198,7 +192,7 @@ function putBack<Name extends keyof InternalAxiosRequestConfig>(
   value: InternalAxiosRequestConfig[Name] | undefined,
 ): void {
   if (value !== undefined) config[name] = value
-  else if (name in config) Reflect.deleteProperty(config, name)
+  else Reflect.deleteProperty(config, name)
 }
 
 /** @param failed What the adapter rejected with, if it did. */

@@ -8,7 +8,7 @@ export function hasHeader(headers: object, name: string): boolean {
 }
 
 export function deleteHeader(headers: object, name: string): void {
-  for (const key of Object.keys(headers)) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
+  for (const key in headers) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
 }
 
 /** Compares the lengths first, because most names differ in it and need no lower case. */

@@ -18,9 +18,7 @@ export function ofRequest(error: unknown, config: InternalAxiosRequestConfig): E
 function marked<Told extends object>(error: Told, config: object): Told {
   const told = Object.isExtensible(error) && !OF_OTHERS.has(error) ? error : copyOf(error)
   OF_OTHERS.add(told)
-  for (const [name, value] of Object.entries({ isAxiosError: true, config }))
-    Object.defineProperty(told, name, { value, enumerable: false, writable: true, configurable: true })
-  return told
+  return withHidden(told, { isAxiosError: true, config })
 }
 const OF_OTHERS = new WeakSet<object>()
 
@@ -35,9 +33,13 @@ function copyOf<Told extends object>(error: Told): Told {
 function neverRetried(config: InternalAxiosRequestConfig): object {
   const { 'axios-retry': options, raxConfig } = config as { 'axios-retry'?: object; raxConfig?: object }
   const never = { 'axios-retry': { ...options, retryCondition: () => false }, raxConfig: { ...raxConfig, retry: 0 } }
-  const copy = { ...config }
   // Not enumerable, so that a request that is sent again with this config has its retries back.
-  for (const [name, value] of Object.entries(never))
-    Object.defineProperty(copy, name, { value, enumerable: false, writable: true, configurable: true })
-  return copy
+  return withHidden({ ...config }, never)
+}
+
+/** @returns `holder`, with these members, which nothing prints or copies. */
+function withHidden<Holder extends object>(holder: Holder, members: object): Holder {
+  for (const [name, value] of Object.entries(members))
+    Object.defineProperty(holder, name, { value, enumerable: false, writable: true, configurable: true })
+  return holder
 }
