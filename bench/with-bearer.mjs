@@ -2,8 +2,8 @@
 // constant header: the median of three processes, the least and the greatest. `A/A` is that wrapper a second time: what lies within is noise.
 import { createServer } from 'node:http'
 import { inFreshProcess } from './lib/fresh-process.mjs'
-import { REFERENCE } from './lib/hot-path/with-bearer.mjs'
-import { compared, compareQuiet } from './lib/rounds.mjs'
+import { FLOOR, OURS, REFERENCE } from './lib/hot-path/with-bearer.mjs'
+import { compareAdded, compared, compareQuiet } from './lib/rounds.mjs'
 
 const MODULE = new URL('lib/hot-path/with-bearer.mjs', import.meta.url)
 const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
@@ -20,6 +20,10 @@ for (const setting of ['in process', 'fetch']) {
     console.log(
       `${name.padEnd(26)}${all[name].median.toFixed(1).padStart(8)} µs  ${[median, low, high].map((one) => one.toFixed(3)).join('  ')}`,
     )
+  const { [OURS]: own } = compareAdded(runs, 'us', REFERENCE, FLOOR)
+  console.log(
+    `${OURS} adds ${own.median.toFixed(2)} × what the floor adds (${own.low.toFixed(2)} to ${own.high.toFixed(2)})`,
+  )
 }
 server.close()
 server.closeAllConnections()

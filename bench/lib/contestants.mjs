@@ -5,11 +5,13 @@ import * as azure from '../contestants/azure-core.mjs'
 import * as badgateway from '../contestants/badgateway-oauth2.mjs'
 import * as constantInterceptor from '../contestants/constant-interceptor.mjs'
 import * as evergreen from '../contestants/evergreen.mjs'
+import * as floor from '../contestants/floor.mjs'
 import * as google from '../contestants/google-auth-library.mjs'
 import * as handWritten from '../contestants/hand-written.mjs'
 import * as staticHeader from '../contestants/static-header.mjs'
 
 export const EVERGREEN = evergreen.name
+export const FLOOR = floor.name
 export const STATIC = staticHeader.name
 export const REFERENCE = constantInterceptor.name
 /** The reference a second time, under another name: every difference between the two is noise. */
@@ -29,7 +31,7 @@ export const renewing = [
 
 /** Each by name: `{ name, create(context), onAxios(context), transport }`. */
 export const contestants = Object.fromEntries(
-  [staticHeader, constantInterceptor, ...renewing].map((each) => [
+  [staticHeader, constantInterceptor, floor, ...renewing].map((each) => [
     each.name,
     {
       name: each.name,

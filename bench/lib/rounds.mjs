@@ -53,14 +53,29 @@ export function compared(rounds, figure, reference) {
  * @returns For each contestant the median of the processes, and the least and greatest of them as `low` and `high`.
  */
 export function compareQuiet(runs, figure, reference) {
-  const quiet = (rounds, name) =>
-    quantile(
-      rounds.flatMap((round) => round[name].laps.map((lap) => lap[figure])),
-      QUIET,
-    )
-  const ratios = (name) => runs.map((rounds) => quiet(rounds, name) / quiet(rounds, reference))
+  const ratio = (rounds, name) => quiet(rounds, name, figure) / quiet(rounds, reference, figure)
+  return inEachRun(runs, ratio)
+}
+
+/** As `compareQuiet`, for what each contestant adds to the reference, as a multiple of what `unit` adds to it. `value`: what it adds, the median. */
+export function compareAdded(runs, figure, reference, unit) {
+  const added = (rounds, name) => quiet(rounds, name, figure) - quiet(rounds, reference, figure)
+  const ratios = inEachRun(runs, (rounds, name) => added(rounds, name) / added(rounds, unit))
+  const values = inEachRun(runs, added)
+  return Object.fromEntries(
+    Object.entries(ratios).map(([name, each]) => [name, { ...each, value: values[name].median }]),
+  )
+}
+
+function quiet(rounds, name, figure) {
+  const laps = rounds.flatMap((round) => round[name].laps.map((lap) => lap[figure]))
+  return quantile(laps, QUIET)
+}
+
+function inEachRun(runs, figureOf) {
   const extent = (values) => ({ median: median(values), low: Math.min(...values), high: Math.max(...values) })
-  return Object.fromEntries(Object.keys(runs[0][0]).map((name) => [name, extent(ratios(name))]))
+  const names = Object.keys(runs[0][0])
+  return Object.fromEntries(names.map((name) => [name, extent(runs.map((rounds) => figureOf(rounds, name)))]))
 }
 
 /** The median, and the quartiles as `low` and `high`. */

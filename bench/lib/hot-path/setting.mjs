@@ -1,5 +1,5 @@
 // Measures what a request costs with each contestant on one kind of adapter, for the process that started this one.
-import { AGAIN, contestants, EVERGREEN, REFERENCE } from '../contestants.mjs'
+import { AGAIN, contestants, EVERGREEN, FLOOR, REFERENCE } from '../contestants.mjs'
 import { cpuTime } from '../cpu.mjs'
 import { answeringAtOnce, BASE_URL } from '../in-process-api.mjs'
 import { interleaved } from '../rounds.mjs'
@@ -16,7 +16,7 @@ const [setting, rounds, quick] = process.argv.slice(2)
 const all = await created(INSTANCES[setting])
 // Warms up all contestants, also those that a quick run leaves out: their calls shape how V8 compiles the code of axios.
 await interleaved({ rounds: 0, warmUps: WARM_UPS * LAPS, contestants: Object.keys(all), measure: timed })
-const names = quick === undefined ? Object.keys(all) : [REFERENCE, EVERGREEN, AGAIN]
+const names = quick === undefined ? Object.keys(all) : [REFERENCE, FLOOR, EVERGREEN, AGAIN]
 const time = await interleaved({ rounds: Number(rounds), laps: LAPS, contestants: names, measure: timed })
 const memory = await interleaved({ rounds: 15, contestants: names, measure: allocated })
 process.send({ time, memory }, () => process.exit())

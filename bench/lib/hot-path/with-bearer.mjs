@@ -2,11 +2,18 @@
 import { createTokenManager } from '../../../dist/index.js'
 import { dpopKey } from '../../../dist/dpop.js'
 import { withBearer } from '../../../dist/fetch.js'
+import { floorOver } from '../../contestants/floor.mjs'
 import { cpuTime } from '../cpu.mjs'
 import { interleaved } from '../rounds.mjs'
 
-/** The wrapper with a constant header, that wrapper a second time, ours, and ours with proofs. */
-export const [REFERENCE, AGAIN, OURS, PROVEN] = ['constant header', 'A/A', 'withBearer', 'withBearer, dpop (ES256)']
+/** The wrapper with a constant header, that wrapper a second time, the floor by hand, ours, and ours with proofs. */
+export const [REFERENCE, AGAIN, FLOOR, OURS, PROVEN] = [
+  'constant header',
+  'A/A',
+  'floor',
+  'withBearer',
+  'withBearer, dpop (ES256)',
+]
 const REQUESTS_IN_TURN = 25
 const LAPS = 20
 
@@ -23,6 +30,10 @@ if (process.send) {
 
 async function created(fetch, origin) {
   const obtain = async () => ({ accessToken: 'a-token-that-looks-like-one', accessLifetimeMs: 3_600_000 })
+  const grant = async () => {
+    const { accessToken, accessLifetimeMs } = await obtain()
+    return { accessToken, lifetimeMs: accessLifetimeMs }
+  }
   const tokens = createTokenManager({ source: { id: 'benchmark', origin, obtain } })
   const constant = `Bearer ${await tokens.getAccessToken()}`
   const wrapper = () => (input, init) =>
@@ -32,6 +43,7 @@ async function created(fetch, origin) {
   return {
     [REFERENCE]: wrapper(),
     [AGAIN]: wrapper(),
+    [FLOOR]: floorOver(fetch, origin, grant),
     [OURS]: withBearer(fetch, tokens),
     [PROVEN]: withBearer(fetch, tokens, { dpop }),
   }
