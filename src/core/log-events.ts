@@ -1,6 +1,6 @@
 import type { TokenErrorCode } from './errors.ts'
 import type { TokenEvents } from './events.ts'
-import { checkFlag, checkFunction, checkObject, checkText, ownOptions } from './option-checks.ts'
+import { checkFlag, checkObject, checkText, kindOf, ownOptions } from './option-checks.ts'
 import { member } from './thrown.ts'
 import type { TokenManager } from './token-manager.ts'
 
@@ -36,8 +36,7 @@ export function logEvents(
   options: { name?: string | undefined; fields?: boolean | undefined } = {},
 ): () => void {
   checkObject('log', log)
-  for (const level of ['info', 'warn', 'error'] as const)
-    checkFunction(`log.${level}`, Reflect.get(log, level), OF_A_LOGGER)
+  for (const level of ['info', 'warn', 'error'] as const) checkMethod(log, level)
   const { name, fields = false } = ownOptions('The options of logEvents', options, ['name', 'fields'])
   if (name !== undefined) checkText('name', name)
   checkFlag('fields', fields)
@@ -51,7 +50,13 @@ export function logEvents(
 }
 
 /** Loggers name their methods as they like: Nest's has `log` in the place of `info`. */
-const OF_A_LOGGER = ': pass console, or an object whose info, warn and error call the methods of your logger'
+function checkMethod(log: object, level: keyof EventLog): void {
+  const method: unknown = Reflect.get(log, level)
+  if (typeof method !== 'function')
+    throw new TypeError(
+      `log.${level} must be a function, got ${kindOf(method)}: pass console, or an object whose info, warn and error call the methods of your logger`,
+    )
+}
 
 const FIELDS = [
   ...['code', 'status', 'serviceCode', 'attempt', 'by', 'because'],

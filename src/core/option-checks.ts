@@ -91,8 +91,8 @@ export function checkFlag(name: string, value: unknown): asserts value is boolea
 }
 
 /** @throws {TypeError} naming the option, never its value: a user may give a secret in place of its provider. */
-export function checkFunction(name: string, value: unknown, cure = ''): void {
-  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}${cure}`)
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}`)
 }
 
 /** @throws {TypeError} naming the option, never its value: the value may be a secret. */
