@@ -107,7 +107,7 @@ function played({ title, scene, fires = () => false }: Case, recording: Recordin
 }
 
 ;(isPromtoolThere() ? describe : describe.skip)(
-  'given the alerts, and series that were recorded from the library',
+  'given the alerts, and series that were recorded from the library (F249)',
   () => {
     const recordings = new Map<Case, Recording>()
     let complaints = ''
