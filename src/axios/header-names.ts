@@ -1,4 +1,6 @@
-/** Both functions take the name in lower case, and find a header in any case. */
+import { memberOf } from './member-of.ts'
+
+/** These functions find a header in any case. Those of one list take its name in lower case. */
 
 export function hasHeader(headers: object, name: string): boolean {
   // Unlike Object.keys, this makes no list.
@@ -9,6 +11,14 @@ export function hasHeader(headers: object, name: string): boolean {
 
 export function deleteHeader(headers: object, name: string): void {
   for (const key in headers) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
+}
+
+/** Whether the header is among the defaults of an instance: those for all methods, and those for one of them. */
+export function isDefault(defaults: object, header: string): boolean {
+  const name = header.toLowerCase()
+  const among = (headers: unknown) => typeof headers === 'object' && headers !== null && hasHeader(headers, name)
+  const headers = memberOf(defaults as { headers?: object }, 'headers')
+  return among(headers) || Object.values(headers ?? {}).some(among)
 }
 
 /** Compares the lengths first, because most names differ in it and need no lower case. */
