@@ -57,11 +57,13 @@ export interface LoginHost {
 export class Logins {
   readonly #settings: RenewalSettings
   readonly #host: LoginHost
-  #noticing: Promise<unknown> | undefined
+  #noticing: Promise<void> | undefined
   /** Whether the store tells this manager of changes. */
   #isTold = false
   /** Whether nobody has looked because a login was under way. */
   #owesLook = false
+  /** While somebody follows: cancels the look that is due because the store failed. */
+  #cancelLook: (() => void) | undefined
 
   constructor(settings: RenewalSettings, host: LoginHost) {
     this.#settings = settings
@@ -237,21 +239,27 @@ export class Logins {
     if (hasLogin) login.required('refused', by)
   }
 
-  /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. @returns Whether the store failed. */
-  async look(): Promise<boolean> {
+  /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
+  async look(): Promise<void> {
     const host = this.#host
     const { acts, record, memory, hasLogin, login } = this.#settings
-    if (!hasLogin || !host.isIdle()) return false
+    if (!hasLogin || !host.isIdle()) return
     // Whoever had the login before is of no interest, unless the manager still serves that login.
     this.#owesLook = login.isPending && memory.current?.living === undefined
-    if (this.#owesLook) return false
+    if (this.#owesLook) return
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())
     const { seenVersion } = memory
     const found = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
-    if (found === 'failed') return true
-    if (found && host.isIdle() && memory.seenVersion === seenVersion) this.#learn(found, isLast)
-    return false
+    if (found === 'failed') this.#lookLater()
+    else if (found && host.isIdle() && memory.seenVersion === seenVersion) this.#learn(found, isLast)
+  }
+
+  /** Nobody else would tell those who follow. */
+  #lookLater(): void {
+    if (!this.#cancelLook) return
+    this.#cancelLook()
+    this.#cancelLook = this.#settings.clock.setTimer(() => void this.look(), ASK_MS)
   }
 
   /** What the record has told. */
@@ -268,7 +276,7 @@ export class Logins {
   }
 
   /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
-  notice(): Promise<unknown> {
+  notice(): Promise<void> {
     return (this.#noticing ??= this.look().finally(() => {
       this.#noticing = undefined
       this.noted()
@@ -289,23 +297,16 @@ export class Logins {
     this.#host.use(tokens)
   }
 
-  /** Looks now, whenever the record may have changed, and again if the store fails: nobody else would tell. @returns stop */
+  /** Looks now, whenever the record may have changed, and again if the store fails. @returns stop */
   follow(): () => void {
-    const { clock, record } = this.#settings
-    let isFollowed = true
-    let cancel: () => void = () => undefined
-    const look = async () => {
-      const hasFailed = await this.look()
-      cancel()
-      if (hasFailed && isFollowed) cancel = clock.setTimer(() => void look(), ASK_MS)
-    }
-    void look()
-    const stop = record.watch?.(() => void look())
+    this.#cancelLook ??= () => undefined
+    void this.look()
+    const stop = this.#settings.record.watch?.(() => void this.look())
     this.#isTold = stop !== undefined
     this.noted()
     return () => {
-      isFollowed = false
-      cancel()
+      this.#cancelLook?.()
+      this.#cancelLook = undefined
       stop?.()
       this.#isTold = false
       this.noted()

@@ -29,7 +29,7 @@ export interface ManagerInternals {
   /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
   readonly followLogin?: () => () => void
   /** Looks once. Resolves when the manager knows what the store has told, and never rejects. */
-  readonly lookForLogin?: () => Promise<unknown>
+  readonly lookForLogin?: () => Promise<void>
   /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
 }

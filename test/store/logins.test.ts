@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenManager } from '../../src/index.ts'
 import type { ManagerInternals } from '../../src/core/manager-internals.ts'
-import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { MemoryRegister } from '../support/memory-register.ts'
+import { MemoryRegister, WatchedRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
@@ -16,22 +16,6 @@ class LoginSource extends ScriptedSource {
 
 const ALICE = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'a', subject: 'alice' }
 const BOB = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b', subject: 'bob' }
-
-/** A register that tells its watchers of each change, as the tabs of a browser do. */
-class WatchedRegister extends MemoryRegister {
-  readonly #watchers = new Set<() => void>()
-
-  override async replace(...given: Parameters<TokenRegister['replace']>): Promise<boolean> {
-    const replaced = await super.replace(...given)
-    if (replaced) for (const onChange of this.#watchers) onChange()
-    return replaced
-  }
-
-  watch(onChange: () => void): () => void {
-    this.#watchers.add(onChange)
-    return () => void this.#watchers.delete(onChange)
-  }
-}
 
 const internals = (tokens: TokenManager) =>
   Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals
@@ -76,6 +60,24 @@ describe('given a manager that follows its login in a store, and asks for nothin
     await clock.advance(5_000)
     stop()
     expect([reads, other.source.calls]).toEqual([0, []])
+  })
+
+  it('when the look fails that waited for a login under way, which does not come, then it looks again, too (F326)', async () => {
+    const clock = manualClock()
+    const register = new WatchedRegister(clock)
+    const one = manage(new LoginSource(), { store: sharedStore(register) }, clock)
+    await one.tokens.adopt(ALICE)
+    const other = manage(new LoginSource(), { store: sharedStore(register), renewal: { keepWarm: 'never' } }, clock)
+    const read = register.read.bind(register)
+    register.read = () => Promise.reject(new Error('the database is gone'))
+    const missed = other.tokens.adopt(Promise.resolve(undefined))
+    const stop = internals(other.tokens).followLogin!()
+    await missed
+    await settle()
+    register.read = read
+    await clock.advance(1_000)
+    stop()
+    expect(other.tokens.status().login).toBe('present')
   })
 
   it('when nobody follows any more, then a look that failed is not made again', async () => {

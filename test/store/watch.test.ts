@@ -2,36 +2,26 @@ import { expect, describe, it } from '@jest/globals'
 import { sharedStore } from '../../src/store/index.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'
-import { MemoryRegister } from '../support/memory-register.ts'
+import { WatchedRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A register that reports changes, like the one of browsers. */
-class WatchedRegister extends MemoryRegister {
-  readonly watchers = new Set<() => void>()
-
-  override async replace(...given: Parameters<MemoryRegister['replace']>): Promise<boolean> {
-    const replaced = await super.replace(...given)
-    if (replaced) for (const heard of this.watchers) heard()
-    return replaced
-  }
-
-  watch(onChange: () => void): () => void {
-    this.watchers.add(onChange)
-    return () => void this.watchers.delete(onChange)
-  }
+/** Two owners, and a service whose answer waits. */
+function start() {
+  const clock = manualClock()
+  const register = new WatchedRegister(clock)
+  const minted = mint()
+  minted.hold()
+  const owner = () => managerOf(minted.source, { clock, store: sharedStore(register) })
+  return { register, minted, first: owner(), second: owner() }
 }
 
 describe('given a register that tells of changes', () => {
   it('when one owner gets a token, then another who waits has it at once, and watches no longer (F187)', async () => {
-    const clock = manualClock()
-    const register = new WatchedRegister(clock)
-    const minted = mint()
-    minted.hold()
-    const [first, second] = [1, 2].map(() => managerOf(minted.source, { clock, store: sharedStore(register) }))
-    const got = first!.getAccessToken()
+    const { register, minted, first, second } = start()
+    const got = first.getAccessToken()
     await settle()
-    const waited = second!.getAccessToken()
+    const waited = second.getAccessToken()
     await settle()
     await settle()
     expect([minted.calls, register.watchers.size]).toEqual([1, 1])
@@ -42,14 +32,10 @@ describe('given a register that tells of changes', () => {
   })
 
   it('when somebody logs out while another owner makes an exchange, then the logout ends as soon as that exchange does', async () => {
-    const clock = manualClock()
-    const register = new WatchedRegister(clock)
-    const minted = mint()
-    minted.hold()
-    const [first, second] = [1, 2].map(() => managerOf(minted.source, { clock, store: sharedStore(register) }))
-    const got = outcome(first!.getAccessToken())
+    const { register, minted, first, second } = start()
+    const got = outcome(first.getAccessToken())
     await settle()
-    const ended = second!.logout()
+    const ended = second.logout()
     await settle()
     await settle()
     expect([minted.calls, register.watchers.size]).toEqual([1, 1])

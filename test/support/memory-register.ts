@@ -32,3 +32,19 @@ export class MemoryRegister implements TokenRegister {
     return stored && stored.until > this.#clock.wallNow() ? stored.value : undefined
   }
 }
+
+/** A register that tells its watchers of each change, as that of browsers does. */
+export class WatchedRegister extends MemoryRegister {
+  readonly watchers = new Set<() => void>()
+
+  override async replace(...given: Parameters<TokenRegister['replace']>): Promise<boolean> {
+    const replaced = await super.replace(...given)
+    if (replaced) for (const onChange of this.watchers) onChange()
+    return replaced
+  }
+
+  watch(onChange: () => void): () => void {
+    this.watchers.add(onChange)
+    return () => void this.watchers.delete(onChange)
+  }
+}
