@@ -26,22 +26,22 @@ export class Wrappers {
   readonly #scope = new OriginScope()
   readonly #bare = new BareRequests()
   /** The wrapper of the last request, with what it was made for. */
-  #kept: { wrapper: Wrapper; choice: AdapterChoice; begun: ByOrigin } | undefined
+  #kept: { wrapper: Wrapper; choice: AdapterChoice; byOrigin: ByOrigin } | undefined
 
   constructor(instance: Pick<AxiosInstance, 'defaults'>) {
     this.#instance = instance
   }
 
   /** Requests with the same adapter that begin alike share one wrapper. */
-  wrapperFor(config: Chosen, begun: ByOrigin): Wrapper {
+  wrapperFor(config: Chosen, byOrigin: ByOrigin): Wrapper {
     const adapter = adapterOf(config)
-    if (this.#kept?.begun === begun && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
+    if (this.#kept?.byOrigin === byOrigin && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
     const choice = new AdapterChoice(adapter)
-    const send = this.#inPlaceOf(choice, begun, (final, { bearer, login }) =>
+    const send = this.#inPlaceOf(choice, byOrigin, (final, { bearer, login }) =>
       sendWithToken(final, choice.telling(final), bearer, login),
     )
     const wrapper: Wrapper = Object.assign(send, { [WRAPPED]: choice.adapter })
-    this.#kept = { wrapper, choice, begun }
+    this.#kept = { wrapper, choice, byOrigin }
     return wrapper
   }
 
