@@ -85,7 +85,7 @@ function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: 
     case 'not-sent':
       return { fate: 'keep', next: error.retryable && error.code !== 'ERR_REFRESH_REJECTED' ? 'retry' : 'stop' }
     case 'rejected':
-      return { fate: 'unclear', next: 'stop' }
+      return { fate: 'keep', next: 'stop' }
     case 'unknown-5xx':
       return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: again }
     case 'accepted':

@@ -176,11 +176,11 @@ export class LoginWatch {
 
   /** The login has ended, as this manager hears now. Without a store nobody else can have ended it. */
   lost(reason: LoginReason, by: LoginChange['by']): void {
-    // Where is what was heard first: the manager may later read the end of its own login in the record.
+    // The first `by` stays: the manager may later read the end of its own login in the record, which is none from elsewhere.
     this.loss = { reason, by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
   }
 
-  /** The record holds tokens that no longer serve. If they can be refreshed, there is a login, and the manager may not have heard of one before. */
+  /** The record holds tokens that will not do for this renewal. If they can be refreshed, there is a login, and the manager may not have heard of one before. */
   found(tokens: StoredTokens): void {
     if (this.#login === undefined && tokens.refreshToken !== undefined) this.seen(tokens, false)
   }

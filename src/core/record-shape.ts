@@ -63,7 +63,7 @@ export interface Claim {
   readonly ms: number
   readonly owner: string
   readonly fence: number
-  /** The owner has reported how the exchange ended, and will try again. */
+  /** The owner has reported how its last exchange ended, and the claim stands for the next one. Of a logout: it presents nothing. */
   readonly settled: boolean
 }
 

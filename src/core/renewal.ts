@@ -263,8 +263,8 @@ export class Renewal {
   }
 
   /** If the store cannot be reached, the claim expires there. */
-  #release(claim: GrantedClaim, decide: Decide): Promise<ReleaseAnswer | undefined> {
-    return this.#settings.record.release(claim, decide).catch(() => undefined)
+  #release(claim: GrantedClaim, told: RefreshTokenFate | Decide): Promise<ReleaseAnswer | undefined> {
+    return this.#settings.record.release(claim, told).catch(() => undefined)
   }
 
   #spent({ tokens }: GrantedClaim): void {
@@ -273,7 +273,7 @@ export class Renewal {
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
     if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.#spent(claim)
-    await this.#settings.record.release(claim, fate)
+    await this.#release(claim, fate)
     throw new Halted()
   }
 }

@@ -31,7 +31,7 @@ export interface TokenManager {
   replaceAccessToken(refused: string, options?: WaitOptions): Promise<string>
   /**
    * Renews now, however fresh the token is, or joins the renewal in flight. In a cool-down after an unreachable or failing
-   * service it makes one attempt. It never breaks a `Retry-After`, the pause after refused credentials, or a stop.
+   * service it makes one attempt. It never breaks a `Retry-After`, the cool-down after refused credentials, or a stop.
    *
    * @throws {TokenError} as `getAccessToken`.
    */

@@ -179,10 +179,10 @@ export interface GrantedClaim {
 /**
  * What became of the refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, presentable again
  * a few times. `doubtful`: may be spent. `dead`: refused. A dead one is never presented again, a doubtful one only within the
- * service's grace: otherwise our own lost answer would look like theft. With a login it is presented again, if no access token serves. `unclear`, only
- * of a login: refused in words that nobody knows. If the record has a newer pair, this says nothing about that pair.
+ * service's grace: otherwise our own lost answer would look like theft. With a login it is presented again, if no access token serves. If the record has
+ * a newer pair, this says nothing about that pair.
  */
-export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'unclear' | 'dead'
+export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
 
 export interface ReleaseAnswer {
   /** The stored tokens, if they are newer than those of the claim. */

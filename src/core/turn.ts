@@ -116,7 +116,7 @@ export class Turn {
       this.#settings
     const breaksRest = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
-    const ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
+    let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
       // A login may have been stored since this renewal began.
@@ -126,10 +126,13 @@ export class Turn {
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
-        // A process that stalled for that long has lost its claim: another owner may make the exchange by now.
-        if (this.#claimedAt - askedAt < ttlMs || this.#pauses.halted()) return claim
+        const tookMs = this.#claimedAt - askedAt
+        // A process that stalled for that long has lost its claim: another owner may make the exchange by now. Nobody else sees a private one.
+        if (claim.isPrivate || tookMs < ttlMs || this.#pauses.halted()) return claim
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await record.release(claim, 'keep').catch(() => undefined)
+        // A store that answers so late would grant no claim in time.
+        ttlMs *= 2
       } else if (claim.kind === 'cooling') {
         throw new CallFailed(coolingError(claim.coolDown), claim.coolDown)
       } else if (claim.kind === 'newer') {

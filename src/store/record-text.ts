@@ -5,8 +5,8 @@ import { readAdopted } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
 
 /**
- * Raise this when a member that releases before this one know changes or goes: they leave documents of a higher schema alone. A new optional member
- * needs no new number, because they keep it and pass it on.
+ * Raise this number if a member that earlier releases know is changed or removed: they do not touch a document with a higher number than theirs.
+ * A new optional member needs no new number: they keep it and pass it on.
  */
 const SCHEMA = 2
 /** The oldest schema that this release reads: each release reads the one before its own, too. */

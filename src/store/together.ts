@@ -5,8 +5,8 @@ interface Flight<Value> {
 }
 
 /**
- * What several owners of one account in one process do together. Whoever asks while it is done shares the next time, which begins after the question:
- * nobody gets an answer that is older than the question.
+ * What several owners of one account in one process do together. A call that comes while a run is under way shares the next run. That one begins after
+ * the call, so no answer is older than its question.
  */
 export class Together<Value> {
   readonly #flights = new Map<string, Flight<Value>>()

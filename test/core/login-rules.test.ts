@@ -28,8 +28,8 @@ describe('given a refresh of a login that failed, when its consequence is asked 
     ['ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'dead login refused'],
     ['ERR_REFRESH_REJECTED', 'rejected', 'kept', 'keep stop'],
     ['ERR_CREDENTIALS_REJECTED', 'rejected', 'kept', 'keep stop'],
-    ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'unclear stop'],
-    ['ERR_TOKEN_REQUEST', 'rejected', undefined, 'unclear stop'],
+    ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'keep stop'],
+    ['ERR_TOKEN_REQUEST', 'rejected', undefined, 'keep stop'],
     ['ERR_TOKEN_REQUEST', 'not-sent', undefined, 'keep stop'],
     ['ERR_THROTTLED', 'deferred', undefined, 'keep retry'],
     ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent', undefined, 'keep retry'],
@@ -74,11 +74,11 @@ describe('given a refresh of a login that failed, when its consequence is asked 
 
   const says = 'ERR_TOKEN_REQUEST   '
   it.each<[string, Situation['claim']['unclear'], string]>([
-    ['the first', undefined, 'unclear stop'],
-    ['the second', { says, times: 1, sinceMs: TEN_MINUTES }, 'unclear stop'],
+    ['the first', undefined, 'keep stop'],
+    ['the second', { says, times: 1, sinceMs: TEN_MINUTES }, 'keep stop'],
     ['the third, after ten minutes', { says, times: 2, sinceMs: TEN_MINUTES }, 'dead login refused'],
-    ['the third, sooner', { says, times: 2, sinceMs: TEN_MINUTES - 1 }, 'unclear stop'],
-    ['the third, and the others said something else', { says: 'else', times: 2, sinceMs: TEN_MINUTES }, 'unclear stop'],
+    ['the third, sooner', { says, times: 2, sinceMs: TEN_MINUTES - 1 }, 'keep stop'],
+    ['the third, and the others said something else', { says: 'else', times: 2, sinceMs: TEN_MINUTES }, 'keep stop'],
   ])('then a refusal in unknown words that is %s in a row: %s, %s (F203)', (_, unclear, expected) => {
     expect(
       consequence(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenManagerOptions } from '../../src/index.ts'
-import { sharedStore } from '../../src/store/index.ts'
+import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -10,13 +10,18 @@ import { settle } from '../support/watched-clock.ts'
 class Register extends MemoryRegister {
   isAway = true
   isReadOnly = false
+  /** Told of each write before its answer arrives. */
+  beforeAnswer: (() => void) | undefined
 
   override read(key: string) {
     return this.isAway ? Promise.reject(new Error('away')) : super.read(key)
   }
 
-  override replace(...given: Parameters<MemoryRegister['replace']>) {
-    return this.isReadOnly ? Promise.reject(new Error('READONLY')) : super.replace(...given)
+  override async replace(...given: Parameters<MemoryRegister['replace']>) {
+    if (this.isReadOnly) throw new Error('READONLY')
+    const replaced = await super.replace(...given)
+    this.beforeAnswer?.()
+    return replaced
   }
 }
 
@@ -101,6 +106,50 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(source.calls).toHaveLength(1)
     await clock.advance(100)
     expect(source.kinds).toBe('obtain obtain')
+  })
+
+  it('when a step may take longer than a claim stands, then a private token serves all the same (F327)', async () => {
+    const clock = manualClock()
+    const never = () => new Promise<never>(() => undefined)
+    const store = sharedStore({ kind: 'silent', read: never, replace: never }, { commandTimeoutMs: 1_000 })
+    // The first claim waits for the store for 4 s, and stands for 3 s.
+    const { tokens } = manage(new ScriptedSource(), { store, exchangeTimeoutMs: 2_000, random: () => 0 }, clock)
+    const asked = outcome(tokens.getAccessToken({ maxWaitMs: 6_000 }))
+    await clock.advance(6_000)
+    expect(await asked).toBe('access-1')
+  })
+
+  it('when the store grants each claim later than it stands, then the next one stands for twice as long (F327)', async () => {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    const slow: TokenRegister = {
+      kind: 'slow',
+      async read(key) {
+        const reading = await register.read(key)
+        await new Promise((resolve) => clock.setTimer(() => resolve(undefined), 4_000))
+        return reading
+      },
+      replace: (...given) => register.replace(...given),
+    }
+    const store = sharedStore(slow, { commandTimeoutMs: 5_000 })
+    const { tokens, source } = manage(new ScriptedSource(), { store, exchangeTimeoutMs: 2_000 }, clock)
+    const asked = outcome(tokens.getAccessToken())
+    for (let second = 0; second < 30; second += 1) await clock.advance(1_000)
+    expect([await asked, source.kinds]).toEqual(['access-1', 'obtain'])
+  })
+
+  it('when the only caller has left, and the store fails as the claim is given back, then no renewal has failed (F328)', async () => {
+    const { tokens, source, register, told } = start({ renewal: { background: false } })
+    register.isAway = false
+    const gate = new Promise<void>((resolve) => (register.beforeAnswer = () => resolve()))
+    const caller = new AbortController()
+    const asked = outcome(tokens.getAccessToken({ signal: caller.signal }))
+    await gate
+    caller.abort()
+    register.isReadOnly = true
+    await settle()
+    expect(await asked).toMatchObject({ name: 'AbortError' })
+    expect([source.calls, told.renewalFailed, tokens.status().phase]).toEqual([[], [], 'empty'])
   })
 
   it('when the process can read only, then it still adopts what others have stored', async () => {
