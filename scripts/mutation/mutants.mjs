@@ -111,6 +111,7 @@ function changesOf(node, source) {
 /** A name of a member, an address of a module, a directive. */
 const isName = (node) =>
   node.parent.name === node ||
+  (ts.isBindingElement(node.parent) && node.parent.propertyName === node) ||
   ts.isTaggedTemplateExpression(node.parent) ||
   ts.isExpressionStatement(node.parent) ||
   (ts.isCallExpression(node.parent) && node.parent.expression.kind === K.ImportKeyword)

@@ -22,7 +22,7 @@ const NEIGHBOURS = {
   client: ['fetch', 'dpop/requests', 'axios', 'core'],
   fetch: ['dpop/requests', 'client'],
   dpop: ['fetch', 'axios', 'oauth2'],
-  axios: ['client', 'dpop/requests', 'fetch'],
+  axios: ['client', 'dpop/requests', 'fetch', 'faults/api-redirects', 'faults/interceptors'],
 }
 /** The share of changes that some test must notice. */
 const LEAST = 0.9

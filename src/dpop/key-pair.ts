@@ -43,7 +43,6 @@ export function signerOf({ publicKey, privateKey }: KeyPair): Signer {
     )
   if (kind !== other)
     throw new TypeError(`privateKey is a key of ${other}, but publicKey one of ${kind}: give one pair`)
-  if (!privateKey.usages.includes('sign')) throw new TypeError(`privateKey must have the usage 'sign'`)
   if (!publicKey.extractable) throw new TypeError('publicKey must be extractable: proofs show it to the servers')
   if (privateKey.extractable)
     warnOnce(

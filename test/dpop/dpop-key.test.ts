@@ -70,6 +70,11 @@ describe('given something that is no such key', () => {
       /publicKey must be a CryptoKey of crypto.subtle/,
     ],
     [
+      'an object that has an algorithm alone',
+      async () => ({ ...(await keyPair()), publicKey: { algorithm: {}, type: 'public' } }),
+      /publicKey must be a CryptoKey of crypto.subtle/,
+    ],
+    [
       'a pair of ECDSA with P-521',
       () => keyPair({ name: 'ECDSA', namedCurve: 'P-521' }),
       /publicKey is a key of ECDSA P-521: generate/,
@@ -218,6 +223,7 @@ describe('given a request that an application sends by itself', () => {
     [{ method: '', url: 'https://id.example' }, 'method must not be empty'],
     [{ method: 'GET', url: '/token' }, 'url must be an absolute URL'],
     [{ method: 'GET', url: 'https://id.example', token: 7 }, 'token must be a string, got number'],
+    [{ method: 'GET', url: 'https://id.example', nonce: '' }, 'nonce must not be empty'],
     [{ method: 'GET', url: 'https://id.example', nonces: 'a' }, "there is no 'nonces'"],
   ])('when it gives %j, then a TypeError names what is wrong', async (given, message) => {
     const key = await newKey()
@@ -258,5 +264,10 @@ describe('given the key of RFC 7638, section 3.1', () => {
     const key = dpopKey({ publicJwk: { kty: 'RSA', alg: 'RS256', e: 'AQAB', n }, sign: async (data) => data })
     expect(await key.thumbprint).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
     expect(sha256('')).toBe('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU')
+  })
+  it('when its public exponent has one byte, then it is taken', () => {
+    expect(() =>
+      dpopKey({ publicJwk: { kty: 'RSA', alg: 'RS256', e: 'Aw', n }, sign: async (data) => data }),
+    ).not.toThrow()
   })
 })
