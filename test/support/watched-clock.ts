@@ -9,12 +9,16 @@ export interface WatchedClock extends ManualClock {
   readonly nextTimerAt: number | undefined
 }
 
+const UPTIME_MS = 12_345_678
+
 export function watchedClock(): WatchedClock {
   const clock = manualClock()
   const timers = new Set<{ readonly at: number; readonly holdsProcess: boolean }>()
   const delays: number[] = []
   return {
     ...clock,
+    // As on a real machine, it counts from some instant long ago: what is added or forgotten shows.
+    monotonicNow: () => UPTIME_MS + clock.monotonicNow(),
     setTimer(callback, delayMs, holdsProcess = false) {
       const timer = { at: clock.monotonicNow() + delayMs, holdsProcess }
       timers.add(timer)
