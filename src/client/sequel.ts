@@ -38,7 +38,7 @@ export interface Refused<Answer> {
  */
 export type Sequel = 'surface' | 'surface-again' | 'replay' | 'replace-behind' | 'prove-again'
 
-export interface Refusal {
+export interface RefusedRequest {
   readonly cure: Cure
   /** The login of the request has not ended. */
   readonly isOfThisLogin: boolean
@@ -48,16 +48,16 @@ export interface Refusal {
   readonly mayProveAgain: boolean
 }
 
-export function sequelOf(refusal: Refusal): Sequel {
-  if (!refusal.isOfThisLogin) return 'surface'
-  switch (refusal.cure) {
+export function sequelOf(request: RefusedRequest): Sequel {
+  if (!request.isOfThisLogin) return 'surface'
+  switch (request.cure) {
     case 'none':
       return 'surface'
     case 'new-proof':
-      return refusal.mayProveAgain && refusal.isRepeatable ? 'prove-again' : 'surface'
+      return request.mayProveAgain && request.isRepeatable ? 'prove-again' : 'surface'
     case 'another-token':
-      if (refusal.isReplay) return 'surface-again'
-      return refusal.isRepeatable ? 'replay' : 'replace-behind'
+      if (request.isReplay) return 'surface-again'
+      return request.isRepeatable ? 'replay' : 'replace-behind'
   }
 }
 

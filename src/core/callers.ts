@@ -85,7 +85,7 @@ export class Callers {
     const isExpired = this.#memory.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#takeForcedTurn()
-      if (tooSoon) throw this.#machine.refusal(tooSoon)
+      if (tooSoon) throw this.#machine.admissionError(tooSoon)
     }
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
@@ -165,9 +165,9 @@ export class Callers {
     return token
   }
 
-  #refused(refusal: 'closed' | Rest, because: RenewalCause): TokenError {
+  #refused(why: 'closed' | Rest, because: RenewalCause): TokenError {
     this.#machine.logins.tellLoss()
-    return this.#settings.events.refused(this.#machine.refusal(refusal), because)
+    return this.#settings.events.refused(this.#machine.admissionError(why), because)
   }
 }
 

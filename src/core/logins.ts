@@ -40,7 +40,7 @@ export interface LoginHost {
   isIdle(): boolean
   readonly isClosed: boolean
   /** Why a closed manager does nothing. */
-  refusal(refusal: 'closed'): TokenError
+  admissionError(why: 'closed'): TokenError
   /** Puts tokens that came from elsewhere to use. */
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
@@ -93,7 +93,7 @@ export class Logins {
   }
 
   #checkOpen(): void {
-    if (this.#host.isClosed) throw this.#host.refusal('closed')
+    if (this.#host.isClosed) throw this.#host.admissionError('closed')
   }
 
   /** @throws {TypeError} naming the member. */

@@ -12,7 +12,7 @@ import { type Context, currentContext } from './own-runtime.ts'
 import {
   type Activity,
   admission,
-  refusalIn,
+  admissionError,
   type Rest,
   restAfter,
   statusIn,
@@ -75,7 +75,7 @@ export class Machine implements LoginHost, Activity {
     this.#settle(undefined)
     this.#memory.current = undefined
     this.#cancelTimer()
-    this.room.turnAway(this.refusal('closed'))
+    this.room.turnAway(this.admissionError('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may be one that does not keep the process alive. This timer does.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
@@ -109,11 +109,11 @@ export class Machine implements LoginHost, Activity {
     if (this.room.size === 0 || this.renewal) return
     const admitted = admission(this, this.now)
     if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
-    else if (admitted !== 'join') this.room.turnAway(this.refusal(admitted))
+    else if (admitted !== 'join') this.room.turnAway(this.admissionError(admitted))
   }
 
-  refusal(refusal: Parameters<typeof refusalIn>[0]): TokenError {
-    return refusalIn(refusal, this.now, this.#settings.clock.wallNow())
+  admissionError(why: Parameters<typeof admissionError>[0]): TokenError {
+    return admissionError(why, this.now, this.#settings.clock.wallNow())
   }
 
   /** Starts the renewal that all callers share. */
@@ -128,7 +128,7 @@ export class Machine implements LoginHost, Activity {
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
         this.rest = { until: this.now + pauseMs, error, failures, isFirm: true }
-        this.room.turnAway(this.refusal(this.rest), this.rest.until)
+        this.room.turnAway(this.admissionError(this.rest), this.rest.until)
       },
     })
     this.renewal = renewal

@@ -1,7 +1,7 @@
 import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_REST_MS } from './rests.ts'
 import { detailsOf, type LoginReason, toldAgain, TokenError } from './errors.ts'
 import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
-import { type Refusal, type Suspicion, uncertaintyOf } from './suspicion.ts'
+import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
 import type { CoolDown } from './token-store.ts'
 
 /**
@@ -34,12 +34,18 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
 function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion'] {
   const { found, halted } = situation
   if (found?.newer || halted === 'outdated') return undefined
-  const refusal = refusalIn(situation)
-  const suspicion = rules.suspicionOf(refusal)
-  return suspicion && { ...suspicion, remainingMs: refusal.remainingMs }
+  const refused = refusedTokenIn(situation)
+  const suspicion = rules.suspicionOf(refused)
+  return suspicion && { ...suspicion, remainingMs: refused.remainingMs }
 }
 
-function refusalIn({ claim, calledForMs, found, met5xx = false, isRotated = false }: Situation): Refusal {
+function refusedTokenIn({
+  claim,
+  calledForMs,
+  found,
+  met5xx = false,
+  isRotated = false,
+}: Situation): RefusedRefreshToken {
   const { tokens, presentations, isDoubted, overlapped } = claim
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {

@@ -1,6 +1,6 @@
 import { detailsOf, type LoginReason, outcomeOf, type TokenError } from './errors.ts'
 import type { ManagerSettings } from './manager-options.ts'
-import type { Refusal, Suspicion } from './suspicion.ts'
+import type { RefusedRefreshToken, Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
 import type { CoolDown, GrantedClaim, RefreshTokenFate, ReleaseAnswer, Report, Retry } from './token-store.ts'
 
@@ -70,7 +70,7 @@ export interface Rules {
    *
    * @returns undefined if the token had expired.
    */
-  suspicionOf(refusal: Refusal): Suspicion | undefined
+  suspicionOf(refused: RefusedRefreshToken): Suspicion | undefined
 }
 
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
@@ -95,7 +95,7 @@ export interface Consequence {
 export interface Plan extends Report {
   readonly error: TokenError
   /** The refusal of the refresh token is to be reported. */
-  readonly suspicion?: (Suspicion & Pick<Refusal, 'remainingMs'>) | undefined
+  readonly suspicion?: (Suspicion & Pick<RefusedRefreshToken, 'remainingMs'>) | undefined
   /** The tokens of another owner will do: nothing follows. */
   readonly adopts: boolean
   /** The next call is an obtain, in this renewal or in the next one. */

@@ -104,9 +104,13 @@ function phaseIn({ rest, isClosed }: Activity, token: Token | undefined, now: nu
 }
 
 /** Why a caller gets no token. If the manager rests, the error tells the instant of the next attempt. */
-export function refusalIn(refusal: 'closed' | Pick<Rest, 'until' | 'error'>, now: number, wallNow: number): TokenError {
-  if (refusal === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
-  const { until, error } = refusal
+export function admissionError(
+  why: 'closed' | Pick<Rest, 'until' | 'error'>,
+  now: number,
+  wallNow: number,
+): TokenError {
+  if (why === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
+  const { until, error } = why
   if (until === Infinity) return error
   // Not in the message, which is the same for each caller: error trackers group by it.
   return toldAgain(error, { retryAt: Math.round(wallNow + until - now) })

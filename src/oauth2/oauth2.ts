@@ -2,7 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { asked } from '../wire/credential.ts'
-import { refused } from '../wire/refusal.ts'
+import { refused } from '../wire/error-response.ts'
 import type { Answered } from '../wire/answered.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
@@ -10,7 +10,7 @@ import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
 import { checkedGrantParameters, type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
 import { withProof } from './proven.ts'
-import { type Judging, type Refusal, refusalOf } from './refusal-of.ts'
+import { type Judging, type ErrorResponse, errorResponseOf } from './error-response.ts'
 import { saidAgain } from './saying.ts'
 
 /**
@@ -97,8 +97,8 @@ class OAuth2 implements TokenSource {
     if (scope.length > 0 && !body.has('scope')) body.set('scope', scope.join(' '))
     const answer = await this.#call(endpoints, body, context)
     try {
-      const refusal = refusalOf(exchange, answer, this.#judging(context))
-      if (refusal) throw refusalIn(answer, refusal)
+      const response = errorResponseOf(exchange, answer, this.#judging(context))
+      if (response) throw errorOfResponse(answer, response)
       return this.#reader.grantIn(answer, context.report)
     } catch (error) {
       throw this.needsLogin && exchange === 'refresh' ? await saidAgain(error as TokenError, answer) : error
@@ -125,8 +125,8 @@ class OAuth2 implements TokenSource {
     const hint = refreshToken === undefined ? 'access_token' : 'refresh_token'
     const body = new URLSearchParams({ token, token_type_hint: hint })
     const answer = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
-    const refusal = refusalOf('revoke', answer, this.#judging(context))
-    if (refusal) throw refusalIn(answer, refusal)
+    const response = errorResponseOf('revoke', answer, this.#judging(context))
+    if (response) throw errorOfResponse(answer, response)
     if (/^\s*</.test(answer.text)) throw noConfirmation(answer)
   }
 
@@ -149,7 +149,7 @@ type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
 
 const HEADERS = { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' }
 
-function refusalIn(answer: Answered, { failure, advice, serviceCode }: Refusal): TokenError {
+function errorOfResponse(answer: Answered, { failure, advice, serviceCode }: ErrorResponse): TokenError {
   return refused(answer, failure, advice, serviceCode)
 }
 

@@ -4,7 +4,7 @@ import { detailsOf, outcomeOf, toldAgain, type TokenError } from '../core/errors
 import type { Answered } from '../wire/answered.ts'
 import { documentIn, type Members } from './document.ts'
 import { wordsIn } from './error-meaning.ts'
-import { hasToken } from './refusal-of.ts'
+import { hasToken } from './error-response.ts'
 
 /**
  * Tells the error of a login's refresh again, if the answer says nothing known of the refresh token: the manager compares such answers, and gives the

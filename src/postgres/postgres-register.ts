@@ -38,7 +38,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
       try {
         return (await rowsOf(read, [key]))?.[0]
       } catch (thrown) {
-        if (!REFUSALS.includes(codeOf(thrown))) throw thrown
+        if (!EPOCH_DENIED.includes(codeOf(thrown))) throw thrown
       }
     const rows = await rowsOf(readWithoutEpoch, [key])
     // What is refused was the epoch, and not the table.
@@ -90,7 +90,7 @@ function connectionsOf({ options }: PostgresClient): number | undefined {
  */
 const EPOCH = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
 /** Not permitted; no such function; not supported by this service. */
-const REFUSALS = ['42501', '42883', '0A000']
+const EPOCH_DENIED = ['42501', '42883', '0A000']
 /**
  * At isolation levels above READ COMMITTED the slower of two concurrent statements fails with this code, and has stored nothing. At SERIALIZABLE the
  * faster statement may have changed another key of a small table.

@@ -1,10 +1,10 @@
 import { checkFlag, namesOf } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
-import { refused } from '../wire/refusal.ts'
+import { refused } from '../wire/error-response.ts'
 import { isSuccess } from '../wire/answered.ts'
 import { type TokenCallOptions, TokenCalls } from '../wire/token-call.ts'
-import { adviceFor, failureOf } from './refusal-advice.ts'
+import { adviceFor, failureOf } from './error-advice.ts'
 import { oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
 
 export interface TokenServiceOptions extends TokenCallOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Refusal, type Sequel, sequelOf } from '../../src/client/sequel.ts'
+import { type RefusedRequest, type Sequel, sequelOf } from '../../src/client/sequel.ts'
 
-const USUAL: Refusal = {
+const USUAL: RefusedRequest = {
   cure: 'another-token',
   isOfThisLogin: true,
   isRepeatable: true,
@@ -10,7 +10,7 @@ const USUAL: Refusal = {
 }
 
 describe('given an answer that refuses the token', () => {
-  it.each<[string, Partial<Refusal>, Sequel]>([
+  it.each<[string, Partial<RefusedRequest>, Sequel]>([
     ['comes from the API', {}, 'replay'],
     ['comes after the replay', { isReplay: true }, 'surface-again'],
     ['is of a request that must not be sent again', { isRepeatable: false }, 'replace-behind'],

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { TokenError } from '../../src/core/errors.ts'
-import { type Activity, admission, refusalIn, type Rest, restAfter, statusIn, timerMs } from '../../src/core/status.ts'
+import {
+  type Activity,
+  admission,
+  admissionError,
+  type Rest,
+  restAfter,
+  statusIn,
+  timerMs,
+} from '../../src/core/status.ts'
 
 const renewal = { lastError: undefined }
 const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
@@ -117,7 +125,7 @@ describe('given a renewal that gave up, when the rest begins', () => {
 
 describe('given a rest, when a caller is refused', () => {
   it('then the error says when the next attempt is', () => {
-    expect(refusalIn(rest, 500, 1_700_000_000_000.4)).toMatchObject({
+    expect(admissionError(rest, 500, 1_700_000_000_000.4)).toMatchObject({
       code: 'ERR_THROTTLED',
       message: 'Too many token calls',
       retryAt: 1_700_000_001_500,
@@ -125,12 +133,15 @@ describe('given a rest, when a caller is refused', () => {
   })
 
   it('then a closed manager says so', () => {
-    expect(refusalIn('closed', 500, 0)).toMatchObject({ code: 'ERR_CLOSED', message: 'The token manager is closed' })
+    expect(admissionError('closed', 500, 0)).toMatchObject({
+      code: 'ERR_CLOSED',
+      message: 'The token manager is closed',
+    })
   })
 
   it('then an endless rest is told as it is', () => {
-    expect(refusalIn({ until: Infinity, error }, 500, 0)).toBe(error)
-    expect(refusalIn(login, 500, 0)).toBe(login.error)
+    expect(admissionError({ until: Infinity, error }, 500, 0)).toBe(error)
+    expect(admissionError(login, 500, 0)).toBe(login.error)
   })
 })
 

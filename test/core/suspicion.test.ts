@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { fingerprintOf } from '../../src/core/digest.ts'
 import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { LOGIN_RULES } from '../../src/core/login-rules.ts'
-import { type Refusal, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
+import { type RefusedRefreshToken, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
 import type { GrantedClaim, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-const LIVE: Refusal = {
+const LIVE: RefusedRefreshToken = {
   remainingMs: 60_000,
   uncertaintyMs: 2_000,
   attemptedBefore: false,
@@ -21,7 +21,7 @@ const LIVE: Refusal = {
 }
 
 describe('given a refused refresh token, when the decision table is asked', () => {
-  it.each<[string, Partial<Refusal>, string | undefined]>([
+  it.each<[string, Partial<RefusedRefreshToken>, string | undefined]>([
     ['D2: it has expired', { remainingMs: -2_000 }, undefined],
     ['D2: expired, whatever else is known', { remainingMs: -2_000, attemptedBefore: true, contested: true }, undefined],
     ['D3: it lives', {}, 'unexplained high'],
@@ -43,7 +43,7 @@ describe('given a refused refresh token, when the decision table is asked', () =
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
   })
 
-  it.each<[string, Partial<Refusal>, string | undefined]>([
+  it.each<[string, Partial<RefusedRefreshToken>, string | undefined]>([
     ['it has expired', { remainingMs: 0, attemptedBefore: true }, undefined],
     ['it lives', { remainingMs: 2_001 }, 'revoked-or-used medium'],
     ['its expiry is not known', { remainingMs: undefined }, 'revoked-or-used medium'],

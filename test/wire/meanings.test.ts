@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { AxiosHeaders } from 'axios'
 import { failureOfStatus } from '../../src/wire/failure.ts'
 import { proxyOf } from '../../src/wire/proxy.ts'
-import { generalAdvice } from '../../src/wire/refusal.ts'
+import { generalAdvice } from '../../src/wire/error-response.ts'
 import { toTokenError } from '../../src/wire/to-token-error.ts'
 
 const URL_OF_TOKENS = new URL('https://login.example/token/')

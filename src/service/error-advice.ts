@@ -1,6 +1,6 @@
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
-import { generalAdvice } from '../wire/refusal.ts'
+import { generalAdvice } from '../wire/error-response.ts'
 import type { Answered } from '../wire/answered.ts'
 import { oauthServer, VARIANT_B } from './token-document.ts'
 

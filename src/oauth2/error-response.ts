@@ -1,14 +1,14 @@
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { failureOfAnswer } from '../wire/oauth-errors.ts'
-import { generalAdvice } from '../wire/refusal.ts'
+import { generalAdvice } from '../wire/error-response.ts'
 import { type Answered, isSuccess } from '../wire/answered.ts'
 import { documentIn, errorIn, holderOfToken, memberOf, type Members, otherProtocol } from './document.ts'
 import { errorMeaning, isKnownWord, type Meant, type Refusing, type Taught } from './error-meaning.ts'
 import { judgedBy } from './judged.ts'
 
 /** What a complete answer that refuses means (RFC 6749, section 5.2), and what to do about it. */
-export interface Refusal {
+export interface ErrorResponse {
   readonly failure: Failure
   readonly advice: string
   /** The error word of the answer, if it is known. */
@@ -31,7 +31,11 @@ function namesError(document: Members | undefined, { words }: Taught): boolean {
  * @param call What was asked. Most servers answer a revocation with a status alone.
  * @returns Undefined if the answer refuses nothing. It may still be of no use.
  */
-export function refusalOf(call: Exchange | 'revoke', answer: Answered, judging: Judging): Refusal | undefined {
+export function errorResponseOf(
+  call: Exchange | 'revoke',
+  answer: Answered,
+  judging: Judging,
+): ErrorResponse | undefined {
   const { errors, needsLogin, report } = judging
   const document = documentIn(answer.text)
   const isSuccessful = isSuccess(answer.status)
@@ -48,20 +52,20 @@ export function refusalOf(call: Exchange | 'revoke', answer: Answered, judging: 
   // WeChat and Withings report errors under status 200, too, in words of their own.
   if (isSuccessful && !isNamed && meant.meaning === undefined) return undefined
   const option = call === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
-  return refusalFor(refusing, meant, judged !== undefined, answer, option)
+  return errorResponseFor(refusing, meant, judged !== undefined, answer, option)
 }
 
 export function hasToken(document: Members): boolean {
   return memberOf(holderOfToken(document), 'access_token') !== undefined
 }
 
-function refusalFor(
+function errorResponseFor(
   { exchange, status, document, isOfLogin }: Refusing,
   { word, meaning }: Meant,
   isJudged: boolean,
   answer: Answered,
   option: string,
-): Refusal {
+): ErrorResponse {
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
   const isPage = isRejected && !isJudged && /^\s*</.test(answer.text)
   // The words of a gateway that fails, or of a redirect, say nothing about the refresh token, unless somebody has judged the whole answer.
