@@ -120,7 +120,7 @@ export const REMOVALS = {
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
     ['core/turn.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
-    ['core/turn.ts', 'login: login.number, breaksRest }', 'login: named, breaksRest }'],
+    ['core/turn.ts', 'login: login.number, breaksCoolDown }', 'login: named, breaksCoolDown }'],
     ['core/turn.ts', '        this.#pauses.check()\n', ''],
   ],
   // The register may drop a record that is still of use.

@@ -5,9 +5,9 @@ import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
-import { loginRequired } from './rests.ts'
+import { loginRequired } from './backoff.ts'
 import { isWithin } from './own-runtime.ts'
-import { admission, type Rest } from './status.ts'
+import { admission, type Backoff } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 
 /** What callers get of a machine: a token, the wait for one, or an error. */
@@ -127,8 +127,8 @@ export class Callers {
   }
 
   #admission(limit?: number, isForced = false) {
-    const { rest, now } = this.#machine
-    const isUnserved = rest?.whileServed === true && this.#memory.current?.isRefused === true
+    const { backoff, now } = this.#machine
+    const isUnserved = backoff?.whileServed === true && this.#memory.current?.isRefused === true
     return admission(this.#machine, now, limit, isForced || isUnserved)
   }
 
@@ -165,7 +165,7 @@ export class Callers {
     return token
   }
 
-  #refused(why: 'closed' | Rest, because: RenewalCause): TokenError {
+  #refused(why: 'closed' | Backoff, because: RenewalCause): TokenError {
     this.#machine.logins.tellLoss()
     return this.#settings.events.refused(this.#machine.admissionError(why), because)
   }

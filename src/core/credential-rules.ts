@@ -1,5 +1,5 @@
 import { outcomeOf, type TokenError } from './errors.ts'
-import { askedMsOf, SHORT_REST_MS } from './rests.ts'
+import { askedMsOf, SHORT_BACKOFF_MS } from './backoff.ts'
 import {
   type Consequence,
   isRefreshGone,
@@ -14,7 +14,7 @@ import {
 const MAX_PRESENTATIONS = 3
 
 /** A session that was refused is asked again at most this often, ms: a person may have logged in. */
-const SESSION_REST_MS = 10_000
+const SESSION_COOL_DOWN_MS = 10_000
 
 /** The rules for sources that can obtain: credentials, or the session of a person. A refresh token in doubt is given up for them. */
 export const CREDENTIAL_RULES: Rules = {
@@ -28,7 +28,7 @@ export const CREDENTIAL_RULES: Rules = {
   consequenceOf(error, situation, policy) {
     const { exchange } = situation
     const consequence = exchange === 'obtain' ? afterObtain(error, situation) : afterRefresh(error, situation, policy)
-    return { ...consequence, mostRestMs: mostRestMs(error, consequence, situation, policy) }
+    return { ...consequence, mostCoolDownMs: mostCoolDownMs(error, consequence, situation, policy) }
   },
 
   suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, isRotated }) {
@@ -78,15 +78,15 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
   }
 }
 
-function mostRestMs(
+function mostCoolDownMs(
   error: TokenError,
   { next }: Consequence,
   situation: Situation,
   { hasLogin }: Policy,
 ): number | undefined {
   // The service answered and refused only the refresh token: the next obtain need not wait long.
-  if (next === 'obtain' && outcomeOf(error) === 'rejected' && !isRefreshGone(error)) return SHORT_REST_MS
-  if (hasLogin && error.code === 'ERR_LOGIN_REQUIRED') return SESSION_REST_MS
+  if (next === 'obtain' && outcomeOf(error) === 'rejected' && !isRefreshGone(error)) return SHORT_BACKOFF_MS
+  if (hasLogin && error.code === 'ERR_LOGIN_REQUIRED') return SESSION_COOL_DOWN_MS
   // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
   const isGone = situation.exchange === 'refresh' && isRefreshGone(error)
   return isGone && serves(situation) ? situation.servedMs : undefined

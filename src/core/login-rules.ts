@@ -1,5 +1,5 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
-import { askedMsOf, coolDownMs, coolDownOf, errorUnder, loginRequired, MINUTE_MS } from './rests.ts'
+import { askedMsOf, coolDownMs, coolDownOf, errorUnder, loginRequired, MINUTE_MS } from './backoff.ts'
 import {
   type Beforehand,
   type Consequence,
@@ -43,7 +43,7 @@ export const LOGIN_RULES: Rules = {
 
   consequenceOf(error, situation, policy) {
     const isSlow = outcomeOf(error) === 'rejected' || situation.failures >= MANY_FAILURES
-    return { ...afterRefresh(error, situation, policy), leastRestMs: isSlow ? MINUTE_MS : undefined }
+    return { ...afterRefresh(error, situation, policy), leastCoolDownMs: isSlow ? MINUTE_MS : undefined }
   },
 
   suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, met5xx, contested, storeReachable }) {
@@ -115,8 +115,8 @@ function saidBy(error: TokenError): string {
 function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused = false }: Beforehand): Plan {
   const error = errorUnder(claim, loginRequired(reasonWithout(claim, isRefused)))
   const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
-  const restMs = coolDownMs(error, { servedMs, failures, calledForMs: 0 }, 0)
-  const next = { ...coolDownOf(error, restMs, failures), ...(drops && { drops }) }
+  const ms = coolDownMs(error, { servedMs, failures, calledForMs: 0 }, 0)
+  const next = { ...coolDownOf(error, ms, failures), ...(drops && { drops }) }
   return { ...NOTHING_FAILED, error, word: next, next }
 }
 

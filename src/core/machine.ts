@@ -7,14 +7,14 @@ import { type LoginHost, Logins } from './logins.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
-import { CallFailed, coolDownOf, SHORT_REST_MS } from './rests.ts'
+import { CallFailed, coolDownOf, SHORT_BACKOFF_MS } from './backoff.ts'
 import { type Context, currentContext } from './own-runtime.ts'
 import {
   type Activity,
   admission,
   admissionError,
-  type Rest,
-  restAfter,
+  type Backoff,
+  backoffAfter,
   statusIn,
   timerMs,
   type TokenStatus,
@@ -30,7 +30,7 @@ import { WaitingRoom } from './waiting-room.ts'
  */
 export class Machine implements LoginHost, Activity {
   renewal: Renewal | undefined
-  rest: Rest | undefined
+  backoff: Backoff | undefined
   isClosed = false
   readonly logins: Logins
   readonly room: WaitingRoom
@@ -119,7 +119,7 @@ export class Machine implements LoginHost, Activity {
   /** Starts the renewal that all callers share. */
   renew(because: RenewalCause, holdsProcess = true): void {
     if (this.renewal || this.isClosed) return
-    const failures = this.rest?.failures ?? 0
+    const failures = this.backoff?.failures ?? 0
     const renewal = new Renewal(this.#settings, {
       because,
       holdsProcess,
@@ -127,8 +127,8 @@ export class Machine implements LoginHost, Activity {
       isAwaited: () => this.room.size > 0,
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
-        this.rest = { until: this.now + pauseMs, error, failures, isFirm: true }
-        this.room.turnAway(this.admissionError(this.rest), this.rest.until)
+        this.backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
+        this.room.turnAway(this.admissionError(this.backoff), this.backoff.until)
       },
     })
     this.renewal = renewal
@@ -140,9 +140,9 @@ export class Machine implements LoginHost, Activity {
   }
 
   /** No renewal runs from now on. */
-  #settle(rest: Rest | undefined): void {
+  #settle(backoff: Backoff | undefined): void {
     this.renewal = undefined
-    this.rest = rest
+    this.backoff = backoff
   }
 
   /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
@@ -188,7 +188,7 @@ export class Machine implements LoginHost, Activity {
 
   #failed(renewal: Renewal, thrown: unknown): void {
     const { clock, events, login } = this.#settings
-    const before = this.rest
+    const before = this.backoff
     // The callers who wanted it have left.
     if (thrown instanceof Halted) {
       this.#settle(before)
@@ -196,8 +196,8 @@ export class Machine implements LoginHost, Activity {
       return
     }
     const { error, coolDown } = this.#gaveUp(thrown)
-    const rest = restAfter(error, coolDown, this.now)
-    this.#settle(rest)
+    const backoff = backoffAfter(error, coolDown, this.now)
+    this.#settle(backoff)
     this.gaps.failed()
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'
@@ -210,7 +210,7 @@ export class Machine implements LoginHost, Activity {
     // The login that is under way may still serve them.
     if (!isLost || !login.isPending) this.room.turnAway(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    if (rest.until < Infinity || before?.error.code !== error.code)
+    if (backoff.until < Infinity || before?.error.code !== error.code)
       events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
@@ -219,10 +219,10 @@ export class Machine implements LoginHost, Activity {
       return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings
     const error = readThrown(thrown, 'obtain')
-    // No plan covers failures such as those of the store. All managers of a process meet them at once, so they rest for a random time. The user's
+    // No plan covers failures such as those of the store. All managers of a process meet them at once, so they back off for a random time. The user's
     // `random` may be what has thrown.
-    const restMs = SHORT_REST_MS * (1 + (quietly(random) ?? 0))
-    return { error, coolDown: coolDownOf(error, restMs, (this.rest?.failures ?? 0) + 1) }
+    const ms = SHORT_BACKOFF_MS * (1 + (quietly(random) ?? 0))
+    return { error, coolDown: coolDownOf(error, ms, (this.backoff?.failures ?? 0) + 1) }
   }
 
   #armTimer(delayMs: number): void {

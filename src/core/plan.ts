@@ -1,4 +1,4 @@
-import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_REST_MS } from './rests.ts'
+import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_BACKOFF_MS } from './backoff.ts'
 import { detailsOf, type LoginReason, toldAgain, TokenError } from './errors.ts'
 import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
 import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
@@ -109,21 +109,21 @@ function nextAfter(
   if (mayCall && isAtOnce) return { kind: 'retry', ms: 0 }
   if (mayCall && !isTooLong)
     return { kind: 'retry', ms: pauseAfter(error, consequence, situation, policy, retryAfterMs) }
-  const rest = restAfter(error, consequence, situation, retryAfterMs)
-  return judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED' ? { ...rest, drops: true } : rest
+  const coolDown = coolDownAfter(error, consequence, situation, retryAfterMs)
+  return judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED' ? { ...coolDown, drops: true } : coolDown
 }
 
-function restAfter(
+function coolDownAfter(
   error: TokenError,
-  { next, says, leastRestMs = 0, mostRestMs = Infinity }: Consequence,
+  { next, says, leastCoolDownMs = 0, mostCoolDownMs = Infinity }: Consequence,
   situation: Situation,
   retryAfterMs: number,
 ): CoolDown {
   const { failures, servedMs } = situation
   if (next === 'wait') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
-  const restMs = Math.max(leastRestMs, coolDownMs(error, situation, retryAfterMs))
-  const rest = coolDownOf(error, Math.min(mostRestMs, restMs), failures)
-  return says === undefined ? rest : { ...rest, says }
+  const ms = Math.max(leastCoolDownMs, coolDownMs(error, situation, retryAfterMs))
+  const coolDown = coolDownOf(error, Math.min(mostCoolDownMs, ms), failures)
+  return says === undefined ? coolDown : { ...coolDown, says }
 }
 
 function pauseAfter(
@@ -133,15 +133,15 @@ function pauseAfter(
   { retry }: Policy,
   retryAfterMs: number,
 ): number {
-  return isFirstDoubt ? SHORT_REST_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
+  return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
 }
 
-/** If the manager is closed, a pause that the service asks for, or a rest, must still reach the other owners, who make the next call. */
+/** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
 function wordOf({ adopts, isAsked, next }: Omit<Plan, 'word'>, halted: Situation['halted']): Plan['word'] {
-  const isRest = next.kind === 'cool-down'
+  const isCoolDown = next.kind === 'cool-down'
   // The access token of another owner may end at another time.
-  if (adopts || (isRest && next.whileServed)) return undefined
-  return !halted || (halted === 'closed' && (isAsked || isRest)) ? next : undefined
+  if (adopts || (isCoolDown && next.whileServed)) return undefined
+  return !halted || (halted === 'closed' && (isAsked || isCoolDown)) ? next : undefined
 }
 
 /** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */
@@ -149,7 +149,7 @@ export function planAfterLateArrival(error: TokenError, situation: Situation): P
   const { attempt, maxAttempts, failures } = situation
   const next: Plan['next'] =
     attempt < maxAttempts
-      ? { kind: 'retry', ms: SHORT_REST_MS }
+      ? { kind: 'retry', ms: SHORT_BACKOFF_MS }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
   return { ...NOTHING_FAILED, error, word: undefined, next }
 }

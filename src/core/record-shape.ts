@@ -22,7 +22,7 @@ export interface RecordState {
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined
   readonly claim?: Claim | undefined
-  readonly rest?: StoredRest | undefined
+  readonly rest?: StoredCoolDown | undefined
 }
 
 export interface Pair {
@@ -68,7 +68,7 @@ export interface Claim {
 }
 
 /** `ms` is null: until `clear` or `adopt`. */
-export type StoredRest = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed' | 'says'> & {
+export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed' | 'says'> & {
   readonly at: number
   readonly ms: number | null
 }

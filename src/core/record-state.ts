@@ -1,4 +1,4 @@
-import type { Change, Claim, Pair, Reading, RecordState, StoredRest, Unclear } from './record-shape.ts'
+import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown, Unclear } from './record-shape.ts'
 import { coolDownIn, leftOf, presentableIn, tokensIn, whyMissing } from './record-views.ts'
 import {
   type ClaimAnswer,
@@ -42,13 +42,13 @@ function isNewer(state: RecordState, { seenVersion, login }: Pick<Asked, 'seenVe
 
 /** Asks for the right to make one exchange. */
 export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
-  const { owner, login, breaksRest, overlaps, endsLogin, namesOwner, dead, distrustsClock } = asked
+  const { owner, login, breaksCoolDown, overlaps, endsLogin, namesOwner, dead, distrustsClock } = asked
   const state = inEpoch(stored ?? EMPTY, epoch)
   if (state.pair && (endsLogin ? isOfOther(state, login) : isNewer(state, asked)))
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
-  const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksRest)
-  const restMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
-  if (state.rest && restMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, restMs) } }
+  const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksCoolDown)
+  const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
+  if (state.rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, leftMs) } }
   const by = state.claim?.settled === false ? state.claim.owner : undefined
   const isOther = state.claim !== undefined && state.claim.owner !== owner && (by === undefined || by !== dead)
   const isFull = distrustsClock === true && by !== undefined
@@ -201,7 +201,7 @@ function released(state: RecordState, claim: Claim, word: Word | undefined, now:
   if (word === undefined) return { ...state, claim: undefined }
   if (word.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: word.ms + RESERVE_MS, settled: true } }
   const isDropped = word.drops === true || word.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
-  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: restOf(word, now) }
+  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: storedCoolDown(word, now) }
 }
 
 function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {
@@ -298,6 +298,6 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
-function restOf({ kind, ms, drops, whileServed, says, ...reason }: CoolDown, at: number): StoredRest {
+function storedCoolDown({ kind, ms, drops, whileServed, says, ...reason }: CoolDown, at: number): StoredCoolDown {
   return { at, ms: ms === Infinity ? null : ms, ...reason }
 }

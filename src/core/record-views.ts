@@ -1,4 +1,4 @@
-import type { Pair, RecordState, StoredRest } from './record-shape.ts'
+import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
 import type { ClaimTerms, CoolDown, GrantedClaim, Missing, StoredTokens } from './token-store.ts'
 
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
@@ -30,7 +30,7 @@ export function whyMissing({ version, clearedFence }: RecordState, seenVersion: 
 }
 
 /**
- * The rest of a duration that began at `at`: 0 to `ms`. If `at` is in the future, the clock was set back, and the rest is 0: otherwise the claim of
+ * What is left of a duration that began at `at`: 0 to `ms`. If `at` is in the future, the clock was set back, and nothing is left: otherwise the claim of
  * a dead owner would block all others for that long.
  */
 export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
@@ -56,7 +56,7 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
   }
 }
 
-export function coolDownIn({ at, ms, ...reason }: StoredRest, leftMs: number): CoolDown {
+export function coolDownIn({ at, ms, ...reason }: StoredCoolDown, leftMs: number): CoolDown {
   return { kind: 'cool-down', ms: leftMs, ...reason }
 }
 

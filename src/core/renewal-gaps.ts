@@ -22,7 +22,7 @@ export class RenewalGaps {
     this.#renewedAt = startedAt
   }
 
-  /** A renewal failed. Its rest keeps the next one apart: after an outage, an hour's token would otherwise be refused for six minutes. */
+  /** A renewal failed. Its cool-down keeps the next one apart: after an outage, an hour's token would otherwise be refused for six minutes. */
   failed(): void {
     this.#forcedAt = -Infinity
   }

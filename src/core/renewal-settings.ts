@@ -65,7 +65,7 @@ export interface Memory {
 
 /** What one renewal starts from, and how its machine can be reached while it runs. */
 export interface RenewalStart {
-  /** `forced`: it runs in spite of a rest that is not firm, and takes no tokens of another owner. */
+  /** `forced`: it runs in spite of a cool-down that is not firm, and takes no tokens of another owner. */
   readonly because: RenewalCause
   /** Whether its token calls keep the process alive. */
   readonly holdsProcess: boolean

@@ -86,9 +86,9 @@ export interface Consequence {
   readonly says?: string
   /** The service may still be busy with the presentation whose answer was lost. */
   readonly isFirstDoubt?: boolean
-  /** Limits of the rest, if the renewal gives up, ms. */
-  readonly leastRestMs?: number | undefined
-  readonly mostRestMs?: number | undefined
+  /** Limits of the cool-down, if the renewal gives up, ms. */
+  readonly leastCoolDownMs?: number | undefined
+  readonly mostCoolDownMs?: number | undefined
 }
 
 /** What to do after an exchange that failed, or in the place of one. */
@@ -106,7 +106,7 @@ export interface Plan extends Report {
   readonly isAccountRefused: boolean
   /** The service asked for a pause. */
   readonly isAsked: boolean
-  /** The next call of this renewal; or the renewal gives up, and all owners of the record rest. */
+  /** The next call of this renewal; or the renewal gives up, and all owners of the record cool down. */
   readonly next: Retry | CoolDown
 }
 

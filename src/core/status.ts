@@ -6,13 +6,13 @@ import type { CoolDown } from './token-store.ts'
 export interface Activity {
   /** The renewal that all callers share. */
   readonly renewal: { readonly lastError: TokenError | undefined } | undefined
-  /** The pause that the service asked for, or the rest after the last renewal, which failed. */
-  readonly rest: Rest | undefined
+  /** The pause that the service asked for, or the cool-down after the last renewal, which failed. */
+  readonly backoff: Backoff | undefined
   readonly isClosed: boolean
 }
 
 /** The manager makes no token call before `until`, monotonic ms. */
-export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServed'> {
+export interface Backoff extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServed'> {
   /** Infinity: until `reset()`, `adopt()`, or a login elsewhere. */
   readonly until: number
   /** From this instant on a caller asks the record again whether somebody has logged in elsewhere. */
@@ -23,30 +23,30 @@ export interface Rest extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServe
 /** A manager that waits for a login asks the store at most this often whether another owner has logged in, ms. */
 export const ASK_MS = 1_000
 
-/** The rest after a renewal that gave up. */
-export function restAfter(error: TokenError, { ms, failures, isFirm, whileServed }: CoolDown, now: number): Rest {
+/** The backoff after a renewal that gave up. */
+export function backoffAfter(error: TokenError, { ms, failures, isFirm, whileServed }: CoolDown, now: number): Backoff {
   const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt: now + ASK_MS } : { until: now + ms }
   return { ...ends, error, failures, isFirm, whileServed }
 }
 
 /**
- * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A rest forbids both.
+ * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A backoff forbids both.
  *
  * @param limit Until when the caller can wait, monotonic ms. A caller who can wait longer than a renewal pauses joins it.
- * @param breaksRest Whether the caller wants a renewal in spite of a rest that is not firm.
+ * @param breaksBackoff Whether the caller wants a renewal in spite of a backoff that is not firm.
  */
 export function admission(
-  { renewal, rest, isClosed }: Activity,
+  { renewal, backoff, isClosed }: Activity,
   now: number,
   limit = now,
-  breaksRest = false,
-): 'start' | 'join' | 'closed' | Rest {
+  breaksBackoff = false,
+): 'start' | 'join' | 'closed' | Backoff {
   if (isClosed) return 'closed'
   const canJoin = renewal !== undefined
-  const endsAt = rest?.asksAt ?? rest?.until ?? now
-  // If a renewal runs in spite of the rest, all callers join it.
-  const isBroken = rest?.isFirm === false && (canJoin || breaksRest)
-  if (rest && now < endsAt && !isBroken && !(canJoin && limit > endsAt)) return rest
+  const endsAt = backoff?.asksAt ?? backoff?.until ?? now
+  // If a renewal runs in spite of the backoff, all callers join it.
+  const isBroken = backoff?.isFirm === false && (canJoin || breaksBackoff)
+  if (backoff && now < endsAt && !isBroken && !(canJoin && limit > endsAt)) return backoff
   return canJoin ? 'join' : 'start'
 }
 
@@ -82,30 +82,30 @@ export function statusIn(
   now: number,
   wallNow: number,
 ): Omit<TokenStatus, 'counts'> {
-  const { renewal, rest } = activity
-  const failure = renewal?.lastError ?? rest?.error
+  const { renewal, backoff } = activity
+  const failure = renewal?.lastError ?? backoff?.error
   const at = (ms: number) => Math.round(wallNow + ms)
   return {
     phase: phaseIn(activity, token, now),
     renewing: renewal !== undefined,
     ...(token && { accessExpiresAt: at(token.remainingMs) }),
     ...(token?.refreshRemainingMs !== undefined && { refreshExpiresAt: at(token.refreshRemainingMs) }),
-    ...(rest && now < rest.until && rest.until < Infinity && { nextAttemptAt: at(rest.until - now) }),
+    ...(backoff && now < backoff.until && backoff.until < Infinity && { nextAttemptAt: at(backoff.until - now) }),
     ...(failure && { lastError: failure.code }),
   }
 }
 
-function phaseIn({ rest, isClosed }: Activity, token: Token | undefined, now: number): TokenStatus['phase'] {
+function phaseIn({ backoff, isClosed }: Activity, token: Token | undefined, now: number): TokenStatus['phase'] {
   if (isClosed) return 'closed'
   if (token && token.remainingMs > 0) return token.freshness
-  if (rest?.until === Infinity) return 'stopped'
-  if (rest && now < rest.until) return 'cooling-down'
+  if (backoff?.until === Infinity) return 'stopped'
+  if (backoff && now < backoff.until) return 'cooling-down'
   return token ? 'expired' : 'empty'
 }
 
-/** Why a caller gets no token. If the manager rests, the error tells the instant of the next attempt. */
+/** Why a caller gets no token. If the manager backs off, the error tells the instant of the next attempt. */
 export function admissionError(
-  why: 'closed' | Pick<Rest, 'until' | 'error'>,
+  why: 'closed' | Pick<Backoff, 'until' | 'error'>,
   now: number,
   wallNow: number,
 ): TokenError {
@@ -122,13 +122,13 @@ export function admissionError(
  * @returns Ms to wait, 0 or less: renew now; undefined: nothing is to be done.
  */
 export function timerMs(
-  { renewal, rest, isClosed }: Activity,
+  { renewal, backoff, isClosed }: Activity,
   token: Pick<HeldToken, 'used' | 'freshness' | 'freshMs' | 'remainingMs'>,
   keepWarm: string,
   now: number,
 ): number | undefined {
   const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
-  if (renewal || isClosed || !isKept || rest?.until === Infinity) return undefined
-  // The timer may fire a little early, or during the rest after a failed renewal.
-  return token.freshness === 'fresh' ? token.freshMs : (rest?.until ?? now) - now
+  if (renewal || isClosed || !isKept || backoff?.until === Infinity) return undefined
+  // The timer may fire a little early, or during the cool-down after a failed renewal.
+  return token.freshness === 'fresh' ? token.freshMs : (backoff?.until ?? now) - now
 }

@@ -44,7 +44,7 @@ export interface TokenRecord {
    * Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim.
    *
    * @param told What became of the refresh token; or decides, inside the step, what the owner tells.
-   * @param next The owner's own next attempt, or a rest for all owners. Without it any owner may claim next.
+   * @param next The owner's own next attempt, or a cool-down for all owners. Without it any owner may claim next.
    */
   release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Word): Promise<ReleaseAnswer>
   /**
@@ -111,15 +111,15 @@ export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens
 export interface ClaimTerms {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
   readonly graceMs?: number
-  /** Whether the claim may be granted in a rest that is not firm. */
-  readonly breaksRest?: boolean
+  /** Whether the claim may be granted in a cool-down that is not firm. */
+  readonly breaksCoolDown?: boolean
   /** Whether the owner has made exchanges without the record, which may still be in flight. */
   readonly overlaps?: boolean
   /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
   readonly needsLogin?: boolean
   /** The login that the owner has, if only a person can obtain. The owner neither presents nor changes the pair of another one. */
   readonly login?: number | undefined
-  /** The owner logs out: no rest and no newer pair of its login keeps it from the claim, only the exchange of another owner. */
+  /** The owner logs out: no cool-down and no newer pair of its login keeps it from the claim, only the exchange of another owner. */
   readonly endsLogin?: boolean
   /** Whether an answer that another owner makes an exchange names that owner. */
   readonly namesOwner?: boolean
@@ -222,7 +222,7 @@ export interface CoolDown {
   readonly loginReason?: LoginReason
   /** The stored tokens are dropped: the access token must not be used any more, either. */
   readonly drops?: boolean
-  /** Only this manager rests, and only as long as its access token serves: the rest ends as soon as the API refuses the token. */
+  /** Only this manager cools down, and only as long as its access token serves: the cool-down ends as soon as the API refuses the token. */
   readonly whileServed?: boolean | undefined
   /** Of a login: what an unclear refusal says. The record counts those in a row that say the same. */
   readonly says?: string | undefined

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import { HeldToken } from './held-token.ts'
 import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
-import { CallFailed, coolingError } from './rests.ts'
+import { CallFailed, coolingError } from './backoff.ts'
 import type { ClaimAnswer, GrantedClaim, StoredTokens, TokenRecord } from './token-store.ts'
 import type { Work } from './work.ts'
 
@@ -114,14 +114,14 @@ export class Turn {
   async take(): Promise<Taken> {
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, hasLogin, login, memory } =
       this.#settings
-    const breaksRest = this.#start.because === 'forced'
+    const breaksCoolDown = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
       // A login may have been stored since this renewal began.
       const seenVersion = Math.max(this.#seenVersion, memory.seenVersion)
-      const terms = { graceMs, needsLogin, login: login.number, breaksRest }
+      const terms = { graceMs, needsLogin, login: login.number, breaksCoolDown }
       const claim = await record.claim(owner, seenVersion, ttlMs, terms)
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {

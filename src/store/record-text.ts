@@ -1,5 +1,5 @@
 import { fingerprintOf, randomHex } from '../core/digest.ts'
-import type { Claim, Pair, RecordState, StoredRest, Unclear } from '../core/record-shape.ts'
+import type { Claim, Pair, RecordState, StoredCoolDown, Unclear } from '../core/record-shape.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { readAdopted } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'
@@ -147,7 +147,7 @@ const isRecordState = shape<RecordState>({
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
   claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
   rest: optional(
-    shape<StoredRest>({
+    shape<StoredCoolDown>({
       at: number,
       ms: (ms) => ms === null || number(ms),
       failures: number,

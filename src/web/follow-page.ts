@@ -68,7 +68,7 @@ function comeBack(tokens: TokenManager): void {
   if (renewing) return
   const needsToken = phase === 'due' || phase === 'expired'
   const mustLogIn = phase === 'stopped' && lastError === 'ERR_LOGIN_REQUIRED'
-  // In a rest a request would be refused, or be served by the old token. Otherwise another tab may have a newer token already.
+  // In a cool-down a request would be refused, or be served by the old token. Otherwise another tab may have a newer token already.
   if (phase === 'cooling-down' || (needsToken && nextAttemptAt !== undefined)) tokens.renew().catch(() => undefined)
   else if (needsToken || mustLogIn) tokens.getAccessToken().catch(() => undefined)
 }

@@ -4,30 +4,30 @@ import {
   type Activity,
   admission,
   admissionError,
-  type Rest,
-  restAfter,
+  type Backoff,
+  backoffAfter,
   statusIn,
   timerMs,
 } from '../../src/core/status.ts'
 
 const renewal = { lastError: undefined }
 const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
-const rest: Rest = { until: 2_000, error, failures: 3, isFirm: true }
-const earlier: Rest = { until: 1_000, error, failures: 2, isFirm: true }
+const rest: Backoff = { until: 2_000, error, failures: 3, isFirm: true }
+const earlier: Backoff = { until: 1_000, error, failures: 2, isFirm: true }
 
-const soft: Rest = { ...earlier, isFirm: false }
-const login: Rest = {
+const soft: Backoff = { ...earlier, isFirm: false }
+const login: Backoff = {
   ...earlier,
   until: Infinity,
   asksAt: 1_000,
   error: new TokenError('ERR_LOGIN_REQUIRED', 'Log in'),
 }
 
-const IDLE: Activity = { renewal: undefined, rest: undefined, isClosed: false }
+const IDLE: Activity = { renewal: undefined, backoff: undefined, isClosed: false }
 const CLOSED: Activity = { ...IDLE, isClosed: true }
 const RENEWING: Activity = { ...IDLE, renewal }
-const resting = (why: Rest): Activity => ({ ...IDLE, rest: why })
-const renewingAfter = (why: Rest): Activity => ({ ...IDLE, renewal, rest: why })
+const resting = (why: Backoff): Activity => ({ ...IDLE, backoff: why })
+const renewingAfter = (why: Backoff): Activity => ({ ...IDLE, renewal, backoff: why })
 
 describe('given a manager, when somebody needs a token call', () => {
   it.each<[string, Activity, number, number, ReturnType<typeof admission>]>([
@@ -54,8 +54,8 @@ describe('given a manager, when somebody needs a token call', () => {
     ['renewing in spite of a rest', renewingAfter(soft), false, 'join'],
     ['renewing in spite of a rest, and wants the same', renewingAfter(soft), true, 'join'],
     ['closed', CLOSED, true, 'closed'],
-  ])('when a caller finds it %s, then the answer is right', (_, activity, breaksRest, expected) => {
-    expect(admission(activity, 999, 999, breaksRest)).toBe(expected)
+  ])('when a caller finds it %s, then the answer is right', (_, activity, breaksBackoff, expected) => {
+    expect(admission(activity, 999, 999, breaksBackoff)).toBe(expected)
   })
 
   it('then a caller that names no limit cannot wait', () => {
@@ -115,11 +115,14 @@ describe('given a renewal that gave up, when the rest begins', () => {
   const coolDown = { kind: 'cool-down', ms: 5_000, failures: 2, isFirm: false, code: 'ERR_THROTTLED' } as const
 
   it('then it lasts as long as was planned', () => {
-    expect(restAfter(error, coolDown, 100)).toEqual({ until: 5_100, error, failures: 2, isFirm: false })
+    expect(backoffAfter(error, coolDown, 100)).toEqual({ until: 5_100, error, failures: 2, isFirm: false })
   })
 
   it('then a manager that waits for a login may look for one after a second', () => {
-    expect(restAfter(login.error, { ...coolDown, ms: Infinity }, 100)).toMatchObject({ until: Infinity, asksAt: 1_100 })
+    expect(backoffAfter(login.error, { ...coolDown, ms: Infinity }, 100)).toMatchObject({
+      until: Infinity,
+      asksAt: 1_100,
+    })
   })
 })
 
@@ -179,12 +182,12 @@ describe('given the timer of a token, when it fires', () => {
   })
 })
 
-it('given a polluted Object.prototype, when its rest is asked for, then only its own counts', () => {
-  const pollution = Object.prototype as { rest?: Rest }
-  pollution.rest = { ...rest, until: Infinity }
+it('given a polluted Object.prototype, when its backoff is asked for, then only its own counts', () => {
+  const pollution = Object.prototype as { backoff?: Backoff }
+  pollution.backoff = { ...rest, until: Infinity }
   try {
     expect(admission(IDLE, 0)).toBe('start')
   } finally {
-    delete pollution.rest
+    delete pollution.backoff
   }
 })

@@ -70,7 +70,7 @@ describe('given any instant', () => {
       fc.property(instants, (instant) => {
         expect(parseTimestamp(spelt(instant))).toEqual({
           at: Number(instant.ns / 1_000_000n) - (instant.ns % 1_000_000n < 0n ? 1 : 0),
-          restNs: Number(((instant.ns % 1_000_000n) + 1_000_000n) % 1_000_000n),
+          belowMsNs: Number(((instant.ns % 1_000_000n) + 1_000_000n) % 1_000_000n),
           hasZone: instant.zone !== undefined,
         })
       }),
@@ -97,7 +97,7 @@ describe('given any instant', () => {
         const written = new Date(timestamp.at + offsetMs).toISOString()
         // A leap second counts as the end of the second before.
         expect(text.slice(0, 19).replace(' ', 'T').replace(/60$/, '59')).toBe(written.slice(0, 19))
-        expect(timestamp.restNs).toBe(Math.floor(Math.abs(timestamp.restNs)))
+        expect(timestamp.belowMsNs).toBe(Math.floor(Math.abs(timestamp.belowMsNs)))
       }),
     ))
 })

@@ -43,7 +43,7 @@ const command = fc.oneof(
       do: fc.constant('claim' as const),
       owner: fc.nat(2),
       ahead: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 2),
-      terms: fc.record({ graceMs: fc.constantFrom(0, 0, 5_000, Infinity), breaksRest: fc.boolean() }),
+      terms: fc.record({ graceMs: fc.constantFrom(0, 0, 5_000, Infinity), breaksCoolDown: fc.boolean() }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('accept' as const), which: back, rotates: fc.boolean() }) },

@@ -8,7 +8,7 @@ const atNoon = (day: string) => `${day}T12:00:00Z`
 const onThatDay = (time: string) => `2020-12-29T${time}Z`
 const inZone = (zone: string) => `2020-12-29T05:42:11${zone}`
 
-type Row = [text: string, at: number, restNs?: number]
+type Row = [text: string, at: number, belowMsNs?: number]
 
 const ACCEPTED: Record<string, Row[]> = {
   'a fraction, rounded down (F1)': [
@@ -80,7 +80,8 @@ const WITHOUT_ZONE: Row[] = [
 ]
 
 const read = (rows: Row[]) => rows.map(([text]) => [text, parseTimestamp(text)])
-const expected = (rows: Row[], hasZone = true) => rows.map(([text, at, restNs = 0]) => [text, { at, restNs, hasZone }])
+const expected = (rows: Row[], hasZone = true) =>
+  rows.map(([text, at, belowMsNs = 0]) => [text, { at, belowMsNs, hasZone }])
 
 describe('given a timestamp', () => {
   it.each(Object.entries(ACCEPTED))(
@@ -170,7 +171,7 @@ describe('given what is no timestamp (F5)', () => {
       ),
     )
     const kept = changed.map(parseTimestamp).filter((timestamp) => timestamp !== undefined)
-    expect(kept.every(({ at, restNs }) => Number.isSafeInteger(at) && Number.isSafeInteger(restNs))).toBe(true)
+    expect(kept.every(({ at, belowMsNs }) => Number.isSafeInteger(at) && Number.isSafeInteger(belowMsNs))).toBe(true)
     // Only some changes of digits give another valid timestamp.
     expect(changed.length - kept.length).toBeGreaterThan(400)
   })

@@ -154,7 +154,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a rest is not firm, then a claim may break it', async () => {
       const { record } = await holdingPair()
-      const terms = { breaksRest: true }
+      const terms = { breaksCoolDown: true }
       await record.release(await granted(record), 'keep', { ...COOL_DOWN, isFirm: false })
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling' })
       const claim = await record.claim('b', 1, TTL_MS, terms)

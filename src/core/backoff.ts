@@ -31,9 +31,9 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
-/** The shortest rest, ms. */
-export const SHORT_REST_MS = 1_000
-/** The rest after refused credentials, ms. */
+/** The shortest cool-down, ms. */
+export const SHORT_BACKOFF_MS = 1_000
+/** The cool-down after refused credentials, ms. */
 export const MINUTE_MS = 60_000
 
 /**
@@ -56,7 +56,7 @@ export function coolDownMs(
   return Math.max(backoffMs, retryAfterMs)
 }
 
-/** The rest for all owners of the record. @param failures Renewals in a row that gave up, this one included. */
+/** The cool-down for all owners of the record. @param failures Renewals in a row that gave up, this one included. */
 export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
   const { code, status, serviceCode } = error
   const { loginReason } = detailsOf(error)
@@ -81,7 +81,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** The error for callers while the record rests. The failure may be one of another owner (F224). */
+/** The error for callers while the record cools down. The failure may be one of another owner (F224). */
 export function coolingError(coolDown: CoolDown): TokenError {
   const { code, loginReason = 'refused' } = coolDown
   const message = code === 'ERR_LOGIN_REQUIRED' ? loginMessage(loginReason) : metByOther(coolDown)
