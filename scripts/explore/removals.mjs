@@ -108,8 +108,8 @@ export const REMOVALS = {
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.
   'a renewal of one login': [
-    ['core/turn.ts', ' || (hasLogin && login.isOther(claim.tokens))', ''],
-    ['core/turn.ts', ' login: login.number,', ''],
+    ['core/claimant.ts', ' || (hasLogin && login.isOther(claim.tokens))', ''],
+    ['core/claimant.ts', ' login: login.number,', ''],
   ],
   // Versions of two logins are compared, also after a loss.
   'a login of a lower version': [
@@ -119,9 +119,9 @@ export const REMOVALS = {
   'a login by its name': [['core/login-watch.ts', ' || (loginId !== undefined && loginId === this.#id)', '']],
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
-    ['core/turn.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
-    ['core/turn.ts', 'login: login.number, breaksCoolDown }', 'login: named, breaksCoolDown }'],
-    ['core/turn.ts', '        this.#pauses.check()\n', ''],
+    ['core/claimant.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
+    ['core/claimant.ts', 'login: login.number, breaksCoolDown }', 'login: named, breaksCoolDown }'],
+    ['core/claimant.ts', '        this.#pauses.check()\n', ''],
   ],
   // The register may drop a record that is still of use.
   'the time to keep': [['store/shared-record.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],

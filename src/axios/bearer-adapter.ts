@@ -14,7 +14,7 @@ import { memberOf } from './member-of.ts'
 import { Journey } from './redirects.ts'
 import { ofRequest } from './request-error.ts'
 import { sendUnfollowed } from './unfollowed.ts'
-import { Wait } from './waiting.ts'
+import { WaitBudget } from './waiting.ts'
 
 export type Bearer = Grantee<AxiosResponse>
 
@@ -26,7 +26,7 @@ interface Sending extends Errand<AxiosResponse> {
   /** What a proof names of the request. */
   readonly place: SentRequest | undefined
   /** Set as soon as the request has to wait. */
-  wait: Wait | undefined
+  budget: WaitBudget | undefined
   journey: Journey | undefined
 }
 
@@ -58,7 +58,7 @@ export function sendWithToken(
       login,
       isReplay: false,
       isProvenAgain: false,
-      wait: undefined,
+      budget: undefined,
       journey: undefined,
     }
     return token === undefined ? sendAfterWait(sending) : send(sending)
@@ -69,7 +69,7 @@ export function sendWithToken(
 
 /** Holds as few objects as possible: ten thousand requests may wait. */
 function sendAfterWait(sending: Sending): Promise<AxiosResponse> {
-  return waitOf(sending).forToken(sendWith, sending)
+  return budgetOf(sending).forToken(sendWith, sending)
 }
 
 function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
@@ -85,16 +85,16 @@ function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
   }
 }
 
-function waitOf(sending: Sending): Wait {
-  return (sending.wait ??= new Wait(sending.config, sending.grantee.access))
+function budgetOf(sending: Sending): WaitBudget {
+  return (sending.budget ??= new WaitBudget(sending.config, sending.grantee.access))
 }
 
 function send(sending: Sending): Promise<AxiosResponse> {
   const { grantee, place } = sending
   const { prover } = grantee
   if (!prover || !place) return sendDressed(sending)
-  return waitOf(sending).forProof(
-    (waiting) => proofOf(sending, prover, place, waiting),
+  return budgetOf(sending).forProof(
+    (limits) => proofOf(sending, prover, place, limits),
     // The key may need longer than the token lives.
     (proof) => (grantee.access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof)),
   )
@@ -234,7 +234,7 @@ function followed(
     challenge: headerOf(response.headers, 'www-authenticate'),
     isRepeatable: !sending.journey?.mayHaveActed && isReplayable(sending.config.data),
     replace: () =>
-      waitOf(sending)
+      budgetOf(sending)
         .forAnotherThan(sending.token)
         .catch(() => undefined),
     sendAgain() {

@@ -1,14 +1,12 @@
 import { AxiosError, CanceledError, type InternalAxiosRequestConfig } from 'axios'
 import { promised } from '../client/promised.ts'
-import type { TokenAccess } from '../client/token-access.ts'
+import type { TokenAccess, WaitLimits } from '../client/token-access.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { memberOf } from './member-of.ts'
 import { ofRequest } from './request-error.ts'
 
-type Waiting = Parameters<TokenAccess['get']>[0]
-
 /** The waits of one request: one budget for its first token, for the token of its replay, and for proofs. */
-export class Wait {
+export class WaitBudget {
   readonly #config: InternalAxiosRequestConfig
   readonly #access: TokenAccess
   #spentMs = 0
@@ -38,7 +36,7 @@ export class Wait {
 
   /** @param prove Makes a proof. It may take long: the key may be elsewhere. @returns what `use` makes of the proof */
   forProof<Result>(
-    prove: (waiting: Waiting) => Promise<string>,
+    prove: (limits: WaitLimits) => Promise<string>,
     use: (proof: string) => Promise<Result>,
   ): Promise<Result> {
     return this.#after(
@@ -47,7 +45,7 @@ export class Wait {
     )
   }
 
-  #begin(): Waiting {
+  #begin(): WaitLimits {
     const { clock, maxWaitMs } = this.#access
     const { signal, forget } = cancellation(this.#config)
     this.#forget = forget

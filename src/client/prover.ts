@@ -2,7 +2,7 @@ import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { checkFit, type GivenKey, proofsOf, type ProvedRequest } from '../core/proofs.ts'
 import { errorsIn } from './challenges.ts'
-import type { TokenAccess } from './token-access.ts'
+import type { TokenAccess, WaitLimits } from './token-access.ts'
 
 /** Proves with each request that its sender holds a key (RFC 9449). No redirect is followed with a proof. */
 export interface Prover {
@@ -10,7 +10,7 @@ export interface Prover {
    * @returns The text of the header `DPoP`. A new one for each request.
    * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign; `signal.reason` when the caller gives up.
    */
-  prove(request: SentRequest & { readonly token: string }, waiting: Parameters<TokenAccess['get']>[0]): Promise<string>
+  prove(request: SentRequest & { readonly token: string }, limits: WaitLimits): Promise<string>
   /** Hears each answer, of any status: it may bring the next nonce, and the time. */
   hear(request: SentRequest, status: number, header: (name: string) => unknown): void
 }

@@ -2,7 +2,7 @@ import { hidesRefusal } from './bodies.ts'
 import { type Cure, cureOf } from './challenges.ts'
 import { type Grantee, isStillOf, loginAtSending } from './client-port.ts'
 import type { Prover, SentRequest } from './prover.ts'
-import type { TokenAccess } from './token-access.ts'
+import type { WaitLimits } from './token-access.ts'
 
 /** One request with a token, as its latest sending has left it. The only object that is made for each request. */
 export interface Errand<Answer> {
@@ -109,9 +109,9 @@ export async function proofOf(
   { grantee, token, login }: Errand<never>,
   prover: Prover,
   request: SentRequest,
-  waiting: Parameters<TokenAccess['get']>[0],
+  limits: WaitLimits,
 ): Promise<string> {
-  const proof = await prover.prove({ ...request, token }, waiting)
+  const proof = await prover.prove({ ...request, token }, limits)
   loginAtSending(grantee, login)
   return proof
 }

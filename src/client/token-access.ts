@@ -10,10 +10,11 @@ import type { WaitOptions } from '../core/waiting-room.ts'
 /** What an attachment needs of a manager. */
 export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
-  get(options: Waiting): Promise<string> | string
-  replace(refused: string, options: Waiting): Promise<string>
+  get(options: WaitLimits): Promise<string> | string
+  replace(refused: string, options: WaitLimits): Promise<string>
 }
-type Waiting = WaitOptions & { maxWaitMs: number }
+/** How long one caller may wait, and what ends its wait. */
+export type WaitLimits = WaitOptions & { maxWaitMs: number }
 
 /** @throws {TypeError} when `tokens` is no token manager. */
 export function checkManager(tokens: TokenManager): void {
@@ -44,15 +45,15 @@ const MAX_WAIT_MS = 30_000
 /** A manager that is not ours may ignore signals and limits, and may give anything for a token. */
 function accessToHandMade(tokens: TokenManager): TokenAccess {
   const clock = systemClock
-  const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, waiting: Waiting & Holding) => {
-    const { signal, maxWaitMs: ms, holdsProcess } = waiting
+  const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, limits: WaitLimits & Holding) => {
+    const { signal, maxWaitMs: ms, holdsProcess } = limits
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait')
     const asked = async () => checkedToken(name, await ask())
     return withinLimit(asked(), { clock, ms, holdsProcess, signal, atLimit })
   }
-  const replace = (refused: string, waiting: Waiting & Holding) =>
-    limited('replaceAccessToken', () => tokens.replaceAccessToken(refused, waiting), waiting)
+  const replace = (refused: string, limits: WaitLimits & Holding) =>
+    limited('replaceAccessToken', () => tokens.replaceAccessToken(refused, limits), limits)
   return {
     clock,
     maxWaitMs: MAX_WAIT_MS,
@@ -70,9 +71,8 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
       const token: unknown = tokens.peekAccessToken()
       return token === undefined ? undefined : checkedToken('peekAccessToken', token)
     },
-    get: (waiting) =>
-      limited('getAccessToken', () => tokens.getAccessToken(waiting), { ...waiting, holdsProcess: true }),
-    replace: (refused, waiting) => replace(refused, { ...waiting, holdsProcess: true }),
+    get: (limits) => limited('getAccessToken', () => tokens.getAccessToken(limits), { ...limits, holdsProcess: true }),
+    replace: (refused, limits) => replace(refused, { ...limits, holdsProcess: true }),
   }
 }
 interface Holding {

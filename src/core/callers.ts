@@ -84,7 +84,7 @@ export class Callers {
     this.#refuse()
     const isExpired = this.#memory.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
-      const tooSoon = this.#takeForcedTurn()
+      const tooSoon = this.#beginForced()
       if (tooSoon) throw this.#machine.admissionError(tooSoon)
     }
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
@@ -94,7 +94,7 @@ export class Callers {
   replaceBehind(refused: string): void {
     if (!this.#isCurrent(refused)) return
     this.#refuse()
-    if (this.#admission() !== 'start' || this.#takeForcedTurn()) return
+    if (this.#admission() !== 'start' || this.#beginForced()) return
     const { current } = this.#memory
     if (this.#settings.renewal.background) this.#machine.renew('refused', false)
     else if (current) current.mustRenew = true
@@ -121,9 +121,9 @@ export class Callers {
     this.#machine.logins.tellLoss()
   }
 
-  #takeForcedTurn() {
+  #beginForced() {
     const { gaps, now } = this.#machine
-    return gaps.takeForcedTurn(this.#memory.current?.stored.accessLifetimeMs ?? 0, now)
+    return gaps.beginForced(this.#memory.current?.stored.accessLifetimeMs ?? 0, now)
   }
 
   #admission(limit?: number, isForced = false) {

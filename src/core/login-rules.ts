@@ -92,7 +92,7 @@ function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: 
     case 'unknown':
       if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
       // The service may still be busy with the first presentation.
-      if (graceMs === 0 && serves(situation)) return { fate: 'doubtful', next: 'wait' }
+      if (graceMs === 0 && serves(situation)) return { fate: 'doubtful', next: 'while-served' }
       return {
         fate: 'doubtful',
         next: error.retryable ? again : 'stop',

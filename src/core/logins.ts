@@ -35,7 +35,7 @@ interface Ended {
 /** What logins need of their machine. */
 export interface LoginHost {
   /** The callers who wait. */
-  readonly room: Pick<WaitingRoom, 'turnAway'>
+  readonly room: Pick<WaitingRoom, 'dismiss'>
   /** Whether nothing is in progress that would learn the same from the record. */
   isIdle(): boolean
   readonly isClosed: boolean
@@ -77,7 +77,7 @@ export class Logins {
     promise.catch(() => undefined)
     this.#checkOpen()
     const { underWay } = this.#settings.login
-    await underWay.wait(
+    await underWay.track(
       promise,
       (grant) => this.adopt(grant),
       () => this.#missed(),
@@ -318,6 +318,6 @@ export class Logins {
     const { login, memory, hasLogin } = this.#settings
     login.end(memory.current?.stored.accessToken)
     memory.current = undefined
-    if (hasLogin) this.#host.room.turnAway(loginRequired(reason))
+    if (hasLogin) this.#host.room.dismiss(loginRequired(reason))
   }
 }

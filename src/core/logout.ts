@@ -1,6 +1,6 @@
 import type { RenewalSettings } from './renewal-settings.ts'
 import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
-import { Pauses, POLL_MS } from './turn.ts'
+import { Pauses, POLL_MS } from './claimant.ts'
 
 /** What a logout found in the record. */
 export interface EndedLogin {

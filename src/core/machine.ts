@@ -21,7 +21,7 @@ import {
 } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { CoolDown, StoredTokens } from './token-store.ts'
-import { Halted } from './turn.ts'
+import { Halted } from './claimant.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /**
@@ -75,7 +75,7 @@ export class Machine implements LoginHost, Activity {
     this.#settle(undefined)
     this.#memory.current = undefined
     this.#cancelTimer()
-    this.room.turnAway(this.admissionError('closed'))
+    this.room.dismiss(this.admissionError('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may be one that does not keep the process alive. This timer does.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
@@ -109,7 +109,7 @@ export class Machine implements LoginHost, Activity {
     if (this.room.size === 0 || this.renewal) return
     const admitted = admission(this, this.now)
     if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
-    else if (admitted !== 'join') this.room.turnAway(this.admissionError(admitted))
+    else if (admitted !== 'join') this.room.dismiss(this.admissionError(admitted))
   }
 
   admissionError(why: Parameters<typeof admissionError>[0]): TokenError {
@@ -128,7 +128,7 @@ export class Machine implements LoginHost, Activity {
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
         this.backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
-        this.room.turnAway(this.admissionError(this.backoff), this.backoff.until)
+        this.room.dismiss(this.admissionError(this.backoff), this.backoff.until)
       },
     })
     this.renewal = renewal
@@ -208,7 +208,7 @@ export class Machine implements LoginHost, Activity {
     this.#armTimer(servesMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
     // The login that is under way may still serve them.
-    if (!isLost || !login.isPending) this.room.turnAway(failure)
+    if (!isLost || !login.isPending) this.room.dismiss(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
     if (backoff.until < Infinity || before?.error.code !== error.code)
       events.emit('renewalFailed', { error: failure, nextAttemptAt })

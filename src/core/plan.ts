@@ -120,7 +120,7 @@ function coolDownAfter(
   retryAfterMs: number,
 ): CoolDown {
   const { failures, servedMs } = situation
-  if (next === 'wait') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
+  if (next === 'while-served') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
   const ms = Math.max(leastCoolDownMs, coolDownMs(error, situation, retryAfterMs))
   const coolDown = coolDownOf(error, Math.min(mostCoolDownMs, ms), failures)
   return says === undefined ? coolDown : { ...coolDown, says }

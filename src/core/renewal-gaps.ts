@@ -28,7 +28,7 @@ export class RenewalGaps {
   }
 
   /** Begins a renewal that the API forces by a refusal. @returns undefined if it may begin; else from when it may, and the error. */
-  takeForcedTurn(lifetimeMs: number, now: number): { until: number; error: TokenError } | undefined {
+  beginForced(lifetimeMs: number, now: number): { until: number; error: TokenError } | undefined {
     const until = this.#forcedAt + Math.max(LEAST_FORCED_GAP_MS, lifetimeMs / 10)
     if (now < until) return { until, error: new TokenError('ERR_REPLACED_TOO_SOON', TOO_SOON) }
     this.#forcedAt = now

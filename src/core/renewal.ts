@@ -15,7 +15,7 @@ import {
   type Retry,
   type StoredTokens,
 } from './token-store.ts'
-import { type Halt, Halted, Pauses, Turn } from './turn.ts'
+import { type Halt, Halted, Pauses, Claimant } from './claimant.ts'
 
 /** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000
@@ -36,7 +36,7 @@ export class Renewal {
   readonly #start: RenewalStart
   /** Why the last call failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
-  readonly #turn: Turn
+  readonly #claimant: Claimant
   #signatureFailures = 0
   /** The last call has shown that the credentials are others than those that the obtain of its pair used. */
   #isRotated = false
@@ -54,7 +54,7 @@ export class Renewal {
     const { clock, work } = settings
     this.#pauses = new Pauses({ clock, work, isWanted: () => this.#isWanted })
     this.#leftover = settings.memory.leftover
-    this.#turn = new Turn(settings, start, this.#pauses)
+    this.#claimant = new Claimant(settings, start, this.#pauses)
   }
 
   /** Ends pauses at once and makes no further call. The exchange in flight runs to its end: an aborted refresh would put a good pair in doubt. */
@@ -86,7 +86,7 @@ export class Renewal {
   async #attempt(attempt: number): Promise<Renewed> {
     // Before the claim: if the user's `random` throws, no claim is left unsettled.
     const chance = this.#settings.random()
-    const claim = await this.#turn.take()
+    const claim = await this.#claimant.claim()
     if (claim.kind === 'newer') {
       this.#pauses.check()
       return this.#adopted(claim.tokens, attempt - 1)
@@ -129,11 +129,11 @@ export class Renewal {
 
   /** Renewals in a row that gave up, if this one does, too. */
   get #failures(): number {
-    return this.#turn.failuresBefore + 1
+    return this.#claimant.failuresBefore + 1
   }
 
   get #served(): { readonly servedMs: number; readonly isRefused: boolean } {
-    return { servedMs: this.#turn.servedMs, isRefused: this.#settings.memory.current?.isRefused === true }
+    return { servedMs: this.#claimant.servedMs, isRefused: this.#settings.memory.current?.isRefused === true }
   }
 
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
@@ -164,7 +164,7 @@ export class Renewal {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
-    const brought = withRefreshToken(granted, call, keepsMs, this.#turn.sinceClaimMs)
+    const brought = withRefreshToken(granted, call, keepsMs, this.#claimant.sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
@@ -204,7 +204,7 @@ export class Renewal {
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
     const answer = await this.#release(call.claim, ({ newer, contested }) => {
-      planned = planWith({ contested, newer: newer && (this.#turn.adopts(newer, isLast) ? 'fit' : 'unfit') })
+      planned = planWith({ contested, newer: newer && (this.#claimant.adopts(newer, isLast) ? 'fit' : 'unfit') })
       return planned
     })
     return { plan: answer ? planned : planWith(), newer: answer?.newer }
@@ -250,10 +250,10 @@ export class Renewal {
       claim,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
-      maxAttempts: this.#turn.failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
+      maxAttempts: this.#claimant.failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
       failures: this.#failures,
-      calledForMs: this.#turn.sinceClaimMs,
+      calledForMs: this.#claimant.sinceClaimMs,
       presented: this.#presented,
       isRotated: this.#isRotated,
       met5xx: refreshToken !== undefined && memory.met5xx === refreshToken,

@@ -76,8 +76,8 @@ export interface Rules {
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */
 export interface Consequence {
   readonly fate: RefreshTokenFate
-  /** `obtain`: at once, with the credentials. `wait`: until the access token no longer serves. `login`: only a person can help. */
-  readonly next: 'stop' | 'retry' | 'obtain' | 'wait' | 'login'
+  /** `obtain`: at once, with the credentials. `while-served`: nothing until the access token no longer serves. `login`: only a person can help. */
+  readonly next: 'stop' | 'retry' | 'obtain' | 'while-served' | 'login'
   /** The service found the refresh token invalid: suspicious, unless something explains it (specification, section 3). */
   readonly judged?: boolean
   /** Why a login is required, if that is known already. */

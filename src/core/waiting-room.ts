@@ -94,7 +94,7 @@ export class WaitingRoom {
   }
 
   /** Callers who can wait no longer than `until` leave: with the old token if they take it and it lives, else with `error`. */
-  turnAway(error: TokenError, until = Infinity): void {
+  dismiss(error: TokenError, until = Infinity): void {
     for (const waiter of this.#waiters) {
       if (waiter.limit > until || this.#keep(waiter)) continue
       this.#leave(waiter)
@@ -123,7 +123,7 @@ export class WaitingRoom {
   #onTimer(): void {
     this.#timer = undefined
     const now = this.#clock.monotonicNow()
-    this.turnAway(this.atLimit(), now)
+    this.dismiss(this.atLimit(), now)
     let next = Infinity
     for (const waiter of this.#waiters) {
       if (waiter.keepAt > now || !this.#keep(waiter)) next = Math.min(next, waiter.keepAt, waiter.limit)

@@ -2,7 +2,7 @@ import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-
 import { promised } from '../client/promised.ts'
 import type { Prover } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
-import type { TokenAccess } from '../client/token-access.ts'
+import type { WaitLimits } from '../client/token-access.ts'
 import { reasonOf } from '../core/deadline.ts'
 import { isTokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
@@ -59,7 +59,7 @@ export function sendWithToken(
 
 async function sendAfterWait(sending: Sending): Promise<Response> {
   const { grantee, begun } = sending
-  const token = await waited(sending, (waiting) => grantee.access.get(waiting))
+  const token = await waited(sending, (limits) => grantee.access.get(limits))
   // Waits again if the process stalled until the token had expired.
   if (grantee.access.hasEnded(token)) return sendAfterWait(sending)
   sending.login = loginAtSending(grantee, begun)
@@ -72,10 +72,8 @@ function sendFirst(sending: Sending): Promise<Response> {
   return send(sending)
 }
 
-type Waiting = Parameters<TokenAccess['get']>[0]
-
 /** @throws `signal.reason` when the caller gives up; an error of this caller's own when no token can be had. */
-async function waited(sending: Sending, ask: (waiting: Waiting) => Promise<string> | string): Promise<string> {
+async function waited(sending: Sending, ask: (limits: WaitLimits) => Promise<string> | string): Promise<string> {
   const { clock, maxWaitMs } = sending.grantee.access
   const startedAt = clock.monotonicNow()
   try {
@@ -92,7 +90,7 @@ function send(sending: Sending): Promise<Response> {
   const { prover } = sending
   const { access } = sending.grantee
   if (!prover) return sendDressed(sending)
-  return waited(sending, (waiting) => proofOf(sending, prover, placeOf(sending), waiting)).then((proof) =>
+  return waited(sending, (limits) => proofOf(sending, prover, placeOf(sending), limits)).then((proof) =>
     // The key may need longer than the token lives.
     access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof),
   )
@@ -137,7 +135,7 @@ function answered(sending: Sending, response: Response): Response | Promise<Resp
     // A redirect may have turned a POST into a GET: then the API has acted on the POST.
     isRepeatable: spare !== undefined && (!redirected || /^(get|head)$/i.test(placeOf(sending).method)),
     replace: () =>
-      waited(sending, (waiting) => grantee.access.replace(sending.token, waiting)).catch(() => {
+      waited(sending, (limits) => grantee.access.replace(sending.token, limits)).catch(() => {
         if (signal?.aborted) throw reasonOf(signal)
         return undefined
       }),

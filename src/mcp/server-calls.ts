@@ -1,6 +1,6 @@
 import { isReplayable } from '../client/bodies.ts'
 import { cureOf } from '../client/challenges.ts'
-import { accessTo, type TokenAccess } from '../client/token-access.ts'
+import { accessTo, type TokenAccess, type WaitLimits } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
 import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
@@ -9,7 +9,6 @@ import { overheard } from './announced.ts'
 import type { OnePage } from './one-page.ts'
 
 type Fetch = typeof fetch
-type Waiting = Parameters<TokenAccess['get']>[0]
 
 /** One request to the server, as it was when it was called. */
 interface Call {
@@ -17,7 +16,7 @@ interface Call {
   readonly send: (token: string | undefined) => Promise<Response>
   readonly isRepeatable: boolean
   /** Makes one wait. All waits of a call share the time that one caller may wait. */
-  readonly wait: <Value>(ask: (waiting: Waiting) => Value | Promise<Value>) => Promise<Value>
+  readonly wait: <Value>(ask: (limits: WaitLimits) => Value | Promise<Value>) => Promise<Value>
 }
 
 /** The requests to one MCP server. They carry the token of its login, and no other request does. */
@@ -101,9 +100,9 @@ export class ServerCalls {
   /** @returns undefined if nobody has logged in. @throws {TokenError} if there is a login, but no token now. */
   async #token({ wait }: Pick<Call, 'wait'>): Promise<string | undefined> {
     return this.#unlessEnded(async () => {
-      let token = await wait((waiting) => this.#access.get(waiting))
+      let token = await wait((limits) => this.#access.get(limits))
       // Asks again if the process stalled until the token had expired.
-      while (this.#access.hasEnded(token)) token = await wait((waiting) => this.#access.get(waiting))
+      while (this.#access.hasEnded(token)) token = await wait((limits) => this.#access.get(limits))
       return token
     })
   }
@@ -112,7 +111,7 @@ export class ServerCalls {
   async #next(call: Call, refused: string | undefined): Promise<string | undefined> {
     if (refused === undefined) return this.#awaited(call)
     const access = this.#access
-    const next = await this.#unlessEnded(() => call.wait((waiting) => access.replace(refused, waiting)))
+    const next = await this.#unlessEnded(() => call.wait((limits) => access.replace(refused, limits)))
     if (next !== undefined || (await this.#page.opens(access.maxWaitMs))) return next
     // The login that is under way may be that of somebody else.
     throw ended()

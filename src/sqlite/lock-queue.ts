@@ -4,7 +4,7 @@ import { codeOf } from './reason.ts'
 /** Attempts cost microseconds, and others hold the lock for milliseconds. */
 const AGAIN_MS = 5
 
-interface Waiting {
+interface Queued {
   readonly attempt: () => void
   readonly reject: (thrown: unknown) => void
   /** By the monotonic clock. */
@@ -18,7 +18,7 @@ interface Waiting {
 export class LockQueue {
   readonly #clock: Clock
   readonly #patienceMs: number
-  #waiting: Waiting[] = []
+  #queued: Queued[] = []
 
   /** @param patienceMs A step that is held up for longer rejects. */
   constructor(clock: Clock, patienceMs: number) {
@@ -30,13 +30,13 @@ export class LockQueue {
   run<Value>(step: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
       const until = this.#clock.monotonicNow() + this.#patienceMs
-      this.#waiting.push({ attempt: () => resolve(step()), reject, until })
-      if (this.#waiting.length === 1) this.#tryFirst()
+      this.#queued.push({ attempt: () => resolve(step()), reject, until })
+      if (this.#queued.length === 1) this.#tryFirst()
     })
   }
 
   #tryFirst(): void {
-    const [first] = this.#waiting
+    const [first] = this.#queued
     if (!first) return
     try {
       first.attempt()
@@ -47,16 +47,16 @@ export class LockQueue {
       }
       first.reject(thrown)
     }
-    this.#waiting.shift()
+    this.#queued.shift()
     // The loop turns between two steps: each may take as long as the disk.
-    if (this.#waiting.length > 0) this.#tryIn(0)
+    if (this.#queued.length > 0) this.#tryIn(0)
   }
 
   #heldUp(thrown: unknown): void {
     const now = this.#clock.monotonicNow()
-    for (const { reject, until } of this.#waiting) if (until <= now) reject(thrown)
-    this.#waiting = this.#waiting.filter(({ until }) => until > now)
-    if (this.#waiting.length > 0) this.#tryIn(AGAIN_MS)
+    for (const { reject, until } of this.#queued) if (until <= now) reject(thrown)
+    this.#queued = this.#queued.filter(({ until }) => until > now)
+    if (this.#queued.length > 0) this.#tryIn(AGAIN_MS)
   }
 
   /** The timer keeps the process alive, as the socket of a server would. Otherwise a process that only logs in would end before the login is stored. */

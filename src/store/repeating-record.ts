@@ -80,12 +80,12 @@ export class RepeatingRecord extends SharedRecord {
   /** From now on only this act is owed. */
   #act<Answer>(owed: Owed | undefined, step: () => Promise<Answer>): Promise<Answer> {
     this.#owed = owed
-    return this.#answered(owed, this.#inTurn(step))
+    return this.#answered(owed, this.#serialized(step))
   }
 
   /** Repeats what is owed, after all acts. @returns the highest version that this owner has seen then */
   #repeated(seenVersion: number): Promise<number> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       const owed = this.#owed
       const stored = owed && (await this.#answered(owed, owed.repeat(seenVersion)))
       return owed?.what === 'login' && stored ? stored.version : seenVersion
@@ -103,7 +103,7 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   /** Runs `clear`, `adopt` and what is repeated one after another. A later claim waits for them. */
-  #inTurn<Value>(step: () => Promise<Value>): Promise<Value> {
+  #serialized<Value>(step: () => Promise<Value>): Promise<Value> {
     const ended = this.#last.then(step)
     this.#last = ended.catch(() => undefined)
     return ended

@@ -32,7 +32,7 @@ interface Limit<Value> {
   readonly onLate?: ((value: Value) => void) | undefined
 }
 
-interface Waiting {
+interface Queued {
   readonly send: () => void
   readonly fail: () => void
 }
@@ -55,8 +55,8 @@ interface InFlight {
 export class Steps {
   readonly #inFlight = new Set<InFlight>()
   readonly #capacity: number
-  readonly #urgent: Waiting[] = []
-  readonly #waiting: Waiting[] = []
+  readonly #urgent: Queued[] = []
+  readonly #queued: Queued[] = []
   #most: number
   /** Quick answers since `#most` has changed. */
   #quick = 0
@@ -83,7 +83,7 @@ export class Steps {
       const send = () => void this.#send(step, limit, fail).then(resolve, reject)
       if (this.#hasPlace(clock)) send()
       else if (this.#isLong) reject(new NoAnswer(`the last ${this.#inFlight.size} steps have no answer yet`))
-      else (isUrgent ? this.#urgent : this.#waiting).push({ send, fail })
+      else (isUrgent ? this.#urgent : this.#queued).push({ send, fail })
     })
   }
 
@@ -99,7 +99,7 @@ export class Steps {
       own.isLate = true
       pending.then(onLate, () => undefined)
       this.#change(own, Math.max(Math.min(FEWEST, this.#capacity), this.#most >> 1), clock)
-      clock.setTimer(() => this.#sendWaiting(clock), own.forgottenAt - clock.monotonicNow())
+      clock.setTimer(() => this.#sendQueued(clock), own.forgottenAt - clock.monotonicNow())
       if (this.#answers === answersBefore && !this.#isSilent) this.#beSilent(clock, ms)
     })
     const answered = () => {
@@ -110,7 +110,7 @@ export class Steps {
       this.#answers += 1
       answersOfProcess += 1
       this.#learn(own, isFull, usualMs, clock)
-      this.#sendWaiting(clock)
+      this.#sendQueued(clock)
     }
     pending.then(answered, answered)
     return pending
@@ -134,9 +134,9 @@ export class Steps {
     this.#changedAt = clock.monotonicNow()
   }
 
-  #sendWaiting(clock: Clock): void {
+  #sendQueued(clock: Clock): void {
     while (this.#hasPlace(clock)) {
-      const next = this.#urgent.shift() ?? this.#waiting.shift()
+      const next = this.#urgent.shift() ?? this.#queued.shift()
       if (!next) return
       next.send()
     }
@@ -154,10 +154,10 @@ export class Steps {
   /** Who waits for a place need not wait for each step before. But one late step of a busy machine is no outage for all of them. */
   #beSilent(clock: Clock, ms: number): void {
     this.#isSilent = true
-    this.#sendWaiting(clock)
+    this.#sendQueued(clock)
     this.#cancelSilence = setDeadline(clock, ms, () => {
       this.#isLong = true
-      for (const { fail } of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) fail()
+      for (const { fail } of [...this.#urgent.splice(0), ...this.#queued.splice(0)]) fail()
     })
   }
 }

@@ -96,7 +96,7 @@ describe('given callers who wait', () => {
   it('when a pause begins, then those who cannot wait that long leave at once', async () => {
     const { clock, room, enter } = world()
     const [short, exact, long] = [enter(99), enter(100), enter(101)]
-    room.turnAway(new TokenError('ERR_THROTTLED', 'later'), clock.monotonicNow() + 100)
+    room.dismiss(new TokenError('ERR_THROTTLED', 'later'), clock.monotonicNow() + 100)
     expect([await short, await exact]).toMatchObject([{ code: 'ERR_THROTTLED' }, { code: 'ERR_THROTTLED' }])
     room.serve('token')
     expect(await long).toBe('token')

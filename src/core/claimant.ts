@@ -84,11 +84,11 @@ export class Pauses {
 /** How long an owner waits before it asks again whether another one has ended its exchange, ms. */
 export const POLL_MS = 250
 
-/** What ends the wait for the turn of this owner. */
-export type Taken = GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>
+/** What ends the claims of a renewal: the right to make the exchange, or tokens of another owner that will do. */
+export type ClaimOutcome = GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>
 
 /** Waits until the store grants the exchange of one renewal to this owner. */
-export class Turn {
+export class Claimant {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
   readonly #pauses: Pauses
@@ -111,7 +111,7 @@ export class Turn {
   }
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
-  async take(): Promise<Taken> {
+  async claim(): Promise<ClaimOutcome> {
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, hasLogin, login, memory } =
       this.#settings
     const breaksCoolDown = this.#start.because === 'forced'
