@@ -81,7 +81,7 @@ export const REMOVALS = {
   R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
   'an act and a look': [['core/logins.ts', 'if (!tokens || !isLast()) return', 'if (!tokens) return']],
-  'an act and a look that finds none': [['core/logins.ts', 'isLast() && this.#isEnd(found)', 'this.#isEnd(found)']],
+  'an act and a look that finds none': [['core/logins.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)']],
   // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
   'acts and a renewal': [

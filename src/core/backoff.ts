@@ -1,7 +1,7 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError, type TokenErrorCode } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Situation } from './situation.ts'
-import type { CoolDown, GrantedClaim, Word } from './token-store.ts'
+import type { CoolDown, GrantedClaim, Next } from './token-store.ts'
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
 export function askedMsOf(error: TokenError): number {
@@ -72,9 +72,9 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
 /** All that a failed call throws inside a renewal: what callers are told, and what follows. */
 export class CallFailed extends Error {
   readonly error: TokenError
-  readonly next: Word
+  readonly next: Next
 
-  constructor(error: TokenError, next: Word) {
+  constructor(error: TokenError, next: Next) {
     super()
     this.error = error
     this.next = next

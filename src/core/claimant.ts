@@ -140,7 +140,7 @@ export class Claimant {
         // Whoever began this renewal must not present the refresh token of somebody else.
         if (this.adopts(claim.tokens) || (hasLogin && login.isOther(claim.tokens))) return claim
         this.#pauses.check()
-        login.found(claim.tokens)
+        login.passedOver(claim.tokens)
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
     }
   }

@@ -38,7 +38,7 @@ export const LOGIN_RULES: Rules = {
     const { servedMs, failures } = beforehand
     const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT, { outcome: 'not-sent' })
     const next = { ...coolDownOf(error, servedMs, failures - 1), whileServed: true }
-    return { ...NOTHING_FAILED, error, word: undefined, next }
+    return { ...NOTHING_FAILED, error, sharedNext: undefined, next }
   },
 
   consequenceOf(error, situation, policy) {
@@ -117,7 +117,7 @@ function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused =
   const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { servedMs, failures, calledForMs: 0 }, 0)
   const next = { ...coolDownOf(error, ms, failures), ...(drops && { drops }) }
-  return { ...NOTHING_FAILED, error, word: next, next }
+  return { ...NOTHING_FAILED, error, sharedNext: next, next }
 }
 
 const IN_DOUBT =

@@ -181,7 +181,7 @@ export class LoginWatch {
   }
 
   /** The record holds tokens that will not do for this renewal. If they can be refreshed, there is a login, and the manager may not have heard of one before. */
-  found(tokens: StoredTokens): void {
+  passedOver(tokens: StoredTokens): void {
     if (this.#login === undefined && tokens.refreshToken !== undefined) this.seen(tokens, false)
   }
 

@@ -134,9 +134,9 @@ export class Logins {
     const { login, memory, hasLogin, record } = this.#settings
     if (held ? !areTwo(before, person) : !hasLogin || login.last !== undefined) return undefined
     if (person.subject === undefined) return held
-    const found = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
-    if (found?.kind !== 'newer') return held
-    return areTwo({ name: undefined, subject: found.tokens.subject }, person) ? found.tokens : undefined
+    const looked = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
+    if (looked?.kind !== 'newer') return held
+    return areTwo({ name: undefined, subject: looked.tokens.subject }, person) ? looked.tokens : undefined
   }
 
   /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
@@ -170,7 +170,7 @@ export class Logins {
   async reset(): Promise<void> {
     const { acts, source } = this.#settings
     const { held } = this.#forget()
-    const cleared = acts.begin(async (isLast) => this.#find(await clearRecord(this.#settings, held), isLast))
+    const cleared = acts.begin(async (isLast) => this.#useStored(await clearRecord(this.#settings, held), isLast))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
     this.#host.renewIfAwaited()
     try {
@@ -186,7 +186,7 @@ export class Logins {
     const { held, leftover } = this.#forget()
     const ended = acts.begin(async (isLast) => {
       const end = await this.#host.afterExchange(() => endInRecord(this.#settings, held))
-      this.#find(end.other, isLast)
+      this.#useStored(end.other, isLast)
       return end
     })
     this.#host.renewIfAwaited()
@@ -250,9 +250,9 @@ export class Logins {
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())
     const { seenVersion } = memory
-    const found = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
-    if (found === 'failed') this.#lookLater()
-    else if (found && host.isIdle() && memory.seenVersion === seenVersion) this.#learn(found, isLast)
+    const looked = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
+    if (looked === 'failed') this.#lookLater()
+    else if (looked && host.isIdle() && memory.seenVersion === seenVersion) this.#learn(looked, isLast)
   }
 
   /** Nobody else would tell those who follow. */
@@ -263,16 +263,16 @@ export class Logins {
   }
 
   /** What the record has told. */
-  #learn(found: Looked, isLast: IsLast): void {
-    if (found.kind === 'newer') this.#find(found.tokens, isLast)
-    else if (isLast() && this.#isEnd(found))
-      this.lost(found.kind === 'cooling' ? coolingError(found.coolDown) : loginRequired(found.missing), 'elsewhere')
+  #learn(looked: Looked, isLast: IsLast): void {
+    if (looked.kind === 'newer') this.#useStored(looked.tokens, isLast)
+    else if (isLast() && this.#isEnd(looked))
+      this.lost(looked.kind === 'cooling' ? coolingError(looked.coolDown) : loginRequired(looked.missing), 'elsewhere')
   }
 
   /** An empty record says nothing of a session, but that somebody has logged out of the one that this manager uses. */
-  #isEnd(found: Exclude<Looked, { kind: 'newer' }>): boolean {
+  #isEnd(looked: Exclude<Looked, { kind: 'newer' }>): boolean {
     const { login, needsLogin } = this.#settings
-    return needsLogin || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)
+    return needsLogin || looked.kind === 'cooling' || (looked.missing === 'logged-out' && login.isPresent)
   }
 
   /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
@@ -291,7 +291,7 @@ export class Logins {
   }
 
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
-  #find(tokens: StoredTokens | undefined, isLast: IsLast): void {
+  #useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
     if (!tokens || !isLast()) return
     this.meet(tokens)
     this.#host.use(tokens)

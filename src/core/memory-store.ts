@@ -15,7 +15,7 @@ import type {
   StoredTokens,
   TokenRecord,
   TokenStore,
-  Word,
+  Next,
 } from './token-store.ts'
 
 /**
@@ -62,7 +62,7 @@ export class MemoryRecord implements TokenRecord {
     return stored ?? { ...tokens, version: claim.version }
   }
 
-  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Word): Promise<ReleaseAnswer> {
+  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Next): Promise<ReleaseAnswer> {
     return this.#after(release(this.#state, claim, told, next, this.#reading))
   }
 

@@ -9,7 +9,7 @@ import type { CoolDown } from './token-store.ts'
  * record computes it, so the plan is whole, and no other owner comes between.
  */
 export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
-  const { exchange, found, halted } = situation
+  const { exchange, meanwhile, halted } = situation
   const consequence = policy.rules.consequenceOf(error, situation, policy)
   const { fate, judged = false } = consequence
   const suspicion = judged ? suspicionIn(situation, policy) : undefined
@@ -20,20 +20,20 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     error: told,
     fate,
     suspicion,
-    adopts: found?.newer === 'fit' && !halted,
-    obtains: obtains && !found?.newer,
+    adopts: meanwhile?.newer === 'fit' && !halted,
+    obtains: obtains && !meanwhile?.newer,
     isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
     isAccountRefused: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
     isAsked: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
-  return { ...plan, word: wordOf(plan, halted) }
+  return { ...plan, sharedNext: sharedNextOf(plan, halted) }
 }
 
 /** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
 function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion'] {
-  const { found, halted } = situation
-  if (found?.newer || halted === 'outdated') return undefined
+  const { meanwhile, halted } = situation
+  if (meanwhile?.newer || halted === 'outdated') return undefined
   const refused = refusedTokenIn(situation)
   const suspicion = rules.suspicionOf(refused)
   return suspicion && { ...suspicion, remainingMs: refused.remainingMs }
@@ -42,7 +42,7 @@ function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion']
 function refusedTokenIn({
   claim,
   calledForMs,
-  found,
+  meanwhile,
   met5xx = false,
   isRotated = false,
 }: Situation): RefusedRefreshToken {
@@ -53,8 +53,8 @@ function refusedTokenIn({
     uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + calledForMs),
     attemptedBefore: presentations > 0 || isDoubted === true,
     met5xx,
-    contested: overlapped === true || found?.contested === true,
-    storeReachable: found !== undefined,
+    contested: overlapped === true || meanwhile?.contested === true,
+    storeReachable: meanwhile !== undefined,
     isRotated,
   }
 }
@@ -64,12 +64,12 @@ function errorAfter(
   error: TokenError,
   { judged, reason, next }: Consequence,
   suspicion: Suspicion | undefined,
-  { found }: Situation,
+  { meanwhile }: Situation,
   { onSuspicious, needsLogin }: Policy,
 ): TokenError {
   if (suspicion && onSuspicious === 'stop') return stopAfter(error)
   if (reason !== undefined) return loginRequired(reason, error)
-  if (judged && next === 'login' && !found?.newer) return loginRequired(reasonOf(suspicion), error)
+  if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion), error)
   const { loginReason, refreshToken } = detailsOf(error)
   // `kept`: the error is about the login of another manager, which a function of the source has asked.
   const isOurs = needsLogin && error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
@@ -97,9 +97,9 @@ function nextAfter(
   retryAfterMs: number,
 ): Plan['next'] {
   const { next, judged = false } = consequence
-  const { attempt, maxAttempts, found, failures, isRefused } = situation
+  const { attempt, maxAttempts, meanwhile, failures, isRefused } = situation
   if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
-  const isReplaced = judged && found?.newer !== undefined
+  const isReplaced = judged && meanwhile?.newer !== undefined
   const isAtOnce = next === 'obtain' || isReplaced
   // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
   const isTooLong = next === 'retry' && retryAfterMs > policy.renewal.maxWaitMs
@@ -137,7 +137,10 @@ function pauseAfter(
 }
 
 /** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
-function wordOf({ adopts, isAsked, next }: Omit<Plan, 'word'>, halted: Situation['halted']): Plan['word'] {
+function sharedNextOf(
+  { adopts, isAsked, next }: Omit<Plan, 'sharedNext'>,
+  halted: Situation['halted'],
+): Plan['sharedNext'] {
   const isCoolDown = next.kind === 'cool-down'
   // The access token of another owner may end at another time.
   if (adopts || (isCoolDown && next.whileServed)) return undefined
@@ -151,5 +154,5 @@ export function planAfterLateArrival(error: TokenError, situation: Situation): P
     attempt < maxAttempts
       ? { kind: 'retry', ms: SHORT_BACKOFF_MS }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
-  return { ...NOTHING_FAILED, error, word: undefined, next }
+  return { ...NOTHING_FAILED, error, sharedNext: undefined, next }
 }

@@ -13,7 +13,7 @@ import {
   type Report,
   RESERVE_MS,
   type StoredTokens,
-  type Word,
+  type Next,
 } from './token-store.ts'
 
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
@@ -168,7 +168,7 @@ export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
   told: RefreshTokenFate | Decide,
-  next: Word | undefined,
+  next: Next | undefined,
   { now, epoch }: Reading,
 ): Change<ReleaseAnswer> {
   const state = inEpoch(stored ?? EMPTY, epoch)
@@ -178,16 +178,16 @@ export function release(
     contested: state.fence !== fence || pair?.overlapped === true,
     ...(newer && { newer }),
   }
-  const report = typeof told === 'string' ? { fate: told, word: next } : told(answer)
+  const report = typeof told === 'string' ? { fate: told, sharedNext: next } : told(answer)
   if (claim?.fence !== fence) return { answer }
   const after = pair && !newer ? pairAfter(pair, claim, report, now) : pair
-  return { state: released({ ...state, pair: after }, claim, report.word, now), answer }
+  return { state: released({ ...state, pair: after }, claim, report.sharedNext, now), answer }
 }
 
 /** The pair of a claim whose exchange failed. */
-function pairAfter(pair: Pair, claim: Claim, { fate, word }: Report, now: number): Pair {
+function pairAfter(pair: Pair, claim: Claim, { fate, sharedNext }: Report, now: number): Pair {
   const isCounted = fate === 'counted' && !claim.settled
-  const says = word?.kind === 'cool-down' ? word.says : undefined
+  const says = sharedNext?.kind === 'cool-down' ? sharedNext.says : undefined
   return {
     ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),
@@ -197,11 +197,11 @@ function pairAfter(pair: Pair, claim: Claim, { fate, word }: Report, now: number
 }
 
 /** The claim stays if its owner makes the next call. */
-function released(state: RecordState, claim: Claim, word: Word | undefined, now: number): RecordState {
-  if (word === undefined) return { ...state, claim: undefined }
-  if (word.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: word.ms + RESERVE_MS, settled: true } }
-  const isDropped = word.drops === true || word.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
-  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: storedCoolDown(word, now) }
+function released(state: RecordState, claim: Claim, next: Next | undefined, now: number): RecordState {
+  if (next === undefined) return { ...state, claim: undefined }
+  if (next.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } }
+  const isDropped = next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
+  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: storedCoolDown(next, now) }
 }
 
 function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {

@@ -4,7 +4,7 @@ import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
 import { askedMsOf, CallFailed, errorUnder } from './backoff.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
-import type { Found, Plan, Situation } from './situation.ts'
+import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
   type Decide,
@@ -200,7 +200,7 @@ export class Renewal {
   /** Tells the record of a failed exchange. That step of the store computes the plan, because it depends on what the record says. */
   async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
     const situation = this.#situation(call)
-    const planWith = (found?: Found) => planAfter(error, { ...situation, found }, this.#settings)
+    const planWith = (meanwhile?: Meanwhile) => planAfter(error, { ...situation, meanwhile }, this.#settings)
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
     const answer = await this.#release(call.claim, ({ newer, contested }) => {

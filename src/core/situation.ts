@@ -32,7 +32,7 @@ export interface Situation {
   readonly chance: number
   readonly claim: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped' | 'unclear'>
   /** What the record says when it is told of the failure. Undefined: the store cannot be reached. */
-  readonly found?: Found | undefined
+  readonly meanwhile?: Meanwhile | undefined
   /** The API has refused the old access token. */
   readonly isRefused?: boolean
   /** Presentations of this renewal that the service may have acted on, this one included. */
@@ -46,7 +46,7 @@ export interface Situation {
 }
 
 /** `newer`: another owner has stored tokens meanwhile, and whether they will do. */
-export interface Found extends Pick<ReleaseAnswer, 'contested'> {
+export interface Meanwhile extends Pick<ReleaseAnswer, 'contested'> {
   readonly newer?: 'fit' | 'unfit' | undefined
 }
 

@@ -46,7 +46,7 @@ export interface TokenRecord {
    * @param told What became of the refresh token; or decides, inside the step, what the owner tells.
    * @param next The owner's own next attempt, or a cool-down for all owners. Without it any owner may claim next.
    */
-  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Word): Promise<ReleaseAnswer>
+  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Next): Promise<ReleaseAnswer>
   /**
    * Clears the record, and stores tokens that came from elsewhere.
    *
@@ -197,13 +197,13 @@ export interface Retry {
   readonly ms: number
 }
 /** What an owner tells the record after an exchange that failed. */
-export type Word = Retry | CoolDown
+export type Next = Retry | CoolDown
 export interface Report {
   readonly fate: RefreshTokenFate
-  readonly word?: Word | undefined
+  readonly sharedNext?: Next | undefined
 }
 /** Decides what an owner tells the record, by what the record says. Pure: if another owner was faster, the step of the store asks again. */
-export type Decide = (found: ReleaseAnswer) => Report
+export type Decide = (answer: ReleaseAnswer) => Report
 /** Must exceed the time that the owner's next claim takes to reach the store. */
 export const RESERVE_MS = 1_000
 

@@ -77,12 +77,12 @@ export class AnswerReader {
     if (over instanceof Promise) over.catch(() => undefined)
   }
 
-  /** @returns The requested words that are missing from the scope of the answer; none if the answer names no scope. */
+  /** @returns The requested scope tokens that are missing from the answer; none if the answer names no scope. */
   #notGranted(scope: unknown): string[] {
     if (typeof scope !== 'string') return []
-    // GitHub, Shopify and Slack separate the words by commas.
+    // GitHub, Shopify and Slack separate the scope tokens by commas.
     const granted = scope.split(/[ ,]/)
-    return this.#scope.filter((word) => !granted.includes(word) && !UNANSWERED.test(word))
+    return this.#scope.filter((one) => !granted.includes(one) && !UNANSWERED.test(one))
   }
 
   #tell(odd: readonly string[], report: ExchangeContext['report']): void {
@@ -93,7 +93,7 @@ export class AnswerReader {
   }
 }
 
-/** Some servers grant these scope words without naming them in the answer. */
+/** Some servers grant these scope tokens without naming them in the answer. */
 const UNANSWERED = /^(openid|offline_access|.*\/\.default)$/
 
 /** `bot` and `user` say at Slack whose token it is. `N_A` is of RFC 8693, section 2.2.1. */

@@ -198,12 +198,12 @@ function checkedClient({ clientId, clientSecret, clientAuthentication, grant = '
   return { clientId, clientSecret, method } satisfies AuthenticatedClient
 }
 
-/** @returns The words of the scope (RFC 6749, section 3.3). */
+/** @returns The scope tokens (RFC 6749, section 3.3). */
 function checkedScope(scope: unknown = []): readonly string[] {
   if (typeof scope !== 'string' && !Array.isArray(scope)) throw new TypeError('scope must be text, or a list of texts')
-  const words = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((word) => word !== '')
-  if (words.every((word) => typeof word === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(word)))
-    return words as string[]
+  const scopeTokens = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((one) => one !== '')
+  if (scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
+    return scopeTokens as string[]
   throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
 }
 

@@ -28,13 +28,13 @@ export interface SharedSettings {
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
   readonly steps: Steps
-  readonly reads: Together<Found>
+  readonly reads: Together<StoredReading>
   /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
   readonly writing: Map<string, Promise<unknown>>
 }
 
-/** What a reading found. */
-export interface Found extends RegisterReading, Stored {}
+/** What the register holds. */
+export interface StoredReading extends RegisterReading, Stored {}
 
 /** What the register held when it was last read or written. */
 interface Known {
@@ -209,18 +209,18 @@ export class SharedRecord implements TokenRecord {
   /** @throws {ForeignRecord} if the record cannot be read, and may be that of a login. */
   async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
     const { register, keyRing, steps, reads } = this.#settings
-    const found = await reads.run(`${key} ${patience}`, async () => {
+    const stored = await reads.run(`${key} ${patience}`, async () => {
       const reading = await steps.run(() => register.read(key), this.#limit(patience))
       return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
     })
-    if (found.flaw !== undefined && this.#isOfLogin && !replacesAny) throw new ForeignRecord(found.flaw)
-    this.#report(found)
+    if (stored.flaw !== undefined && this.#isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
+    this.#report(stored)
     // To the rules, an epoch that nobody may know is none.
-    const reading = { now: found.now, epoch: found.epoch ?? undefined }
-    return { text: found.value, state: found.state, reading, at: this.#clock.monotonicNow() }
+    const reading = { now: stored.now, epoch: stored.epoch ?? undefined }
+    return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
   }
 
-  #report({ state, flaw, epoch }: Found): void {
+  #report({ state, flaw, epoch }: StoredReading): void {
     const report = (...told: Parameters<StoreReports['anomaly']>) => this.#reports.anomaly(...told)
     if (flaw !== undefined) report('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
     // Once: it does not change from one minute to the next.

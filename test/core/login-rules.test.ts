@@ -104,13 +104,13 @@ describe('given a renewal of a login, when it is planned what follows a failure'
     const waiting = plan(lost, { servedMs: 30_000 })
     expect(waiting.next).toMatchObject({ kind: 'cool-down', ms: 30_000, whileServed: true })
     // The access token of another owner may end at another time.
-    expect(waiting.word).toBeUndefined()
+    expect(waiting.sharedNext).toBeUndefined()
     for (const facts of [{ servedMs: 30_000, isRefused: true }, { servedMs: 0 }])
       expect(plan(lost, facts).next).toEqual({ kind: 'retry', ms: 1_000 })
     const stopped = plan(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { servedMs: 30_000 })
     expect(stopped.next).toMatchObject({ kind: 'cool-down', ms: 60_000 })
     expect(stopped.next).not.toHaveProperty('whileServed')
-    expect(stopped.word).toBe(stopped.next)
+    expect(stopped.sharedNext).toBe(stopped.next)
   })
 
   it('then a login that ended rests for ever, and says why', () => {
@@ -147,14 +147,14 @@ describe('given a refused refresh token of a login, when the store is told', () 
     ['has ended', { claim: { ...claim, tokens: { ...living, refreshRemainingMs: 0 } } }, 'expired'],
     ['was in doubt', { claim: { ...claim, isDoubted: true } }, 'in-doubt'],
     ['met a 5xx', { met5xx: true }, 'in-doubt'],
-    ['may have been used by another owner', { found: { contested: true } }, 'in-doubt'],
+    ['may have been used by another owner', { meanwhile: { contested: true } }, 'in-doubt'],
     ['should be good', {}, 'refused'],
   ])('then one that %s: its reason (F205)', (_, facts, loginReason) => {
-    const { error, next, word, suspicion } = judged(facts)
+    const { error, next, sharedNext, suspicion } = judged(facts)
     const told = { code: 'ERR_LOGIN_REQUIRED', loginReason, status: 400, serviceCode: 'invalid_grant' }
     expect(error).toMatchObject(told)
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 2, isFirm: true, ...told })
-    expect(word).toBe(next)
+    expect(sharedNext).toBe(next)
     expect(suspicion === undefined).toBe(loginReason === 'expired')
   })
 
@@ -163,15 +163,15 @@ describe('given a refused refresh token of a login, when the store is told', () 
     expect(judged().next).not.toHaveProperty('drops')
   })
 
-  const found = { contested: true, newer: 'unfit' } as const
+  const meanwhile = { contested: true, newer: 'unfit' } as const
 
   it('then a newer pair of another owner is tried at once, also after a probe of one call', () => {
     for (const maxAttempts of [1, 4])
-      expect(judged({ found, maxAttempts })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
+      expect(judged({ meanwhile, maxAttempts })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
   })
 
   it('then nobody has to log in after the last call of a renewal, if there is a newer pair (F274)', () => {
-    const { error, next, suspicion } = judged({ found, attempt: 4 })
+    const { error, next, suspicion } = judged({ meanwhile, attempt: 4 })
     expect([error, suspicion]).toEqual([refused, undefined])
     expect(next).toMatchObject({ kind: 'cool-down', ms: 60_000, code: 'ERR_REFRESH_REJECTED' })
   })
@@ -207,8 +207,8 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     const planned = choice(claim, facts)
     expect(planned).toMatchObject({ fate: 'keep', error: { code: 'ERR_LOGIN_REQUIRED', loginReason } })
     expect(planned).toMatchObject({ next: { kind: 'cool-down', ms: Infinity, failures: 3 } })
-    const { next, word } = planned as Plan
-    expect(word).toBe(next)
+    const { next, sharedNext } = planned as Plan
+    expect(sharedNext).toBe(next)
     expect('drops' in next).toBe('isRefused' in facts)
   })
 
@@ -216,7 +216,7 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     const waits = choice({ isLastResort: true }, { servedMs: 20_000 })
     expect(waits).toMatchObject({
       fate: 'keep',
-      word: undefined,
+      sharedNext: undefined,
       error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' },
       // Nothing has failed now.
       next: { kind: 'cool-down', ms: 20_000, failures: 2, whileServed: true },

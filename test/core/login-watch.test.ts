@@ -181,9 +181,9 @@ describe('given a login that the listeners know, when the status is asked for', 
 describe('given tokens of the record that no longer serve', () => {
   it('when they can be refreshed, then they are the login of a manager that knew of none', () => {
     const { watch, told } = start()
-    watch.found(of({ login: 1 }))
+    watch.passedOver(of({ login: 1 }))
     expect(watch.statusWith()).toEqual({})
-    watch.found(of({ login: 1, refreshToken: 'r' }))
+    watch.passedOver(of({ login: 1, refreshToken: 'r' }))
     expect([watch.statusWith(), told]).toEqual([
       { login: 'present' },
       [{ login: 'present', by: 'elsewhere', account: 'unknown' }],
@@ -193,7 +193,7 @@ describe('given tokens of the record that no longer serve', () => {
   it('when the manager knows better, then they tell nothing', () => {
     const { watch, told } = start()
     watch.required('logged-out', 'here')
-    watch.found(of({ login: 1, refreshToken: 'r' }))
+    watch.passedOver(of({ login: 1, refreshToken: 'r' }))
     expect([watch.statusWith().login, told.length]).toEqual(['required', 1])
   })
 })

@@ -210,7 +210,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
 
   it('then a call that may be repeated is, after its pause', () => {
     const next = { kind: 'retry', ms: 250 }
-    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next, word: next })
+    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next, sharedNext: next })
     expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
   })
 
@@ -218,26 +218,30 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     const next = { kind: 'retry', ms: 0 }
     const suspicion = { evidence: 'expiry-unknown', severity: 'medium', remainingMs: undefined }
     const said = { ...NOTHING, error: refused, fate: 'dead', suspicion, obtains: true, isSpent: true }
-    expect(plan(refused)).toEqual({ ...said, next, word: next })
+    expect(plan(refused)).toEqual({ ...said, next, sharedNext: next })
     const alone = { evidence: 'store-unreachable', severity: 'medium', remainingMs: 90_000 }
     const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: 100_000 } }
-    expect(plan(refused, { claim, calledForMs: 10_000, found: undefined }).suspicion).toEqual(alone)
+    expect(plan(refused, { claim, calledForMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
   })
 
   it('then a refresh token that expired, or that a newer pair or a reset explains, is not reported', () => {
     const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: -10_000 } }
     const newer = { contested: true, newer: 'unfit' } as const
-    const explained: Partial<Situation>[] = [{ claim }, { found: newer }, { halted: 'outdated' }]
+    const explained: Partial<Situation>[] = [{ claim }, { meanwhile: newer }, { halted: 'outdated' }]
     for (const facts of explained) expect(plan(refused, facts)).toMatchObject({ fate: 'dead', suspicion: undefined })
-    expect(plan(refused, { found: newer })).toMatchObject({ obtains: false, next: { kind: 'retry', ms: 0 } })
+    expect(plan(refused, { meanwhile: newer })).toMatchObject({ obtains: false, next: { kind: 'retry', ms: 0 } })
   })
 
   it('then newer tokens that will do are used, and the store is told nothing more, unless the renewal is halted', () => {
-    const found = { contested: true, newer: 'fit' } as const
+    const meanwhile = { contested: true, newer: 'fit' } as const
     for (const error of [down, refused, failure('unknown')])
       for (const attempt of [1, 4])
-        expect(plan(error, { found, attempt })).toMatchObject({ adopts: true, obtains: false, word: undefined })
-    expect(plan(down, { found, halted: 'closed' }).adopts).toBe(false)
+        expect(plan(error, { meanwhile, attempt })).toMatchObject({
+          adopts: true,
+          obtains: false,
+          sharedNext: undefined,
+        })
+    expect(plan(down, { meanwhile, halted: 'closed' }).adopts).toBe(false)
   })
 
   /** `renew()` does not end a firm rest, because another renewal may not help, or is not wanted. */
@@ -307,26 +311,26 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   })
 
   it('then the store is told at once what follows', () => {
-    const words = (error: TokenError, facts: Partial<Situation> = {}) =>
-      ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).word)
+    const shared = (error: TokenError, facts: Partial<Situation> = {}) =>
+      ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).sharedNext)
     // A rest, and a pause that the service asks for, concern all owners. The pause between two calls is the owner's own.
     const rest = plan(down, { attempt: 4 }).next
-    expect(words(down, { attempt: 4 })).toEqual([rest, rest, undefined])
+    expect(shared(down, { attempt: 4 })).toEqual([rest, rest, undefined])
     const asked = plan(asking(2_000)).next
-    expect(words(asking(2_000))).toEqual([asked, asked, undefined])
-    expect(words(down)).toEqual([plan(down).next, undefined, undefined])
-    expect(words(failure('unknown'))).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
-    expect(words(refused)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
+    expect(shared(asking(2_000))).toEqual([asked, asked, undefined])
+    expect(shared(down)).toEqual([plan(down).next, undefined, undefined])
+    expect(shared(failure('unknown'))).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
+    expect(shared(refused)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
   })
 
   it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {
     const rejected = new TokenError('ERR_REFRESH_REJECTED', 'failed', { status: 401, serviceCode: '2007' })
     const stop = { ...POLICY, onSuspicious: 'stop' } as const
-    const { error, next, word } = planAfter(rejected, { ...SITUATION, failures: 3 }, stop)
+    const { error, next, sharedNext } = planAfter(rejected, { ...SITUATION, failures: 3 }, stop)
     const told = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', status: 401, serviceCode: '2007' }
     expect(error).toMatchObject({ ...told, message: expect.stringContaining('until reset()') })
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, isFirm: true, ...told })
-    expect(word).toBe(next)
+    expect(sharedNext).toBe(next)
   })
 })
 
@@ -340,7 +344,7 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
     const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
-    const known = { ...nothing, error: late, fate: 'keep', word: undefined }
+    const known = { ...nothing, error: late, fate: 'keep', sharedNext: undefined }
     expect(planAfterLateArrival(late, { ...SITUATION, attempt, failures })).toEqual({ ...known, next })
   })
 })

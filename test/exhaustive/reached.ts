@@ -16,7 +16,7 @@ export const PLACES: readonly string[] = [
   ...['fate counted', 'fate dead', 'fate doubtful', 'fate keep', 'fate unclear'],
   ...['granted, in doubt', 'granted, private', 'granted, unclear'],
   ...['granted, missing: logged-out', 'granted, missing: lost', 'granted, missing: none-yet'],
-  ...['word cool-down', 'word retry'],
+  ...['shared cool-down', 'shared retry'],
   'R1: read in another epoch',
   'R2: an instant lies in the future',
   'R3: a later claim wins',

@@ -13,7 +13,7 @@ export const SITUATION: Situation = {
   servedMs: 0,
   chance: 0,
   claim: { presentations: 0 },
-  found: { contested: false },
+  meanwhile: { contested: false },
 }
 
 /** The default retries. */

@@ -7,7 +7,7 @@ import {
   RESERVE_MS,
   type StoredTokens,
   type TokenRecord,
-  type Word,
+  type Next,
 } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
@@ -118,10 +118,10 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const claim = await granted(record, 'b')
       const found: ReleaseAnswer[] = []
       const deciding =
-        (word?: Word): Decide =>
+        (sharedNext?: Next): Decide =>
         (said) => {
           found.push(said)
-          return { fate: 'dead', word }
+          return { fate: 'dead', sharedNext }
         }
       await record.release(claim, deciding({ kind: 'retry', ms: 500 }))
       expect(await record.claim('c', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
