@@ -102,8 +102,8 @@ export const REMOVALS = {
   'a claim to log out': [
     [
       'core/record-state.ts',
-      'endsLogin ? isOfOther(state, login) : isNewer(state, asked)',
-      '!endsLogin && isNewer(state, asked)',
+      'endsLogin ? isOfOther(state, login) : isNewer(state, request)',
+      '!endsLogin && isNewer(state, request)',
     ],
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.

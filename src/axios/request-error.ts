@@ -1,5 +1,5 @@
 import { AxiosError, type InternalAxiosRequestConfig } from 'axios'
-import { isTokenError, toldTo } from '../core/errors.ts'
+import { isTokenError, copyForCaller } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 
 /**
@@ -7,7 +7,8 @@ import { member } from '../core/thrown.ts'
  * Both are not enumerable, so that nothing prints the request with the error.
  */
 export function ofRequest(error: unknown, config: InternalAxiosRequestConfig): Error {
-  if (isTokenError(error)) return marked(toldTo(ofRequest, error), error.retryable ? config : neverRetried(config))
+  if (isTokenError(error))
+    return marked(copyForCaller(ofRequest, error), error.retryable ? config : neverRetried(config))
   // An answer of axios, or an error that says already which request it is of.
   if (member(error, 'config') !== undefined && !OF_OTHERS.has(error as object)) return error as Error
   if (isThrownError(error)) return marked(error, neverRetried(config))

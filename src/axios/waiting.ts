@@ -54,15 +54,15 @@ export class WaitBudget {
   }
 
   /**
-   * Not an async function, and with little in its closures: ten thousand requests may wait. After an abort `asked` may reject with any reason,
+   * Not an async function, and with little in its closures: ten thousand requests may wait. After an abort `pending` may reject with any reason,
    * because axios rejects a cancelled request with its own error.
    */
   #after<Owner, Result>(
-    asked: Promise<string>,
+    pending: Promise<string>,
     use: (brought: string, owner: Owner) => Result | Promise<Result>,
     owner?: Owner,
   ): Promise<Result> {
-    return asked.then(
+    return pending.then(
       (token) => {
         this.#ended()
         // The process may have stalled beyond the request's own timeout.

@@ -49,8 +49,8 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
     const { signal, maxWaitMs: ms, holdsProcess } = limits
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait')
-    const asked = async () => checkedToken(name, await ask())
-    return withinLimit(asked(), { clock, ms, holdsProcess, signal, atLimit })
+    const checked = async () => checkedToken(name, await ask())
+    return withinLimit(checked(), { clock, ms, holdsProcess, signal, atLimit })
   }
   const replace = (refused: string, limits: WaitLimits & Holding) =>
     limited('replaceAccessToken', () => tokens.replaceAccessToken(refused, limits), limits)

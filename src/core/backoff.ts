@@ -4,7 +4,7 @@ import type { Situation } from './situation.ts'
 import type { CoolDown, GrantedClaim, Next } from './token-store.ts'
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
-export function askedMsOf(error: TokenError): number {
+export function retryAfterMsOf(error: TokenError): number {
   const outcome = outcomeOf(error)
   return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
 }
@@ -38,19 +38,19 @@ export const MINUTE_MS = 60_000
 
 /**
  * How long callers without a token are refused after a renewal that gave up, ms. Steps longer than the first count from the
- * start of the call: a service that lets calls hang is probed as often as a service that refuses them.
+ * claim: a service that lets calls hang is probed as often as a service that refuses them.
  *
  * @param retryAfterMs Already clamped, 0 for none.
  */
 export function coolDownMs(
   error: TokenError,
-  { failures, calledForMs, servedMs }: Pick<Situation, 'failures' | 'calledForMs' | 'servedMs'>,
+  { failures, sinceClaimMs, servedMs }: Pick<Situation, 'failures' | 'sinceClaimMs' | 'servedMs'>,
   retryAfterMs: number,
 ): number {
   if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
   // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
-  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - calledForMs)
+  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceClaimMs)
   // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
   const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
   return Math.max(backoffMs, retryAfterMs)
@@ -60,7 +60,7 @@ export function coolDownMs(
 export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
   const { code, status, serviceCode } = error
   const { loginReason } = detailsOf(error)
-  const isFirm = !error.retryable || code === 'ERR_THROTTLED' || askedMsOf(error) > 0
+  const isFirm = !error.retryable || code === 'ERR_THROTTLED' || retryAfterMsOf(error) > 0
   const details = {
     ...(status !== undefined && { status }),
     ...(serviceCode !== undefined && { serviceCode }),
@@ -117,7 +117,7 @@ export function loginRequired(reason: LoginReason, { status, serviceCode }: Part
 }
 
 /** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */
-export function errorUnder({ isPrivate }: GrantedClaim, error: TokenError): TokenError {
+export function errorIfPrivate({ isPrivate }: GrantedClaim, error: TokenError): TokenError {
   if (!isPrivate || error.code !== 'ERR_LOGIN_REQUIRED') return error
   const message = 'The shared token store is unavailable, and only the store may hold the tokens of a login'
   return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })

@@ -1,5 +1,5 @@
 import { outcomeOf, type TokenError } from './errors.ts'
-import { askedMsOf, SHORT_BACKOFF_MS } from './backoff.ts'
+import { retryAfterMsOf, SHORT_BACKOFF_MS } from './backoff.ts'
 import {
   type Consequence,
   isRefreshGone,
@@ -68,7 +68,7 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
       return { fate: 'keep', next: error.retryable || (!serves(situation) && isRefreshGone(error)) ? 'obtain' : 'stop' }
     case 'unknown-5xx':
       // If the grace covers the pause, this 5xx does not count as a presentation.
-      return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
+      return { fate: isReusable ? 'keep' : retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
     case 'accepted':
     case 'unknown':
       return {

@@ -162,7 +162,7 @@ export function outcomeOf(error: TokenError): ExchangeOutcome {
 }
 
 /** @returns A copy of the error, with another message or other details. */
-export function toldAgain(error: TokenError, changes: TokenErrorDetails & { message?: string } = {}): TokenError {
+export function errorWith(error: TokenError, changes: TokenErrorDetails & { message?: string } = {}): TokenError {
   return new TokenError(error.code, changes.message ?? error.message, { ...detailsOf(error), ...changes })
 }
 
@@ -186,11 +186,11 @@ export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetai
   return Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? details : { ...details, retryAfterMs: undefined }
 }
 
-/** @returns A copy of the error for one caller. Its stack begins where this caller called the function `asked`. */
-export function toldTo(asked: (...given: never[]) => unknown, error: TokenError): TokenError {
-  const told = toldAgain(error)
+/** @returns A copy of the error for one caller. Its stack begins where this caller called the function `called`. */
+export function copyForCaller(called: (...given: never[]) => unknown, error: TokenError): TokenError {
+  const told = errorWith(error)
   // Some engines lack it.
-  ;(Error as Partial<typeof Error>).captureStackTrace?.(told, asked)
+  ;(Error as Partial<typeof Error>).captureStackTrace?.(told, called)
   return told
 }
 

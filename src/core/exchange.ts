@@ -1,6 +1,6 @@
 import { withinLimit } from './deadline.ts'
 import { digestOf } from './digest.ts'
-import { detailsOf, outcomeOf, toldAgain, TokenError } from './errors.ts'
+import { detailsOf, outcomeOf, errorWith, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
@@ -144,7 +144,7 @@ function digestFor({ id }: TokenSource, text: string, digits: number): Promise<s
 function errorOffline(error: TokenError): TokenError {
   const { code, status } = error
   const isUnclear = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && status === undefined && outcomeOf(error) === 'unknown'
-  return isUnclear ? toldAgain(error, { outcome: 'not-sent' }) : error
+  return isUnclear ? errorWith(error, { outcome: 'not-sent' }) : error
 }
 
 /** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */

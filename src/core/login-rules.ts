@@ -1,5 +1,5 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
-import { askedMsOf, coolDownMs, coolDownOf, errorUnder, loginRequired, MINUTE_MS } from './backoff.ts'
+import { retryAfterMsOf, coolDownMs, coolDownOf, errorIfPrivate, loginRequired, MINUTE_MS } from './backoff.ts'
 import {
   type Beforehand,
   type Consequence,
@@ -87,7 +87,7 @@ function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: 
     case 'rejected':
       return { fate: 'keep', next: 'stop' }
     case 'unknown-5xx':
-      return { fate: isReusable ? 'keep' : askedMsOf(error) < graceMs ? 'doubtful' : 'counted', next: again }
+      return { fate: isReusable ? 'keep' : retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted', next: again }
     case 'accepted':
     case 'unknown':
       if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
@@ -113,9 +113,9 @@ function saidBy(error: TokenError): string {
 }
 
 function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused = false }: Beforehand): Plan {
-  const error = errorUnder(claim, loginRequired(reasonWithout(claim, isRefused)))
+  const error = errorIfPrivate(claim, loginRequired(reasonWithout(claim, isRefused)))
   const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
-  const ms = coolDownMs(error, { servedMs, failures, calledForMs: 0 }, 0)
+  const ms = coolDownMs(error, { servedMs, failures, sinceClaimMs: 0 }, 0)
   const next = { ...coolDownOf(error, ms, failures), ...(drops && { drops }) }
   return { ...NOTHING_FAILED, error, sharedNext: next, next }
 }

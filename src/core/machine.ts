@@ -1,6 +1,6 @@
 import { Mutex } from 'async-mutex'
 import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
-import { toldAgain, TokenError } from './errors.ts'
+import { errorWith, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { type LoginHost, Logins } from './logins.ts'
@@ -206,7 +206,7 @@ export class Machine implements LoginHost, Activity {
     // An access token that still serves is kept until it ends.
     const servesMs = isLost ? this.logins.lost(error, by) : undefined
     this.#armTimer(servesMs ?? coolDown.ms)
-    const failure = coolDown.ms === Infinity ? error : toldAgain(error, { retryAt: nextAttemptAt })
+    const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // The login that is under way may still serve them.
     if (!isLost || !login.isPending) this.room.dismiss(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.

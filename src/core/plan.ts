@@ -1,5 +1,5 @@
-import { askedMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_BACKOFF_MS } from './backoff.ts'
-import { detailsOf, type LoginReason, toldAgain, TokenError } from './errors.ts'
+import { retryAfterMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_BACKOFF_MS } from './backoff.ts'
+import { detailsOf, type LoginReason, errorWith, TokenError } from './errors.ts'
 import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
 import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
 import type { CoolDown } from './token-store.ts'
@@ -13,7 +13,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
   const consequence = policy.rules.consequenceOf(error, situation, policy)
   const { fate, judged = false } = consequence
   const suspicion = judged ? suspicionIn(situation, policy) : undefined
-  const retryAfterMs = Math.min(askedMsOf(error), policy.retry.maxRetryAfterMs)
+  const retryAfterMs = Math.min(retryAfterMsOf(error), policy.retry.maxRetryAfterMs)
   const told = errorAfter(error, consequence, suspicion, situation, policy)
   const obtains = consequence.next === 'obtain'
   const plan = {
@@ -24,7 +24,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     obtains: obtains && !meanwhile?.newer,
     isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
     isAccountRefused: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
-    isAsked: retryAfterMs > 0,
+    hasRetryAfter: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
   return { ...plan, sharedNext: sharedNextOf(plan, halted) }
@@ -41,7 +41,7 @@ function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion']
 
 function refusedTokenIn({
   claim,
-  calledForMs,
+  sinceClaimMs,
   meanwhile,
   met5xx = false,
   isRotated = false,
@@ -49,8 +49,8 @@ function refusedTokenIn({
   const { tokens, presentations, isDoubted, overlapped } = claim
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
-    remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - calledForMs,
-    uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + calledForMs),
+    remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
+    uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
     attemptedBefore: presentations > 0 || isDoubted === true,
     met5xx,
     contested: overlapped === true || meanwhile?.contested === true,
@@ -74,7 +74,7 @@ function errorAfter(
   // `kept`: the error is about the login of another manager, which a function of the source has asked.
   const isOurs = needsLogin && error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
   // A source of one's own may ask for a login without saying why.
-  return isOurs && loginReason === undefined ? toldAgain(error, { loginReason: 'refused' }) : error
+  return isOurs && loginReason === undefined ? errorWith(error, { loginReason: 'refused' }) : error
 }
 
 function reasonOf(suspicion: Suspicion | undefined): LoginReason {
@@ -103,7 +103,8 @@ function nextAfter(
   const isAtOnce = next === 'obtain' || isReplaced
   // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
   const isTooLong = next === 'retry' && retryAfterMs > policy.renewal.maxWaitMs
-  // A probe makes a second call if the first one has not shown whether the account works: the refresh endpoint is gone, or the refresh token was old.
+  // The call has not shown whether the account works: the refresh endpoint is gone, or the refresh token was old. So even a probe, which may make
+  // one call, makes another.
   const isBlind = isAtOnce && (isReplaced || isRefreshGone(error))
   const mayCall = (isAtOnce || next === 'retry') && attempt < (isBlind ? policy.retry.maxAttempts : maxAttempts)
   if (mayCall && isAtOnce) return { kind: 'retry', ms: 0 }
@@ -138,13 +139,13 @@ function pauseAfter(
 
 /** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
 function sharedNextOf(
-  { adopts, isAsked, next }: Omit<Plan, 'sharedNext'>,
+  { adopts, hasRetryAfter, next }: Omit<Plan, 'sharedNext'>,
   halted: Situation['halted'],
 ): Plan['sharedNext'] {
   const isCoolDown = next.kind === 'cool-down'
   // The access token of another owner may end at another time.
   if (adopts || (isCoolDown && next.whileServed)) return undefined
-  return !halted || (halted === 'closed' && (isAsked || isCoolDown)) ? next : undefined
+  return !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown)) ? next : undefined
 }
 
 /** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */

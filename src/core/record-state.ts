@@ -19,11 +19,14 @@ import {
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
 /** Who asks for a claim, and what this owner has seen. */
-interface Asked extends ClaimTerms {
+interface ClaimRequest extends ClaimTerms {
   readonly owner: string
   readonly seenVersion: number
   readonly ttlMs: number
 }
+
+/** What an owner has seen. */
+type Seen = Pick<ClaimRequest, 'seenVersion' | 'login'>
 
 type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
 
@@ -36,29 +39,35 @@ function isOfOther({ login: stored }: RecordState, login: number | undefined): b
 }
 
 /** Whether the record holds tokens that an owner has not seen. */
-function isNewer(state: RecordState, { seenVersion, login }: Pick<Asked, 'seenVersion' | 'login'>): boolean {
+function isNewer(state: RecordState, { seenVersion, login }: Seen): boolean {
   return state.pair !== undefined && (state.version > seenVersion || isOfOther(state, login))
 }
 
 /** Asks for the right to make one exchange. */
-export function claim(stored: RecordState | undefined, asked: Asked, { now, epoch }: Reading): Change<ClaimAnswer> {
-  const { owner, login, breaksCoolDown, overlaps, endsLogin, namesOwner, dead, distrustsClock } = asked
+export function claim(
+  stored: RecordState | undefined,
+  request: ClaimRequest,
+  { now, epoch }: Reading,
+): Change<ClaimAnswer> {
+  const { owner, login, breaksCoolDown, overlaps, endsLogin, namesOwner, dead, distrustsClock } = request
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (state.pair && (endsLogin ? isOfOther(state, login) : isNewer(state, asked)))
+  if (state.pair && (endsLogin ? isOfOther(state, login) : isNewer(state, request)))
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
   const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksCoolDown)
   const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
   if (state.rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, leftMs) } }
   const by = state.claim?.settled === false ? state.claim.owner : undefined
+  // Its own claim blocks no owner: it makes one exchange at a time, so that of the earlier claim has ended. A dead owner makes none.
   const isOther = state.claim !== undefined && state.claim.owner !== owner && (by === undefined || by !== dead)
+  // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
   const isFull = distrustsClock === true && by !== undefined
   const busyMs = state.claim && isOther ? (isFull ? state.claim.ms : leftOf(state.claim, now)) : 0
   if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs, ...(namesOwner && { by }) } }
-  return granted(overlaps ? (marked(state, true) ?? state) : state, asked, now)
+  return granted(overlaps ? (marked(state, true) ?? state) : state, request, now)
 }
 
-function granted(state: RecordState, asked: Asked, now: number): Change<GrantedClaim> {
-  const { owner, seenVersion, ttlMs, endsLogin = false } = asked
+function granted(state: RecordState, request: ClaimRequest, now: number): Change<GrantedClaim> {
+  const { owner, seenVersion, ttlMs, endsLogin = false } = request
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
   // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
@@ -84,7 +93,7 @@ function granted(state: RecordState, asked: Asked, now: number): Change<GrantedC
     presentations: pair?.presentations ?? 0,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
-    ...presentableIn(pair, asked, now),
+    ...presentableIn(pair, request, now),
     ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),
   }
   return { state: next, answer }
@@ -95,8 +104,8 @@ function doubted(pair: Pair, at: number): Pair {
 }
 
 /**
- * Settles a claim with new tokens. If two pairs come, that of the later claim stays, also if it came first. A claim from before a `clear`, or of another login,
- * brings nothing.
+ * Settles a claim with new tokens. If two claims bring pairs, that of the later claim stays, whichever comes first. A claim that was granted before a `clear`,
+ * or for another login, brings nothing.
  */
 export function accept(
   stored: RecordState | undefined,
@@ -211,7 +220,7 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
 /** Forgets tokens, claims and cool-downs, unless they are those of another login. Earlier claims bring nothing any more. */
 export function clear(
   stored: RecordState | undefined,
-  { seenVersion, login }: Pick<Asked, 'seenVersion' | 'login'>,
+  { seenVersion, login }: Seen,
   reading: Reading,
 ): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
@@ -261,17 +270,13 @@ export function adopt(
 }
 
 /** What has become of a login, for an owner that makes no claim. */
-export function look(
-  stored: RecordState | undefined,
-  asked: Pick<Asked, 'seenVersion' | 'login'>,
-  { now, epoch }: Reading,
-): Change<Looked | undefined> {
+export function look(stored: RecordState | undefined, seen: Seen, { now, epoch }: Reading): Change<Looked | undefined> {
   const state = inEpoch(stored ?? EMPTY, epoch)
   const { pair, rest } = state
-  if (pair && isNewer(state, asked)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  if (pair && isNewer(state, seen)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   if (rest?.code === 'ERR_LOGIN_REQUIRED')
     return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftOf(rest, now)) } }
-  return { answer: pair ? undefined : { kind: 'missing', missing: whyMissing(state, asked.seenVersion) } }
+  return { answer: pair ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) } }
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */

@@ -2,7 +2,7 @@ import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
-import { askedMsOf, CallFailed, errorUnder } from './backoff.ts'
+import { retryAfterMsOf, CallFailed, errorIfPrivate } from './backoff.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
@@ -45,7 +45,7 @@ export class Renewal {
   readonly #pauses: Pauses
   /** The instant at which the first caller gives up, monotonic ms. */
   #limit = Infinity
-  /** Of the login under which this renewal begins. */
+  /** Takes the tokens that arrive after a reset or a login: they belong to the login under which this renewal began. */
   readonly #leftover: NewTokens[]
 
   constructor(settings: RenewalSettings, start: RenewalStart) {
@@ -76,6 +76,7 @@ export class Renewal {
       // p-retry's own pause would be real time; ours goes through the clock.
       minTimeout: 0,
       shouldRetry: ({ error }) => nextCallOf(error) !== undefined,
+      // p-retry calls this before `shouldRetry`, so there may be no next call.
       onFailedAttempt: ({ error }) => {
         const next = nextCallOf(error)
         return next && this.#pauses.for(next.ms)
@@ -102,7 +103,7 @@ export class Renewal {
       exchange(this.#settings, refreshToken, this.#start.holdsProcess, claim.tokens, () => (this.#isRotated = true))
     return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
-      (error: unknown) => this.#failed(call, errorUnder(claim, error as TokenError)),
+      (error: unknown) => this.#failed(call, errorIfPrivate(claim, error as TokenError)),
     )
   }
 
@@ -221,11 +222,11 @@ export class Renewal {
   }
 
   /** @throws {CallFailed} */
-  #perform({ error, next, isAsked, isAccountRefused }: Plan, attempt: number): never {
+  #perform({ error, next, hasRetryAfter, isAccountRefused }: Plan, attempt: number): never {
     const { events, suspicions } = this.#settings
     if (isAccountRefused) suspicions.settle('rejected')
     if (next.kind === 'retry') {
-      if (isAsked) this.#start.onPause(next.ms, error)
+      if (hasRetryAfter) this.#start.onPause(next.ms, error)
       events.emit('retry', { attempt, delayMs: next.ms, error })
     }
     throw new CallFailed(error, next)
@@ -237,9 +238,9 @@ export class Renewal {
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
     if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = refreshToken
-    const askedMs = askedMsOf(error)
-    const message = `Retry-After of ${askedMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
-    if (askedMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
+    const retryAfterMs = retryAfterMsOf(error)
+    const message = `Retry-After of ${retryAfterMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
+    if (retryAfterMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
   }
 
   #situation({ claim, attempt, by, chance, refreshToken }: Call): Situation {
@@ -253,7 +254,7 @@ export class Renewal {
       maxAttempts: this.#claimant.failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
       failures: this.#failures,
-      calledForMs: this.#claimant.sinceClaimMs,
+      sinceClaimMs: this.#claimant.sinceClaimMs,
       presented: this.#presented,
       isRotated: this.#isRotated,
       met5xx: refreshToken !== undefined && memory.met5xx === refreshToken,

@@ -44,17 +44,17 @@ const FENCE_LEAD_MS = 1_000
  * Ends a login again, because the first time had no answer. A login that came later stays, also one of the same person, and one that the record
  * does not know yet.
  *
- * @param asked The login that ends.
+ * @param seen The login that ends.
  * @param sinceMs How long ago the logout was.
  */
 export function clearAgain(
   stored: RecordState | undefined,
-  asked: { readonly seenVersion: number; readonly login: number | undefined },
+  seen: { readonly seenVersion: number; readonly login: number | undefined },
   reading: Reading,
   sinceMs: number,
 ): Change<StoredTokens | undefined> {
   const now = reading.now - sinceMs
   return isOvertaken(stored, undefined, now + FENCE_LEAD_MS)
     ? { answer: undefined }
-    : clear(stored, asked, { ...reading, now })
+    : clear(stored, seen, { ...reading, now })
 }

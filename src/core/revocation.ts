@@ -1,7 +1,7 @@
 import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
 import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { askedMsOf, pauseMs } from './backoff.ts'
+import { retryAfterMsOf, pauseMs } from './backoff.ts'
 import { type ExchangeContext, offers } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 
@@ -68,8 +68,8 @@ async function tried(settings: RenewalSettings, call: () => Promise<void>): Prom
       return
     } catch (thrown) {
       const error = readThrown(thrown, 'obtain')
-      const askedMs = Math.min(askedMsOf(error), retry.maxRetryAfterMs)
-      const ms = pauseMs(attempt, error, askedMs, retry, random())
+      const retryAfterMs = Math.min(retryAfterMsOf(error), retry.maxRetryAfterMs)
+      const ms = pauseMs(attempt, error, retryAfterMs, retry, random())
       const mayPass = reasonIn(error) === 'unavailable' && error.retryable
       if (!mayPass || attempt >= MOST_TRIES || clock.monotonicNow() + ms >= endAt) throw error
       await new Promise<void>((resolve) => clock.setTimer(resolve, ms, true))

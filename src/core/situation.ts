@@ -22,8 +22,8 @@ export interface Situation {
   readonly maxAttempts: number
   /** Renewals in a row that gave up, if this one does, too. */
   readonly failures: number
-  /** How long the call took to fail. */
-  readonly calledForMs: number
+  /** How long ago the claim of the call was granted: the call itself, and the pause that may spread it. */
+  readonly sinceClaimMs: number
   /** How long the old access token still serves requests without a wait. */
   readonly servedMs: number
   /** Signatures found wrong in this renewal, this one included. */
@@ -105,7 +105,7 @@ export interface Plan extends Report {
   /** The credentials were refused, which settles a suspicion. */
   readonly isAccountRefused: boolean
   /** The service asked for a pause. */
-  readonly isAsked: boolean
+  readonly hasRetryAfter: boolean
   /** The next call of this renewal; or the renewal gives up, and all owners of the record cool down. */
   readonly next: Retry | CoolDown
 }
@@ -117,7 +117,7 @@ export const NOTHING_FAILED = {
   obtains: false,
   isSpent: false,
   isAccountRefused: false,
-  isAsked: false,
+  hasRetryAfter: false,
 } as const
 
 /** What the source says of the refresh token, else what the outcome says. */

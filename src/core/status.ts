@@ -1,4 +1,4 @@
-import { type LoginReason, toldAgain, TokenError, type TokenErrorCode } from './errors.ts'
+import { type LoginReason, errorWith, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { CoolDown } from './token-store.ts'
 
@@ -113,7 +113,7 @@ export function admissionError(
   const { until, error } = why
   if (until === Infinity) return error
   // Not in the message, which is the same for each caller: error trackers group by it.
-  return toldAgain(error, { retryAt: Math.round(wallNow + until - now) })
+  return errorWith(error, { retryAt: Math.round(wallNow + until - now) })
 }
 
 /**

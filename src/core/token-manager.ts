@@ -1,5 +1,5 @@
 import { Callers } from './callers.ts'
-import { isTokenError, toldTo, TokenError } from './errors.ts'
+import { isTokenError, copyForCaller, TokenError } from './errors.ts'
 import type { AnyListener, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
@@ -206,6 +206,6 @@ export class Manager implements TokenManager {
 }
 
 /** Each caller gets an error of its own, whose stack begins where the caller asked. */
-function ownError(manager: Manager, asked: keyof TokenManager, error: unknown): unknown {
-  return isTokenError(error) ? toldTo(Reflect.get(manager, asked), error) : error
+function ownError(manager: Manager, method: keyof TokenManager, error: unknown): unknown {
+  return isTokenError(error) ? copyForCaller(Reflect.get(manager, method), error) : error
 }

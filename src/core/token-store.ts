@@ -123,7 +123,7 @@ export interface ClaimTerms {
   readonly endsLogin?: boolean
   /** Whether an answer that another owner makes an exchange names that owner. */
   readonly namesOwner?: boolean
-  /** An owner that has died in its exchange: its claim blocks nobody, and leaves its refresh token in doubt. */
+  /** The name of an owner whose process has died in its exchange: its claim blocks nobody, and leaves its refresh token in doubt, not dead. */
   readonly dead?: string
   /** The clock of the store has been set, so it does not tell whether the claim of another owner has expired: each open claim counts in full. */
   readonly distrustsClock?: boolean
@@ -178,7 +178,7 @@ export interface GrantedClaim {
 
 /**
  * What became of the refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, presentable again
- * a few times. `doubtful`: may be spent. `dead`: refused. A dead one is never presented again, a doubtful one only within the
+ * a few times. `doubtful`: may be spent. `dead`: the service refused it. A dead one is never presented again, a doubtful one only within the
  * service's grace: otherwise our own lost answer would look like theft. With a login it is presented again, if no access token serves. If the record has
  * a newer pair, this says nothing about that pair.
  */

@@ -4,7 +4,7 @@ import type { Prover } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
 import type { WaitLimits } from '../client/token-access.ts'
 import { reasonOf } from '../core/deadline.ts'
-import { isTokenError, toldTo } from '../core/errors.ts'
+import { isTokenError, copyForCaller } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { hasHeader, type Init, type Input, memberOfCall } from './call.ts'
 import { type Call, copyOfInit, discard, isRepeatable, ownInput, setHeader, spareOf } from './own-call.ts'
@@ -79,7 +79,7 @@ async function waited(sending: Sending, ask: (limits: WaitLimits) => Promise<str
   try {
     return await ask({ signal: sending.signal, maxWaitMs: Math.max(0, maxWaitMs - sending.spentMs) })
   } catch (error) {
-    throw isTokenError(error) ? toldTo(waited, error) : error
+    throw isTokenError(error) ? copyForCaller(waited, error) : error
   } finally {
     sending.spentMs += clock.monotonicNow() - startedAt
   }

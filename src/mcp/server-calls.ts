@@ -2,7 +2,7 @@ import { isReplayable } from '../client/bodies.ts'
 import { cureOf } from '../client/challenges.ts'
 import { accessTo, type TokenAccess, type WaitLimits } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
-import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
+import { isTokenError, TokenError, copyForCaller } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { overheard } from './announced.ts'
@@ -65,7 +65,7 @@ export class ServerCalls {
         try {
           return await ask({ signal, maxWaitMs: Math.max(0, leftMs) })
         } catch (error) {
-          throw isTokenError(error) ? toldTo(this.fetch, error) : error
+          throw isTokenError(error) ? copyForCaller(this.fetch, error) : error
         } finally {
           leftMs -= clock.monotonicNow() - startedAt
         }

@@ -1,5 +1,5 @@
 import { withinLimit } from '../core/deadline.ts'
-import { isTokenError, toldAgain, TokenError } from '../core/errors.ts'
+import { isTokenError, errorWith, TokenError } from '../core/errors.ts'
 import { mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { isSuccess } from '../wire/answered.ts'
@@ -93,9 +93,9 @@ export class AuthorizationServer {
     const ending = new AbortController()
     const atLimit = () => unavailable(`${url.origin}${url.pathname} gave no answer within ${ms} ms`)
     const call = { url, headers: { Accept: 'application/json' } }
-    const asked = this.#calls.send(call, { ...about, signal: ending.signal }).catch(notHad)
+    const pending = this.#calls.send(call, { ...about, signal: ending.signal }).catch(notHad)
     try {
-      const { status, text, address } = await withinLimit(asked, { clock, ms, holdsProcess, signal, atLimit })
+      const { status, text, address } = await withinLimit(pending, { clock, ms, holdsProcess, signal, atLimit })
       const metadata = isSuccess(status) ? documentIn(text) : undefined
       if (metadata) return metadata
       throw unavailable(`${address} answered ${status} without them; check issuer`, status)
@@ -142,7 +142,7 @@ function metadataAddresses({ origin, pathname }: URL): URL[] {
 function notHad(error: TokenError): never {
   // A certificate that is not trusted is no outage.
   throw error.code === 'ERR_TOKEN_REQUEST'
-    ? toldAgain(error, { outcome: 'not-sent' })
+    ? errorWith(error, { outcome: 'not-sent' })
     : unavailable(error.message, error.status)
 }
 

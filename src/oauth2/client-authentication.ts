@@ -1,5 +1,5 @@
 import type { ExchangeContext } from '../core/token-source.ts'
-import { asked, checkCredential } from '../wire/credential.ts'
+import { fromFunction, checkCredential } from '../wire/credential.ts'
 
 /**
  * Authenticates the client: adds the proof to the body or the headers of a token call. Example: `PrivateKeyJwt(key)` of oauth4webapi.
@@ -32,13 +32,13 @@ export async function authenticate(
 ): Promise<void> {
   if (typeof method === 'function') {
     const write = () => method({ issuer }, { client_id: clientId }, body, headers)
-    return asked('clientAuthentication', write, () => undefined, context)
+    return fromFunction('clientAuthentication', write, () => undefined, context)
   }
   if (method !== 'basic') body.set('client_id', clientId)
   if (method === 'none') return
-  const isAsked = typeof clientSecret === 'function'
-  const secret = isAsked ? await asked('clientSecret', clientSecret, checked, context) : clientSecret
-  if (isAsked) context.hasCredentials?.(String(secret))
+  const isFunction = typeof clientSecret === 'function'
+  const secret = isFunction ? await fromFunction('clientSecret', clientSecret, checked, context) : clientSecret
+  if (isFunction) context.hasCredentials?.(String(secret))
   if (method === 'post') body.set('client_secret', String(secret))
   else headers.set('Authorization', `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(String(secret))}`)}`)
 }

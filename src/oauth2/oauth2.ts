@@ -1,7 +1,7 @@
 import { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
-import { asked } from '../wire/credential.ts'
+import { fromFunction } from '../wire/credential.ts'
 import { refused } from '../wire/error-response.ts'
 import type { Answered } from '../wire/answered.ts'
 import { TokenCalls } from '../wire/token-call.ts'
@@ -73,7 +73,9 @@ class OAuth2 implements TokenSource {
     const { grant, keepsAll } = this.#settings
     if (grant === 'login') throw loginRequired()
     const members =
-      typeof grant === 'function' ? await asked('grant', grant, checkedGrantParameters, context) : { grant_type: grant }
+      typeof grant === 'function'
+        ? await fromFunction('grant', grant, checkedGrantParameters, context)
+        : { grant_type: grant }
     const { refreshToken, refreshLifetimeMs, ...accessOnly } = await this.#exchange('obtain', members, context)
     // The credentials can always obtain: a refresh token would only be one more secret to lose (RFC 6749, section 4.4.3).
     if (!keepsAll || refreshToken === undefined) return accessOnly

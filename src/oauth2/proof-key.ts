@@ -23,17 +23,17 @@ class PromisedProofs implements Proofs {
     this.#key = key
   }
 
-  async prove(...asked: Parameters<Proofs['prove']>): ReturnType<Proofs['prove']> {
+  async prove(...given: Parameters<Proofs['prove']>): ReturnType<Proofs['prove']> {
     this.#known = proofsOf('dpop', await this.#key)
-    return this.#known.prove(...asked)
+    return this.#known.prove(...given)
   }
 
   learn(...heard: Parameters<Proofs['learn']>): void {
     this.#known?.learn(...heard)
   }
 
-  isOutdated(...asked: Parameters<Proofs['isOutdated']>): boolean {
-    return this.#known?.isOutdated(...asked) ?? false
+  isOutdated(...given: Parameters<Proofs['isOutdated']>): boolean {
+    return this.#known?.isOutdated(...given) ?? false
   }
 }
 

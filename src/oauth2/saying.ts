@@ -1,6 +1,6 @@
 import { SAYING } from '../core/token-source.ts'
 import { fingerprintOf } from '../core/digest.ts'
-import { detailsOf, outcomeOf, toldAgain, type TokenError } from '../core/errors.ts'
+import { detailsOf, outcomeOf, errorWith, type TokenError } from '../core/errors.ts'
 import type { Answered } from '../wire/answered.ts'
 import { documentIn, type Members } from './document.ts'
 import { wordsIn } from './error-meaning.ts'
@@ -17,7 +17,7 @@ export async function saidAgain(error: TokenError, { text }: Answered): Promise<
       ? document !== undefined && !hasToken(document)
       : outcomeOf(error) === 'rejected' && detailsOf(error).refreshToken === undefined
   if (!isUnclear) return error
-  const told = toldAgain(error, { message: `${error.message}${IF_IT_GOES_ON}` })
+  const told = errorWith(error, { message: `${error.message}${IF_IT_GOES_ON}` })
   // Not enumerable: nothing prints it.
   return Object.defineProperty(told, SAYING, { value: await fingerprintOf(saidIn(document)).catch(() => '') })
 }

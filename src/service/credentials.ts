@@ -1,7 +1,7 @@
 import { withinLimit } from '../core/deadline.ts'
 import { checkFunction, checkText, namesOf } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
-import { asked, checkCredential } from '../wire/credential.ts'
+import { fromFunction, checkCredential } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**
@@ -54,7 +54,7 @@ export function credentialSource<Name extends string>(
   if (account !== '') checkText('account', account)
   const check = (given: unknown) =>
     checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
-  const provided = (context?: ExchangeContext) => asked('credentials', provider as () => unknown, check, context)
+  const provided = (context?: ExchangeContext) => fromFunction('credentials', provider as () => unknown, check, context)
   const say = (context: ExchangeContext | undefined, credentials: Record<Name, string>) => {
     context?.hasCredentials?.(JSON.stringify(credentials))
     return credentials

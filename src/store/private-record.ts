@@ -16,8 +16,8 @@ export class PrivateRecord extends MemoryRecord {
     this.#untold = untold
   }
 
-  override async claim(...asked: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
-    const [owner, seenVersion, ttlMs, terms] = asked
+  override async claim(...given: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
+    const [owner, seenVersion, ttlMs, terms] = given
     this.#seen = seenVersion
     const answer = await super.claim(owner, this.version, ttlMs, terms)
     if (answer.kind !== 'granted') return answer

@@ -33,20 +33,20 @@ export function sharedOrPrivate(
   }
 
   return {
-    async claim(...asked) {
+    async claim(...given) {
       // Reported once, and not in open(): before the first claim nobody can listen.
       if (isReadable)
         reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
       isReadable = false
       try {
-        return await shared.claim(...asked)
+        return await shared.claim(...given)
       } catch (thrown) {
         const error = unavailable(thrown)
         alone.isTold = !(thrown instanceof ForeignRecord)
         // A rolling deploy leaves foreign records. It stops nobody who can obtain. A person's login is in the record alone.
-        const canObtain = !alone.isTold && asked[3]?.needsLogin !== true
+        const canObtain = !alone.isTold && given[3]?.needsLogin !== true
         if (fails && !canObtain) throw error
-        return alone.claim(...asked)
+        return alone.claim(...given)
       }
     },
     accept(claim, tokens) {
@@ -61,7 +61,7 @@ export function sharedOrPrivate(
     },
     clear: (...cleared) => shared.clear(...cleared).catch(rejected),
     close: () => untold.close(),
-    look: (...asked) => shared.look(...asked),
+    look: (...given) => shared.look(...given),
     watch: (onChange) => settings.register.watch?.(onChange),
   }
 }

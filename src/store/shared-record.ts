@@ -161,9 +161,9 @@ export class SharedRecord implements TokenRecord {
 
   /** @param sinceMs As in `adopt`. */
   clear(seenVersion: number, login?: number, sinceMs?: number) {
-    const asked = { seenVersion, login }
+    const seen = { seenVersion, login }
     const step: Step<StoredTokens | undefined> = (state, reading) =>
-      sinceMs === undefined ? clear(state, asked, reading) : clearAgain(state, asked, reading, sinceMs)
+      sinceMs === undefined ? clear(state, seen, reading) : clearAgain(state, seen, reading, sinceMs)
     return this.#change(step, { patience: PATIENCE, replacesAny: true })
   }
 

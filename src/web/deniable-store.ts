@@ -48,8 +48,8 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, owner: Owner
   const granted = new WeakMap<GrantedClaim, GrantedClaim>()
   const original = (claim: GrantedClaim) => granted.get(claim) ?? claim
   return {
-    async claim(...asked) {
-      const answer = await record.claim(...asked).finally(judge)
+    async claim(...given) {
+      const answer = await record.claim(...given).finally(judge)
       if (answer.kind !== 'granted' || !answer.isPrivate || !judge()) return answer
       const { isPrivate, ...own } = answer
       granted.set(own, answer)
@@ -68,7 +68,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, owner: Owner
       }
     },
     close: () => record.close?.(),
-    look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
+    look: (...given) => record.look?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
 }

@@ -56,8 +56,8 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
       const release = await taken(life, locks)
       let isKept = false
       try {
-        const asked = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
-        const answer = await claimed(record, hasDied, release ? life : owner, seenVersion, ttlMs, asked)
+        const extended = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
+        const answer = await claimed(record, hasDied, release ? life : owner, seenVersion, ttlMs, extended)
         isKept = answer.kind === 'granted'
         if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
         return answer
@@ -70,7 +70,7 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
     adopt: (...given) => record.adopt(...given),
     clear: (...given) => record.clear(...given),
     close: () => record.close?.(),
-    look: (...asked) => record.look?.(...asked) ?? Promise.resolve(undefined),
+    look: (...given) => record.look?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
 }

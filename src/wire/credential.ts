@@ -1,4 +1,4 @@
-import { isTokenError, outcomeOf, toldAgain, TokenError } from '../core/errors.ts'
+import { isTokenError, outcomeOf, errorWith, TokenError } from '../core/errors.ts'
 import { checkText } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { toTokenError } from './to-token-error.ts'
@@ -34,7 +34,7 @@ export function checkCredential(name: string, value: unknown): asserts value is 
  * @param context Of the exchange, if nothing has been sent in it.
  * @throws {TokenError} as if the exchange had failed, so that a vault that refuses is not asked again at once.
  */
-export async function asked<Given>(
+export async function fromFunction<Given>(
   name: string,
   ask: () => unknown,
   check: (given: unknown) => Given,
@@ -67,5 +67,5 @@ function notGiven(name: string, thrown: unknown): TokenError {
   // Only with these two outcomes the manager respects a Retry-After.
   const outcome = stated === 'deferred' || stated === 'unknown-5xx' ? stated : 'not-sent'
   const message = isTokenError(thrown) ? error.message : `The ${name} function failed: no token call was made`
-  return toldAgain(error, { message, outcome, refreshToken: 'kept', loginReason: undefined })
+  return errorWith(error, { message, outcome, refreshToken: 'kept', loginReason: undefined })
 }

@@ -1,4 +1,4 @@
-import { isTokenError, TokenError, toldTo } from '../core/errors.ts'
+import { isTokenError, TokenError, copyForCaller } from '../core/errors.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
@@ -22,7 +22,7 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * @returns `thrown` itself if it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', needsLogin = false): TokenError {
-  return isTokenError(thrown) ? thrown : toldTo(toTokenError, readAs(thrown, exchange, needsLogin))
+  return isTokenError(thrown) ? thrown : copyForCaller(toTokenError, readAs(thrown, exchange, needsLogin))
 }
 
 function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {

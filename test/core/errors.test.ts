@@ -5,7 +5,7 @@ import {
   type ExchangeOutcome,
   isTokenError,
   outcomeOf,
-  toldAgain,
+  errorWith,
   TokenError,
   type TokenErrorCode,
 } from '../../src/core/errors.ts'
@@ -101,10 +101,10 @@ describe('given the details of a TokenError', () => {
   it('when it is told again with an instant, then nothing else changes', () => {
     const { retryAt, ...before } = details
     const error = new TokenError('ERR_THROTTLED', 'm', { ...before, cause: new TokenError('ERR_CLOSED', 'inner') })
-    const again = toldAgain(error, { retryAt })
+    const again = errorWith(error, { retryAt })
     expect(again).toMatchObject({ code: 'ERR_THROTTLED', message: 'm', ...details })
     expect(again.cause).toBe(error.cause)
-    expect(toldAgain(error, { message: 'other', retryAt: 8 })).toMatchObject({ message: 'other', retryAt: 8 })
+    expect(errorWith(error, { message: 'other', retryAt: 8 })).toMatchObject({ message: 'other', retryAt: 8 })
     expect(error.retryAt).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
 import { LOGIN_RULES } from '../../src/core/login-rules.ts'
 import { planAfter } from '../../src/core/plan.ts'
-import { errorUnder } from '../../src/core/backoff.ts'
+import { errorIfPrivate } from '../../src/core/backoff.ts'
 import type { Plan, Situation } from '../../src/core/situation.ts'
 import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
 import { LOGIN_POLICY, SITUATION } from '../support/situation.ts'
@@ -227,12 +227,12 @@ describe('given a claim for a login, when its exchange is chosen', () => {
 
   it('then without the store no person is sent to log in', () => {
     const alone: GrantedClaim = { ...CLAIM, isPrivate: true }
-    expect(errorUnder(alone, ended)).toMatchObject({
+    expect(errorIfPrivate(alone, ended)).toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
       message: 'The shared token store is unavailable, and only the store may hold the tokens of a login',
       outcome: 'not-sent',
     })
-    expect([errorUnder(alone, lost), errorUnder(CLAIM, ended)]).toEqual([lost, ended])
+    expect([errorIfPrivate(alone, lost), errorIfPrivate(CLAIM, ended)]).toEqual([lost, ended])
     const planned = choice({ presentable: false, isPrivate: true }, { isRefused: true })
     expect(planned).toMatchObject({ error: { code: 'ERR_STORE_UNAVAILABLE' } })
     expect((planned as Plan).next).not.toHaveProperty('drops')

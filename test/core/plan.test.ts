@@ -137,8 +137,8 @@ describe('given a failed call, when the pause before the next one is drawn', () 
 describe('given a renewal that gave up, when its cool-down is asked for', () => {
   const coolDown = (
     error: TokenError,
-    { failures = 1, calledForMs = 0, servedMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
-  ) => coolDownMs(error, { failures, calledForMs, servedMs }, retryAfterMs)
+    { failures = 1, sinceClaimMs = 0, servedMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
+  ) => coolDownMs(error, { failures, sinceClaimMs, servedMs }, retryAfterMs)
 
   it('then it is endless where a person must log in', () => {
     expect(coolDown(failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), { servedMs: 60_000 })).toBe(Infinity)
@@ -161,7 +161,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   ])(
     'when the call hung for %d ms, then renewal %d in a row that failed counts from there: %d ms',
     (ms, failures, cool) => {
-      expect(coolDown(failure('unknown'), { failures, calledForMs: ms })).toBe(cool)
+      expect(coolDown(failure('unknown'), { failures, sinceClaimMs: ms })).toBe(cool)
     },
   )
 
@@ -181,7 +181,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
 
   it('then rejected credentials wait a minute, however long the call took and the old token serves', () => {
     const rejected = failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED')
-    const facts = { calledForMs: 9_000, servedMs: 9_000 }
+    const facts = { sinceClaimMs: 9_000, servedMs: 9_000 }
     expect([1, 9].map((failures) => coolDown(rejected, { ...facts, failures }))).toEqual([60_000, 60_000])
     expect(coolDown(rejected, { ...facts, retryAfterMs: 60_001 })).toBe(60_001)
   })
@@ -205,7 +205,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     obtains: false,
     isSpent: false,
     isAccountRefused: false,
-    isAsked: false,
+    hasRetryAfter: false,
   }
 
   it('then a call that may be repeated is, after its pause', () => {
@@ -221,7 +221,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(refused)).toEqual({ ...said, next, sharedNext: next })
     const alone = { evidence: 'store-unreachable', severity: 'medium', remainingMs: 90_000 }
     const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: 100_000 } }
-    expect(plan(refused, { claim, calledForMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
+    expect(plan(refused, { claim, sinceClaimMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
   })
 
   it('then a refresh token that expired, or that a newer pair or a reset explains, is not reported', () => {
@@ -299,7 +299,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   })
 
   it('then a Retry-After counts on 429 and 5xx only', () => {
-    const asked = (outcome: ExchangeOutcome) => plan(asking(2_000, outcome)).isAsked
+    const asked = (outcome: ExchangeOutcome) => plan(asking(2_000, outcome)).hasRetryAfter
     expect((['deferred', 'unknown-5xx', 'unknown', 'rejected', 'not-sent'] as const).map(asked)).toEqual([
       true,
       true,
@@ -307,7 +307,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
       false,
       false,
     ])
-    expect(plan(asking(0)).isAsked).toBe(false)
+    expect(plan(asking(0)).hasRetryAfter).toBe(false)
   })
 
   it('then the store is told at once what follows', () => {
@@ -343,7 +343,7 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
-    const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRefused: false, isAsked: false }
+    const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRefused: false, hasRetryAfter: false }
     const known = { ...nothing, error: late, fate: 'keep', sharedNext: undefined }
     expect(planAfterLateArrival(late, { ...SITUATION, attempt, failures })).toEqual({ ...known, next })
   })

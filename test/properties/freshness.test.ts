@@ -107,7 +107,7 @@ describe('given any failed exchange', () => {
   it('then the cool-down grows from 5 to 20 s, a minute where credentials were rejected, and is no shorter than asked', () =>
     holds(
       fc.property(errors, fc.integer({ min: 1, max: 1e6 }), durations, (error, failures, retryAfterMs) => {
-        const facts = { failures, calledForMs: 0, servedMs: 0 }
+        const facts = { failures, sinceClaimMs: 0, servedMs: 0 }
         const own = coolDownMs(error, facts, 0)
         const isRejected = error.code === 'ERR_CREDENTIALS_REJECTED'
         expect(own >= (isRejected ? 60_000 : 5_000) && own <= (isRejected ? 60_000 : 20_000)).toBe(true)

@@ -9,7 +9,7 @@ export const SITUATION: Situation = {
   maxAttempts: 4,
   signatureFailures: 0,
   failures: 1,
-  calledForMs: 0,
+  sinceClaimMs: 0,
   servedMs: 0,
   chance: 0,
   claim: { presentations: 0 },
