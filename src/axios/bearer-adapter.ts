@@ -26,7 +26,7 @@ interface Sending extends Errand<AxiosResponse> {
   /** What a proof names of the request. */
   readonly place: SentRequest | undefined
   /** Set as soon as the request has to wait. */
-  budget: WaitBudget | undefined
+  waits: WaitBudget | undefined
   journey: Journey | undefined
 }
 
@@ -58,7 +58,7 @@ export function sendWithToken(
       login,
       isReplay: false,
       isProvenAgain: false,
-      budget: undefined,
+      waits: undefined,
       journey: undefined,
     }
     return token === undefined ? sendAfterWait(sending) : send(sending)
@@ -69,7 +69,7 @@ export function sendWithToken(
 
 /** Holds as few objects as possible: ten thousand requests may wait. */
 function sendAfterWait(sending: Sending): Promise<AxiosResponse> {
-  return budgetOf(sending).forToken(sendWith, sending)
+  return waitsOf(sending).forToken(sendWith, sending)
 }
 
 function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
@@ -85,15 +85,15 @@ function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
   }
 }
 
-function budgetOf(sending: Sending): WaitBudget {
-  return (sending.budget ??= new WaitBudget(sending.config, sending.grantee.access))
+function waitsOf(sending: Sending): WaitBudget {
+  return (sending.waits ??= new WaitBudget(sending.config, sending.grantee.access))
 }
 
 function send(sending: Sending): Promise<AxiosResponse> {
   const { grantee, place } = sending
   const { prover } = grantee
   if (!prover || !place) return sendDressed(sending)
-  return budgetOf(sending).forProof(
+  return waitsOf(sending).forProof(
     (limits) => proofOf(sending, prover, place, limits),
     // The key may need longer than the token lives.
     (proof) => (grantee.access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof)),
@@ -234,7 +234,7 @@ function followed(
     challenge: headerOf(response.headers, 'www-authenticate'),
     isRepeatable: !sending.journey?.mayHaveActed && isReplayable(sending.config.data),
     replace: () =>
-      budgetOf(sending)
+      waitsOf(sending)
         .forAnotherThan(sending.token)
         .catch(() => undefined),
     sendAgain() {

@@ -1,5 +1,5 @@
 import { AxiosError, type InternalAxiosRequestConfig } from 'axios'
-import { isTokenError, copyForCaller } from '../core/errors.ts'
+import { copyForCaller, isTokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 
 /**

@@ -85,7 +85,7 @@ export class Callers {
     const isExpired = this.#memory.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#beginForced()
-      if (tooSoon) throw this.#machine.admissionError(tooSoon)
+      if (tooSoon) throw this.#machine.denial(tooSoon)
     }
     return this.#wait(isExpired ? 'expired' : 'refused', options, false)
   }
@@ -167,7 +167,7 @@ export class Callers {
 
   #refused(why: 'closed' | Backoff, because: RenewalCause): TokenError {
     this.#machine.logins.tellLoss()
-    return this.#settings.events.refused(this.#machine.admissionError(why), because)
+    return this.#settings.events.refused(this.#machine.denial(why), because)
   }
 }
 

@@ -28,7 +28,7 @@ export const CREDENTIAL_RULES: Rules = {
   consequenceOf(error, situation, policy) {
     const { exchange } = situation
     const consequence = exchange === 'obtain' ? afterObtain(error, situation) : afterRefresh(error, situation, policy)
-    return { ...consequence, mostCoolDownMs: mostCoolDownMs(error, consequence, situation, policy) }
+    return { ...consequence, mostMs: mostCoolDownMs(error, consequence, situation, policy) }
   },
 
   suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, isRotated }) {

@@ -1,6 +1,6 @@
 import { withinLimit } from './deadline.ts'
 import { digestOf } from './digest.ts'
-import { detailsOf, outcomeOf, errorWith, TokenError } from './errors.ts'
+import { detailsOf, errorWith, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'

@@ -1,5 +1,5 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
-import { retryAfterMsOf, coolDownMs, coolDownOf, errorIfPrivate, loginRequired, MINUTE_MS } from './backoff.ts'
+import { coolDownMs, coolDownOf, errorIfPrivate, loginRequired, MINUTE_MS, retryAfterMsOf } from './backoff.ts'
 import {
   type Beforehand,
   type Consequence,
@@ -38,12 +38,12 @@ export const LOGIN_RULES: Rules = {
     const { servedMs, failures } = beforehand
     const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT, { outcome: 'not-sent' })
     const next = { ...coolDownOf(error, servedMs, failures - 1), whileServed: true }
-    return { ...NOTHING_FAILED, error, sharedNext: undefined, next }
+    return { ...NOTHING_FAILED, error, shared: undefined, next }
   },
 
   consequenceOf(error, situation, policy) {
     const isSlow = outcomeOf(error) === 'rejected' || situation.failures >= MANY_FAILURES
-    return { ...afterRefresh(error, situation, policy), leastCoolDownMs: isSlow ? MINUTE_MS : undefined }
+    return { ...afterRefresh(error, situation, policy), leastMs: isSlow ? MINUTE_MS : undefined }
   },
 
   suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, met5xx, contested, storeReachable }) {
@@ -117,7 +117,7 @@ function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused =
   const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { servedMs, failures, sinceClaimMs: 0 }, 0)
   const next = { ...coolDownOf(error, ms, failures), ...(drops && { drops }) }
-  return { ...NOTHING_FAILED, error, sharedNext: next, next }
+  return { ...NOTHING_FAILED, error, shared: next, next }
 }
 
 const IN_DOUBT =

@@ -40,7 +40,7 @@ export interface LoginHost {
   isIdle(): boolean
   readonly isClosed: boolean
   /** Why a closed manager does nothing. */
-  admissionError(why: 'closed'): TokenError
+  denial(why: 'closed'): TokenError
   /** Puts tokens that came from elsewhere to use. */
   use(tokens: StoredTokens): void
   /** Forgets the token and the failures, and outdates the renewal in flight. */
@@ -77,7 +77,7 @@ export class Logins {
     promise.catch(() => undefined)
     this.#checkOpen()
     const { underWay } = this.#settings.login
-    await underWay.track(
+    await underWay.add(
       promise,
       (grant) => this.adopt(grant),
       () => this.#missed(),
@@ -93,7 +93,7 @@ export class Logins {
   }
 
   #checkOpen(): void {
-    if (this.#host.isClosed) throw this.#host.admissionError('closed')
+    if (this.#host.isClosed) throw this.#host.denial('closed')
   }
 
   /** @throws {TypeError} naming the member. */

@@ -12,9 +12,9 @@ import { type Context, currentContext } from './own-runtime.ts'
 import {
   type Activity,
   admission,
-  admissionError,
   type Backoff,
   backoffAfter,
+  denialOf,
   statusIn,
   timerMs,
   type TokenStatus,
@@ -75,7 +75,7 @@ export class Machine implements LoginHost, Activity {
     this.#settle(undefined)
     this.#memory.current = undefined
     this.#cancelTimer()
-    this.room.dismiss(this.admissionError('closed'))
+    this.room.dismiss(this.denial('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may be one that does not keep the process alive. This timer does.
     const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
@@ -109,11 +109,11 @@ export class Machine implements LoginHost, Activity {
     if (this.room.size === 0 || this.renewal) return
     const admitted = admission(this, this.now)
     if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
-    else if (admitted !== 'join') this.room.dismiss(this.admissionError(admitted))
+    else if (admitted !== 'join') this.room.dismiss(this.denial(admitted))
   }
 
-  admissionError(why: Parameters<typeof admissionError>[0]): TokenError {
-    return admissionError(why, this.now, this.#settings.clock.wallNow())
+  denial(why: Parameters<typeof denialOf>[0]): TokenError {
+    return denialOf(why, this.now, this.#settings.clock.wallNow())
   }
 
   /** Starts the renewal that all callers share. */
@@ -128,7 +128,7 @@ export class Machine implements LoginHost, Activity {
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
         this.backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
-        this.room.dismiss(this.admissionError(this.backoff), this.backoff.until)
+        this.room.dismiss(this.denial(this.backoff), this.backoff.until)
       },
     })
     this.renewal = renewal

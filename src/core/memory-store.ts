@@ -9,13 +9,13 @@ import type {
   GrantedClaim,
   Looked,
   NewTokens,
+  Next,
   OpenableStore,
   RefreshTokenFate,
   ReleaseAnswer,
   StoredTokens,
   TokenRecord,
   TokenStore,
-  Next,
 } from './token-store.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { retryAfterMsOf, coolDownMs, coolDownOf, loginRequired, pauseMs, SHORT_BACKOFF_MS } from './backoff.ts'
-import { detailsOf, type LoginReason, errorWith, TokenError } from './errors.ts'
+import { coolDownMs, coolDownOf, loginRequired, pauseMs, retryAfterMsOf, SHORT_BACKOFF_MS } from './backoff.ts'
+import { detailsOf, errorWith, type LoginReason, TokenError } from './errors.ts'
 import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
 import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
 import type { CoolDown } from './token-store.ts'
@@ -27,7 +27,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     hasRetryAfter: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
-  return { ...plan, sharedNext: sharedNextOf(plan, halted) }
+  return { ...plan, shared: sharedOf(plan, halted) }
 }
 
 /** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
@@ -116,14 +116,14 @@ function nextAfter(
 
 function coolDownAfter(
   error: TokenError,
-  { next, says, leastCoolDownMs = 0, mostCoolDownMs = Infinity }: Consequence,
+  { next, says, leastMs = 0, mostMs = Infinity }: Consequence,
   situation: Situation,
   retryAfterMs: number,
 ): CoolDown {
   const { failures, servedMs } = situation
   if (next === 'while-served') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
-  const ms = Math.max(leastCoolDownMs, coolDownMs(error, situation, retryAfterMs))
-  const coolDown = coolDownOf(error, Math.min(mostCoolDownMs, ms), failures)
+  const ms = Math.max(leastMs, coolDownMs(error, situation, retryAfterMs))
+  const coolDown = coolDownOf(error, Math.min(mostMs, ms), failures)
   return says === undefined ? coolDown : { ...coolDown, says }
 }
 
@@ -138,10 +138,7 @@ function pauseAfter(
 }
 
 /** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
-function sharedNextOf(
-  { adopts, hasRetryAfter, next }: Omit<Plan, 'sharedNext'>,
-  halted: Situation['halted'],
-): Plan['sharedNext'] {
+function sharedOf({ adopts, hasRetryAfter, next }: Omit<Plan, 'shared'>, halted: Situation['halted']): Plan['shared'] {
   const isCoolDown = next.kind === 'cool-down'
   // The access token of another owner may end at another time.
   if (adopts || (isCoolDown && next.whileServed)) return undefined
@@ -155,5 +152,5 @@ export function planAfterLateArrival(error: TokenError, situation: Situation): P
     attempt < maxAttempts
       ? { kind: 'retry', ms: SHORT_BACKOFF_MS }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
-  return { ...NOTHING_FAILED, error, sharedNext: undefined, next }
+  return { ...NOTHING_FAILED, error, shared: undefined, next }
 }

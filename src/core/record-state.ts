@@ -8,12 +8,12 @@ import {
   type GrantedClaim,
   type Looked,
   type NewTokens,
+  type Next,
   type RefreshTokenFate,
   type ReleaseAnswer,
   type Report,
   RESERVE_MS,
   type StoredTokens,
-  type Next,
 } from './token-store.ts'
 
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
@@ -57,7 +57,7 @@ export function claim(
   const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
   if (state.rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, leftMs) } }
   const by = state.claim?.settled === false ? state.claim.owner : undefined
-  // Its own claim blocks no owner: it makes one exchange at a time, so that of the earlier claim has ended. A dead owner makes none.
+  // Its own claim blocks no owner: it makes one exchange at a time, so that of the earlier claim has ended. An owner that has died makes none.
   const isOther = state.claim !== undefined && state.claim.owner !== owner && (by === undefined || by !== dead)
   // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
   const isFull = distrustsClock === true && by !== undefined
@@ -187,16 +187,16 @@ export function release(
     contested: state.fence !== fence || pair?.overlapped === true,
     ...(newer && { newer }),
   }
-  const report = typeof told === 'string' ? { fate: told, sharedNext: next } : told(answer)
+  const report = typeof told === 'string' ? { fate: told, shared: next } : told(answer)
   if (claim?.fence !== fence) return { answer }
   const after = pair && !newer ? pairAfter(pair, claim, report, now) : pair
-  return { state: released({ ...state, pair: after }, claim, report.sharedNext, now), answer }
+  return { state: released({ ...state, pair: after }, claim, report.shared, now), answer }
 }
 
 /** The pair of a claim whose exchange failed. */
-function pairAfter(pair: Pair, claim: Claim, { fate, sharedNext }: Report, now: number): Pair {
+function pairAfter(pair: Pair, claim: Claim, { fate, shared }: Report, now: number): Pair {
   const isCounted = fate === 'counted' && !claim.settled
-  const says = sharedNext?.kind === 'cool-down' ? sharedNext.says : undefined
+  const says = shared?.kind === 'cool-down' ? shared.says : undefined
   return {
     ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
     presentations: pair.presentations + (isCounted ? 1 : 0),

@@ -2,7 +2,7 @@ import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
 import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
-import { retryAfterMsOf, CallFailed, errorIfPrivate } from './backoff.ts'
+import { CallFailed, errorIfPrivate, retryAfterMsOf } from './backoff.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
@@ -15,7 +15,7 @@ import {
   type Retry,
   type StoredTokens,
 } from './token-store.ts'
-import { type Halt, Halted, Pauses, Claimant } from './claimant.ts'
+import { Claimant, type Halt, Halted, Pauses } from './claimant.ts'
 
 /** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000

@@ -1,7 +1,7 @@
 import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
 import { withinExchange } from './exchange.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { retryAfterMsOf, pauseMs } from './backoff.ts'
+import { pauseMs, retryAfterMsOf } from './backoff.ts'
 import { type ExchangeContext, offers } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 

@@ -87,8 +87,8 @@ export interface Consequence {
   /** The service may still be busy with the presentation whose answer was lost. */
   readonly isFirstDoubt?: boolean
   /** Limits of the cool-down, if the renewal gives up, ms. */
-  readonly leastCoolDownMs?: number | undefined
-  readonly mostCoolDownMs?: number | undefined
+  readonly leastMs?: number | undefined
+  readonly mostMs?: number | undefined
 }
 
 /** What to do after an exchange that failed, or in the place of one. */

@@ -1,4 +1,4 @@
-import { type LoginReason, errorWith, TokenError, type TokenErrorCode } from './errors.ts'
+import { errorWith, type LoginReason, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { CoolDown } from './token-store.ts'
 
@@ -104,11 +104,7 @@ function phaseIn({ backoff, isClosed }: Activity, token: Token | undefined, now:
 }
 
 /** Why a caller gets no token. If the manager backs off, the error tells the instant of the next attempt. */
-export function admissionError(
-  why: 'closed' | Pick<Backoff, 'until' | 'error'>,
-  now: number,
-  wallNow: number,
-): TokenError {
+export function denialOf(why: 'closed' | Pick<Backoff, 'until' | 'error'>, now: number, wallNow: number): TokenError {
   if (why === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = why
   if (until === Infinity) return error

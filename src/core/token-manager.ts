@@ -1,5 +1,5 @@
 import { Callers } from './callers.ts'
-import { isTokenError, copyForCaller, TokenError } from './errors.ts'
+import { copyForCaller, isTokenError, TokenError } from './errors.ts'
 import type { AnyListener, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'

@@ -196,11 +196,13 @@ export interface Retry {
   readonly kind: 'retry'
   readonly ms: number
 }
-/** What an owner tells the record after an exchange that failed. */
+/** What follows an exchange that failed. */
 export type Next = Retry | CoolDown
+/** What an owner tells the record after an exchange that failed. */
 export interface Report {
   readonly fate: RefreshTokenFate
-  readonly sharedNext?: Next | undefined
+  /** What follows, if that concerns the other owners, too. */
+  readonly shared?: Next | undefined
 }
 /** Decides what an owner tells the record, by what the record says. Pure: if another owner was faster, the step of the store asks again. */
 export type Decide = (answer: ReleaseAnswer) => Report

@@ -22,7 +22,7 @@ export class UnderWay {
    * @param missed Is called if no login came, and none is under way any more.
    * @throws What the promise rejects with, and what `adopt` throws.
    */
-  async track(
+  async add(
     given: PromiseLike<AdoptedGrant | undefined>,
     adopt: (grant: AdoptedGrant) => Promise<unknown>,
     missed: () => void,

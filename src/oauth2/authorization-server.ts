@@ -1,5 +1,5 @@
 import { withinLimit } from '../core/deadline.ts'
-import { isTokenError, errorWith, TokenError } from '../core/errors.ts'
+import { errorWith, isTokenError, TokenError } from '../core/errors.ts'
 import { mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { isSuccess } from '../wire/answered.ts'

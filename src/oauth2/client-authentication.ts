@@ -1,5 +1,5 @@
 import type { ExchangeContext } from '../core/token-source.ts'
-import { fromFunction, checkCredential } from '../wire/credential.ts'
+import { checkCredential, fromFunction } from '../wire/credential.ts'
 
 /**
  * Authenticates the client: adds the proof to the body or the headers of a token call. Example: `PrivateKeyJwt(key)` of oauth4webapi.

@@ -10,7 +10,7 @@ import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
 import { checkedGrantParameters, type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
 import { withProof } from './proven.ts'
-import { type Judging, type ErrorResponse, errorResponseOf } from './error-response.ts'
+import { type ErrorResponse, errorResponseOf, type Judging } from './error-response.ts'
 import { saidAgain } from './saying.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { SAYING } from '../core/token-source.ts'
 import { fingerprintOf } from '../core/digest.ts'
-import { detailsOf, outcomeOf, errorWith, type TokenError } from '../core/errors.ts'
+import { detailsOf, errorWith, outcomeOf, type TokenError } from '../core/errors.ts'
 import type { Answered } from '../wire/answered.ts'
 import { documentIn, type Members } from './document.ts'
 import { wordsIn } from './error-meaning.ts'

@@ -1,7 +1,7 @@
 import { withinLimit } from '../core/deadline.ts'
 import { checkFunction, checkText, namesOf } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
-import { fromFunction, checkCredential } from '../wire/credential.ts'
+import { checkCredential, fromFunction } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**

@@ -78,7 +78,7 @@ export class WorkerTokens implements TokenManager {
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
-    await this.#underWay.track(
+    await this.#underWay.add(
       promise,
       (grant) => this.#adopt(grant),
       () => this.#loginMissed(),

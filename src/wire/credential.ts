@@ -1,4 +1,4 @@
-import { isTokenError, outcomeOf, errorWith, TokenError } from '../core/errors.ts'
+import { errorWith, isTokenError, outcomeOf, TokenError } from '../core/errors.ts'
 import { checkText } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { toTokenError } from './to-token-error.ts'

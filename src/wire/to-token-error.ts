@@ -1,4 +1,4 @@
-import { isTokenError, TokenError, copyForCaller } from '../core/errors.ts'
+import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'

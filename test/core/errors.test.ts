@@ -2,10 +2,10 @@ import { inspect } from 'node:util'
 import { describe, expect, it, jest } from '@jest/globals'
 import { AxiosError, AxiosHeaders } from 'axios'
 import {
+  errorWith,
   type ExchangeOutcome,
   isTokenError,
   outcomeOf,
-  errorWith,
   TokenError,
   type TokenErrorCode,
 } from '../../src/core/errors.ts'

@@ -49,7 +49,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
 
   it('then a refresh token in doubt waits while an access token serves, unless the service accepts a used one', () => {
     expect([0, 5_000, Infinity].map((graceMs) => consequence(lost, { servedMs: 60_000 }, graceMs))).toEqual([
-      'doubtful wait',
+      'doubtful while-served',
       'doubtful retry',
       'keep retry',
     ])
@@ -104,13 +104,13 @@ describe('given a renewal of a login, when it is planned what follows a failure'
     const waiting = plan(lost, { servedMs: 30_000 })
     expect(waiting.next).toMatchObject({ kind: 'cool-down', ms: 30_000, whileServed: true })
     // The access token of another owner may end at another time.
-    expect(waiting.sharedNext).toBeUndefined()
+    expect(waiting.shared).toBeUndefined()
     for (const facts of [{ servedMs: 30_000, isRefused: true }, { servedMs: 0 }])
       expect(plan(lost, facts).next).toEqual({ kind: 'retry', ms: 1_000 })
     const stopped = plan(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { servedMs: 30_000 })
     expect(stopped.next).toMatchObject({ kind: 'cool-down', ms: 60_000 })
     expect(stopped.next).not.toHaveProperty('whileServed')
-    expect(stopped.sharedNext).toBe(stopped.next)
+    expect(stopped.shared).toBe(stopped.next)
   })
 
   it('then a login that ended rests for ever, and says why', () => {
@@ -150,11 +150,11 @@ describe('given a refused refresh token of a login, when the store is told', () 
     ['may have been used by another owner', { meanwhile: { contested: true } }, 'in-doubt'],
     ['should be good', {}, 'refused'],
   ])('then one that %s: its reason (F205)', (_, facts, loginReason) => {
-    const { error, next, sharedNext, suspicion } = judged(facts)
+    const { error, next, shared, suspicion } = judged(facts)
     const told = { code: 'ERR_LOGIN_REQUIRED', loginReason, status: 400, serviceCode: 'invalid_grant' }
     expect(error).toMatchObject(told)
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 2, isFirm: true, ...told })
-    expect(sharedNext).toBe(next)
+    expect(shared).toBe(next)
     expect(suspicion === undefined).toBe(loginReason === 'expired')
   })
 
@@ -207,8 +207,8 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     const planned = choice(claim, facts)
     expect(planned).toMatchObject({ fate: 'keep', error: { code: 'ERR_LOGIN_REQUIRED', loginReason } })
     expect(planned).toMatchObject({ next: { kind: 'cool-down', ms: Infinity, failures: 3 } })
-    const { next, sharedNext } = planned as Plan
-    expect(sharedNext).toBe(next)
+    const { next, shared } = planned as Plan
+    expect(shared).toBe(next)
     expect('drops' in next).toBe('isRefused' in facts)
   })
 
@@ -216,7 +216,7 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     const waits = choice({ isLastResort: true }, { servedMs: 20_000 })
     expect(waits).toMatchObject({
       fate: 'keep',
-      sharedNext: undefined,
+      shared: undefined,
       error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' },
       // Nothing has failed now.
       next: { kind: 'cool-down', ms: 20_000, failures: 2, whileServed: true },

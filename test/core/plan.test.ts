@@ -210,7 +210,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
 
   it('then a call that may be repeated is, after its pause', () => {
     const next = { kind: 'retry', ms: 250 }
-    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next, sharedNext: next })
+    expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next, shared: next })
     expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
   })
 
@@ -218,7 +218,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     const next = { kind: 'retry', ms: 0 }
     const suspicion = { evidence: 'expiry-unknown', severity: 'medium', remainingMs: undefined }
     const said = { ...NOTHING, error: refused, fate: 'dead', suspicion, obtains: true, isSpent: true }
-    expect(plan(refused)).toEqual({ ...said, next, sharedNext: next })
+    expect(plan(refused)).toEqual({ ...said, next, shared: next })
     const alone = { evidence: 'store-unreachable', severity: 'medium', remainingMs: 90_000 }
     const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: 100_000 } }
     expect(plan(refused, { claim, sinceClaimMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
@@ -239,7 +239,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
         expect(plan(error, { meanwhile, attempt })).toMatchObject({
           adopts: true,
           obtains: false,
-          sharedNext: undefined,
+          shared: undefined,
         })
     expect(plan(down, { meanwhile, halted: 'closed' }).adopts).toBe(false)
   })
@@ -312,7 +312,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
 
   it('then the store is told at once what follows', () => {
     const shared = (error: TokenError, facts: Partial<Situation> = {}) =>
-      ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).sharedNext)
+      ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).shared)
     // A rest, and a pause that the service asks for, concern all owners. The pause between two calls is the owner's own.
     const rest = plan(down, { attempt: 4 }).next
     expect(shared(down, { attempt: 4 })).toEqual([rest, rest, undefined])
@@ -326,11 +326,11 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {
     const rejected = new TokenError('ERR_REFRESH_REJECTED', 'failed', { status: 401, serviceCode: '2007' })
     const stop = { ...POLICY, onSuspicious: 'stop' } as const
-    const { error, next, sharedNext } = planAfter(rejected, { ...SITUATION, failures: 3 }, stop)
+    const { error, next, shared } = planAfter(rejected, { ...SITUATION, failures: 3 }, stop)
     const told = { code: 'ERR_SUSPICIOUS_REFRESH_TOKEN', status: 401, serviceCode: '2007' }
     expect(error).toMatchObject({ ...told, message: expect.stringContaining('until reset()') })
     expect(next).toEqual({ kind: 'cool-down', ms: Infinity, failures: 3, isFirm: true, ...told })
-    expect(sharedNext).toBe(next)
+    expect(shared).toBe(next)
   })
 })
 
@@ -344,7 +344,7 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
     const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRefused: false, hasRetryAfter: false }
-    const known = { ...nothing, error: late, fate: 'keep', sharedNext: undefined }
+    const known = { ...nothing, error: late, fate: 'keep', shared: undefined }
     expect(planAfterLateArrival(late, { ...SITUATION, attempt, failures })).toEqual({ ...known, next })
   })
 })

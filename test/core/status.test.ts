@@ -3,9 +3,9 @@ import { TokenError } from '../../src/core/errors.ts'
 import {
   type Activity,
   admission,
-  admissionError,
   type Backoff,
   backoffAfter,
+  denialOf,
   statusIn,
   timerMs,
 } from '../../src/core/status.ts'
@@ -128,7 +128,7 @@ describe('given a renewal that gave up, when the rest begins', () => {
 
 describe('given a rest, when a caller is refused', () => {
   it('then the error says when the next attempt is', () => {
-    expect(admissionError(rest, 500, 1_700_000_000_000.4)).toMatchObject({
+    expect(denialOf(rest, 500, 1_700_000_000_000.4)).toMatchObject({
       code: 'ERR_THROTTLED',
       message: 'Too many token calls',
       retryAt: 1_700_000_001_500,
@@ -136,15 +136,15 @@ describe('given a rest, when a caller is refused', () => {
   })
 
   it('then a closed manager says so', () => {
-    expect(admissionError('closed', 500, 0)).toMatchObject({
+    expect(denialOf('closed', 500, 0)).toMatchObject({
       code: 'ERR_CLOSED',
       message: 'The token manager is closed',
     })
   })
 
   it('then an endless rest is told as it is', () => {
-    expect(admissionError({ until: Infinity, error }, 500, 0)).toBe(error)
-    expect(admissionError(login, 500, 0)).toBe(login.error)
+    expect(denialOf({ until: Infinity, error }, 500, 0)).toBe(error)
+    expect(denialOf(login, 500, 0)).toBe(login.error)
   })
 })
 

@@ -336,7 +336,7 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
         async release(claim, told, next) {
           let report: Report | undefined
           const decide: Decide = (found) =>
-            (report = typeof told === 'string' ? { fate: told, sharedNext: next } : told(found))
+            (report = typeof told === 'string' ? { fate: told, shared: next } : told(found))
           const answer = await record.release(claim, decide)
           watch.released(claim, report!)
           if (answer.newer) watch.offered(owner, answer.newer)

@@ -100,11 +100,11 @@ export class Watch {
       this.fail('I4', `${owner.name} has held version ${owner.held.version}, and goes on with ${seenVersion}`)
   }
 
-  released({ tokens }: GrantedClaim, { fate, sharedNext }: Report): void {
+  released({ tokens }: GrantedClaim, { fate, shared }: Report): void {
     const last = this.#presentations.get(tokens?.refreshToken ?? '')?.at(-1)
     if (last && fate === 'dead') last.isSettled = true
     reach(`fate ${fate}`)
-    if (sharedNext) reach(`shared ${sharedNext.kind}`)
+    if (shared) reach(`shared ${shared.kind}`)
   }
 
   loginBegins(refreshToken: string): void {

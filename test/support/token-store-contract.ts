@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import {
   type Decide,
   type GrantedClaim,
+  type Next,
   type OpenableStore,
   type ReleaseAnswer,
   RESERVE_MS,
   type StoredTokens,
   type TokenRecord,
-  type Next,
 } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
@@ -118,10 +118,10 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const claim = await granted(record, 'b')
       const found: ReleaseAnswer[] = []
       const deciding =
-        (sharedNext?: Next): Decide =>
+        (shared?: Next): Decide =>
         (said) => {
           found.push(said)
-          return { fate: 'dead', sharedNext }
+          return { fate: 'dead', shared }
         }
       await record.release(claim, deciding({ kind: 'retry', ms: 500 }))
       expect(await record.claim('c', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
