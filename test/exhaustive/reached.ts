@@ -13,7 +13,7 @@ export function reachedPlaces(): string[] {
 /** The scopes together must come to each of these places, or what they do not find proves nothing. */
 export const PLACES: readonly string[] = [
   ...['claim busy', 'claim cooling', 'claim granted', 'claim newer'],
-  ...['fate counted', 'fate dead', 'fate doubtful', 'fate keep', 'fate unclear'],
+  ...['fate counted', 'fate dead', 'fate doubtful', 'fate keep'],
   ...['granted, in doubt', 'granted, private', 'granted, unclear'],
   ...['granted, missing: logged-out', 'granted, missing: lost', 'granted, missing: none-yet'],
   ...['shared cool-down', 'shared retry'],
