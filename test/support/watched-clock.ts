@@ -13,14 +13,15 @@ const UPTIME_MS = 12_345_678
 
 export function watchedClock(): WatchedClock {
   const clock = manualClock()
+  // As on a real machine, it counts from some instant long ago: what is added twice, or forgotten, shows.
+  const monotonicNow = () => UPTIME_MS + clock.monotonicNow()
   const timers = new Set<{ readonly at: number; readonly holdsProcess: boolean }>()
   const delays: number[] = []
   return {
     ...clock,
-    // As on a real machine, it counts from some instant long ago: what is added or forgotten shows.
-    monotonicNow: () => UPTIME_MS + clock.monotonicNow(),
+    monotonicNow,
     setTimer(callback, delayMs, holdsProcess = false) {
-      const timer = { at: clock.monotonicNow() + delayMs, holdsProcess }
+      const timer = { at: monotonicNow() + delayMs, holdsProcess }
       timers.add(timer)
       delays.push(delayMs)
       const cancel = clock.setTimer(() => {
