@@ -19,6 +19,8 @@ export const LEFT_OUT = [
 ]
 
 const files = readdirSync(join(project, 'test'), { recursive: true })
+  // Some folders of tests have packages of their own.
+  .filter((name) => !/\bnode_modules\b/.test(name))
   .map((name) => join('test', name))
   .filter((name) => name.endsWith('.test.ts') && name !== join('test', 'documents.test.ts') && isOfAxios(name))
 
