@@ -31,7 +31,7 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
-/** The shortest cool-down, ms. */
+/** A short cool-down, or a short pause before another call, ms. */
 export const SHORT_BACKOFF_MS = 1_000
 /** The cool-down after refused credentials, ms. */
 export const MINUTE_MS = 60_000

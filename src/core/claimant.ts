@@ -131,7 +131,7 @@ export class Claimant {
         if (claim.isPrivate || tookMs < ttlMs || this.#pauses.halted()) return claim
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
         await record.release(claim, 'keep').catch(() => undefined)
-        // A store that answers so late would grant no claim in time.
+        // Otherwise a store that always answers so late would never grant a claim in time.
         ttlMs *= 2
       } else if (claim.kind === 'cooling') {
         throw new CallFailed(coolingError(claim.coolDown), claim.coolDown)

@@ -176,7 +176,7 @@ export class LoginWatch {
 
   /** The login has ended, as this manager hears now. Without a store nobody else can have ended it. */
   lost(reason: LoginReason, by: LoginChange['by']): void {
-    // The first `by` stays: the manager may later read the end of its own login in the record, which is none from elsewhere.
+    // The first `by` stays: the manager may later read in the record that its own login has ended. Nobody elsewhere has ended it then.
     this.loss = { reason, by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
   }
 

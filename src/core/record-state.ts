@@ -57,7 +57,7 @@ export function claim(
   const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
   if (state.rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, leftMs) } }
   const by = state.claim?.settled === false ? state.claim.owner : undefined
-  // Its own claim blocks no owner: it makes one exchange at a time, so that of the earlier claim has ended. An owner that has died makes none.
+  // An owner makes one exchange at a time: when it claims again, the exchange of its earlier claim has ended. An owner that has died makes none.
   const isOther = state.claim !== undefined && state.claim.owner !== owner && (by === undefined || by !== dead)
   // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
   const isFull = distrustsClock === true && by !== undefined

@@ -12,7 +12,7 @@ import {
 
 const renewal = { lastError: undefined }
 const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
-const rest: Backoff = { until: 2_000, error, failures: 3, isFirm: true }
+const backoff: Backoff = { until: 2_000, error, failures: 3, isFirm: true }
 const earlier: Backoff = { until: 1_000, error, failures: 2, isFirm: true }
 
 const soft: Backoff = { ...earlier, isFirm: false }
@@ -36,9 +36,9 @@ describe('given a manager, when somebody needs a token call', () => {
     ['renewing', RENEWING, 0, 0, 'join'],
     ['renewing in a pause that the caller cannot outwait', renewingAfter(earlier), 999, 1_000, earlier],
     ['renewing in a pause that the caller can outwait', renewingAfter(earlier), 999, 1_001, 'join'],
-    ['renewing after a rest that is over', renewingAfter(earlier), 1_000, 1_000, 'join'],
+    ['renewing after a backoff that is over', renewingAfter(earlier), 1_000, 1_000, 'join'],
     ['resting, however long the caller can wait', resting(earlier), 999, 9_999, earlier],
-    ['resting, and the rest is over', resting(earlier), 1_000, 1_000, 'start'],
+    ['resting, and the backoff is over', resting(earlier), 1_000, 1_000, 'start'],
     ['waiting for a login, and has asked for it just now', resting(login), 999, 9_999, login],
     ['waiting for a login, and may ask again', resting(login), 1_000, 1_000, 'start'],
     ['closed', CLOSED, 0, 0, 'closed'],
@@ -47,12 +47,12 @@ describe('given a manager, when somebody needs a token call', () => {
   })
 
   it.each<[string, Activity, boolean, ReturnType<typeof admission>]>([
-    // activity, whether the caller wants to end the rest
+    // activity, whether the caller wants to end the backoff
     ['resting firmly', resting(earlier), true, earlier],
     ['resting', resting(soft), false, soft],
     ['resting, and wants a renewal all the same', resting(soft), true, 'start'],
-    ['renewing in spite of a rest', renewingAfter(soft), false, 'join'],
-    ['renewing in spite of a rest, and wants the same', renewingAfter(soft), true, 'join'],
+    ['renewing in spite of a backoff', renewingAfter(soft), false, 'join'],
+    ['renewing in spite of a backoff, and wants the same', renewingAfter(soft), true, 'join'],
     ['closed', CLOSED, true, 'closed'],
   ])('when a caller finds it %s, then the answer is right', (_, activity, breaksBackoff, expected) => {
     expect(admission(activity, 999, 999, breaksBackoff)).toBe(expected)
@@ -66,7 +66,7 @@ describe('given a manager, when somebody needs a token call', () => {
 describe('given a manager and a token, when the status is asked for', () => {
   const living = { remainingMs: 1, refreshRemainingMs: undefined, freshness: 'due' } as const
   const dead = { remainingMs: 0, refreshRemainingMs: undefined, freshness: 'expired' } as const
-  const stopped = resting({ ...rest, until: Infinity })
+  const stopped = resting({ ...backoff, until: Infinity })
 
   it.each<[string, Activity, number, string, string, string]>([
     // activity, now; the status without a token, with an expired token, with a live token
@@ -102,7 +102,7 @@ describe('given a manager and a token, when the status is asked for in full', ()
     expect(statusIn(IDLE, undefined, 0, 0)).toEqual({ phase: 'empty', renewing: false })
     const waiting = resting(login)
     expect(statusIn(waiting, undefined, 0, 0)).not.toHaveProperty('nextAttemptAt')
-    const endless = resting({ ...rest, until: Infinity })
+    const endless = resting({ ...backoff, until: Infinity })
     expect(statusIn(endless, undefined, 0, 0)).toEqual({
       phase: 'stopped',
       renewing: false,
@@ -111,7 +111,7 @@ describe('given a manager and a token, when the status is asked for in full', ()
   })
 })
 
-describe('given a renewal that gave up, when the rest begins', () => {
+describe('given a renewal that gave up, when the backoff begins', () => {
   const coolDown = { kind: 'cool-down', ms: 5_000, failures: 2, isFirm: false, code: 'ERR_THROTTLED' } as const
 
   it('then it lasts as long as was planned', () => {
@@ -126,9 +126,9 @@ describe('given a renewal that gave up, when the rest begins', () => {
   })
 })
 
-describe('given a rest, when a caller is refused', () => {
+describe('given a backoff, when a caller is refused', () => {
   it('then the error says when the next attempt is', () => {
-    expect(denialOf(rest, 500, 1_700_000_000_000.4)).toMatchObject({
+    expect(denialOf(backoff, 500, 1_700_000_000_000.4)).toMatchObject({
       code: 'ERR_THROTTLED',
       message: 'Too many token calls',
       retryAt: 1_700_000_001_500,
@@ -142,7 +142,7 @@ describe('given a rest, when a caller is refused', () => {
     })
   })
 
-  it('then an endless rest is told as it is', () => {
+  it('then an endless backoff is told as it is', () => {
     expect(denialOf({ until: Infinity, error }, 500, 0)).toBe(error)
     expect(denialOf(login, 500, 0)).toBe(login.error)
   })
@@ -166,25 +166,25 @@ describe('given the timer of a token, when it fires', () => {
     ['renews an unused token that is always kept', IDLE, token('due', { used: false }), 'always', 0],
     ['renews an ended token that is always kept', IDLE, token('expired', { remainingMs: 0 }), 'always', 0],
     ['leaves it to the renewal in flight', RENEWING, token('due'), 'always', undefined],
-    ['waits for the end of a rest', resting(earlier), token('due'), 'while-used', 100],
+    ['waits for the end of a backoff', resting(earlier), token('due'), 'while-used', 100],
     ['does nothing where the manager is closed', CLOSED, token('due'), 'always', undefined],
   ])('then it %s', (_, activity, held, keepWarm, ms) => {
     expect(timerMs(activity, held, keepWarm, 900)).toBe(ms)
   })
 
   it('then it leaves a stop, and the wait for a login, to callers', () => {
-    for (const stop of [{ ...rest, until: Infinity }, login])
+    for (const stop of [{ ...backoff, until: Infinity }, login])
       expect(timerMs(resting(stop), token('due'), 'always', 9_999)).toBeUndefined()
   })
 
-  it('then it renews where a rest is over', () => {
+  it('then it renews where a backoff is over', () => {
     expect(timerMs(resting(earlier), token('due'), 'while-used', 1_000)).toBe(0)
   })
 })
 
 it('given a polluted Object.prototype, when its backoff is asked for, then only its own counts', () => {
   const pollution = Object.prototype as { backoff?: Backoff }
-  pollution.backoff = { ...rest, until: Infinity }
+  pollution.backoff = { ...backoff, until: Infinity }
   try {
     expect(admission(IDLE, 0)).toBe('start')
   } finally {
