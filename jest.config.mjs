@@ -35,6 +35,7 @@ const guests = [
   'mcp/discovery',
   'mcp/mcp-login',
   'mcp/oidc-provider',
+  'mcp/one-page',
   'mcp/processes',
   'oauth-doctor',
   'oauth2/servers',
