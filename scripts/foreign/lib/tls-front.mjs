@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { pipeline } from 'node:stream'
 import { createServer } from 'node:tls'
-import ts from 'typescript'
+import { transformSync } from 'esbuild'
 
 /** TLS in front of a plain server on loopback, with a self-signed certificate for `localhost`. */
 export async function startTlsFront(baseUrl) {
@@ -28,8 +28,6 @@ export async function startTlsFront(baseUrl) {
 /** The module of the tests that makes certificates is in TypeScript. */
 function certificates() {
   const text = readFileSync(new URL('../../../test/service/certificate.ts', import.meta.url), 'utf8')
-  const { outputText } = ts.transpileModule(text, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-  })
-  return import(`data:text/javascript,${encodeURIComponent(outputText)}`)
+  const { code } = transformSync(text, { loader: 'ts' })
+  return import(`data:text/javascript,${encodeURIComponent(code)}`)
 }
