@@ -4,8 +4,8 @@ import pg from 'pg'
 import { parseArgs } from 'node:util'
 import { loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { postgres } from './fleet/postgres-places.mjs'
-import { library } from './fleet/library.mjs'
+import { postgres } from './soak/fleet/postgres-places.mjs'
+import { library } from './soak/fleet/library.mjs'
 
 const { createTokenManager, postgresStore } = library
 const { values } = parseArgs({

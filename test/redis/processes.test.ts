@@ -23,7 +23,7 @@ describeRedis('given twenty processes that share one token', () => {
       const [error, printed] = await new Promise<[Error | null, string]>((resolve) => {
         execFile(
           process.execPath,
-          ['scripts/soak-fleet.mjs', ...args],
+          ['scripts/soak.mjs', 'fleet', ...args],
           { env, timeout: LIMIT_MS },
           (error, stdout, stderr) => resolve([error, stdout + stderr]),
         )

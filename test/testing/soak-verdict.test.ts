@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { failuresIn } from '../../scripts/fleet/verdict.mjs'
+import { failuresIn } from '../../scripts/soak/fleet/verdict.mjs'
 
 /** The tokens `a` and `b` end at 1 000 and 2 000 ms. */
 const ENDS: Record<string, number> = { a: 1_000, b: 2_000 }

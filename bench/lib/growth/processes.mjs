@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fleet } from '../../../scripts/fleet/fleet.mjs'
+import { Fleet } from '../../../scripts/soak/fleet/fleet.mjs'
 import { startRedis } from '../../../scripts/lib/redis-server.mjs'
-import { startWatchedService } from '../../../scripts/fleet/watched-service.mjs'
+import { startWatchedService } from '../../../scripts/soak/fleet/watched-service.mjs'
 import { median, quantile } from '../rounds.mjs'
 
 const LIFETIME_MS = 3_000

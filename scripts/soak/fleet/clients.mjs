@@ -49,4 +49,5 @@ export async function connect({ kind, ports, client, file }) {
 }
 
 /** It is compiled, so it stands in a folder of its own: `node scripts/lib/installed.mjs test/sqlite`. */
-const betterSqlite = () => createRequire(new URL('../../test/sqlite/package.json', import.meta.url))('better-sqlite3')
+const betterSqlite = () =>
+  createRequire(new URL('../../../test/sqlite/package.json', import.meta.url))('better-sqlite3')

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-const project = fileURLToPath(new URL('../..', import.meta.url))
+const project = fileURLToPath(new URL('../../..', import.meta.url))
 const ENTRIES = {
   'axios-evergreen/oauth2': 'oauth2',
   'axios-evergreen/web/inspector': 'inspector',
@@ -11,7 +11,7 @@ const ENTRIES = {
 
 /** The scripts of the pages and of their workers, with the package as it is built. */
 export async function bundle() {
-  const [script, worker] = await Promise.all(['page.mjs', '../../test/browser/app/main.mjs'].map(bundled))
+  const [script, worker] = await Promise.all(['page.mjs', '../../../test/browser/app/main.mjs'].map(bundled))
   return { script, worker }
 }
 

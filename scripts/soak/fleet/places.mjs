@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { nodeWithSqlite } from '../lib/node-sqlite.mjs'
-import { startRedis, startSentinel } from '../lib/redis-server.mjs'
+import { nodeWithSqlite } from '../../lib/node-sqlite.mjs'
+import { startRedis, startSentinel } from '../../lib/redis-server.mjs'
 import { newFolder } from './folders.mjs'
 import { postgres, postgresPair } from './postgres-places.mjs'
 

@@ -1,5 +1,5 @@
 // The page of the soak of tabs: it asks the API again and again, and reports what came of it. The harness puts `soak` into the page.
-import '../../test/browser/app/main.mjs'
+import '../../../test/browser/app/main.mjs'
 
 const { tab, options, stepped } = globalThis.soak
 /** Another one after each load, but not after the back/forward cache. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort, startServerProcess } from '../lib/server-process.mjs'
+import { freePort, startServerProcess } from '../../lib/server-process.mjs'
 import { newFolder } from './folders.mjs'
 import { library } from './library.mjs'
 

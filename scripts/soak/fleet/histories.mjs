@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { unexplainedIn } from '../lib/history.mjs'
+import { unexplainedIn } from '../../lib/history.mjs'
 
 /** A file for the notes of all processes of a fleet. */
 export const newHistory = () => join(mkdtempSync(join(tmpdir(), 'evergreen-history-')), 'steps')

@@ -1,4 +1,4 @@
-import { NAMES } from '../../test/browser/support/engines.mjs'
+import { NAMES } from '../../../test/browser/support/engines.mjs'
 
 /** What no command of this engine does. */
 export function lacksOf(engine) {
