@@ -174,8 +174,8 @@ export class Machine implements LoginHost, Activity {
     this.#memory.current = current
     this.logins.noted()
     this.#armTimer(current.freshMs)
-    // Only a refresh token was adopted: callers who wait need a renewal.
-    if (tokens.accessToken === '') {
+    // Only a refresh token was adopted, or somebody else's login whose access token has ended: callers who wait need a renewal.
+    if (current.living === undefined) {
       this.renewIfAwaited()
       return
     }

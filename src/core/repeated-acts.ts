@@ -3,16 +3,26 @@ import { adopt, clear } from './record-state.ts'
 import { tokensIn } from './record-views.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 
+/** A login or a logout whose step had no answer: how long ago it was, and what its owner had seen before it. */
+export interface PastAct {
+  readonly sinceMs: number
+  readonly seenVersion: number
+}
+
 /**
  * Whether the record tells of a login or a logout that came later, or of this login itself: both raise `clearedFence` at least to the clock of the
- * register. Then this login is not stored again.
+ * register. Then this login is not stored again. What the owner had seen before its login came earlier, whatever the clocks say.
  *
  * @param earlier The `clearedFence` that this login has written, or would have written. Undefined: it could not read the record.
- * @param loginAt The instant of the login by the clock of the register, ms.
+ * @param act What the owner had seen before it, and its instant by the clock of the register, ms.
  */
-export function isOvertaken(stored: RecordState | undefined, earlier: number | undefined, loginAt: number): boolean {
-  const clearedFence = stored?.clearedFence ?? 0
-  return earlier === undefined ? clearedFence > loginAt : clearedFence >= earlier
+export function isOvertaken(
+  stored: RecordState | undefined,
+  earlier: number | undefined,
+  { seenVersion, at }: { readonly seenVersion: number; readonly at: number },
+): boolean {
+  const { version = 0, clearedFence = 0 } = stored ?? {}
+  return earlier === undefined ? version > seenVersion && clearedFence > at : clearedFence >= earlier
 }
 
 /**
@@ -45,16 +55,16 @@ const FENCE_LEAD_MS = 1_000
  * does not know yet.
  *
  * @param seen The login that ends.
- * @param sinceMs How long ago the logout was.
+ * @param logout How long ago the logout was, and what the owner had seen before it.
  */
 export function clearAgain(
   stored: RecordState | undefined,
   seen: { readonly seenVersion: number; readonly login: number | undefined },
   reading: Reading,
-  sinceMs: number,
+  { sinceMs, seenVersion }: PastAct,
 ): Change<StoredTokens | undefined> {
   const now = reading.now - sinceMs
-  return isOvertaken(stored, undefined, now + FENCE_LEAD_MS)
+  return isOvertaken(stored, undefined, { seenVersion, at: now + FENCE_LEAD_MS })
     ? { answer: undefined }
     : clear(stored, seen, { ...reading, now })
 }

@@ -57,7 +57,7 @@ export class RepeatingRecord extends SharedRecord {
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.
       const kept = await this.alone.look(0)
-      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, sinceMs()) : undefined
+      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, { sinceMs: sinceMs(), seenVersion }) : undefined
     }
     void this.alone.adopt(this.alone.version, tokens)
     return this.#act({ what: 'login', repeat }, () => super.adopt(seenVersion, aged(tokens, sinceMs())))
@@ -66,7 +66,7 @@ export class RepeatingRecord extends SharedRecord {
   /** A `clear` of whatever login is not repeated: it could end a later one. */
   override clear(seenVersion: number, login?: number): Promise<StoredTokens | undefined> {
     const sinceMs = this.stopwatch()
-    const repeat = (version: number) => super.clear(version, login, sinceMs())
+    const repeat = (version: number) => super.clear(version, login, { sinceMs: sinceMs(), seenVersion })
     void this.alone.clear(this.alone.version)
     const owed: Owed | undefined = login === undefined ? undefined : { what: 'logout', repeat }
     return this.#act(owed, () => super.clear(seenVersion, login))

@@ -4,7 +4,7 @@ import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, look, overlap, release } from '../core/record-state.ts'
 import { keptMs } from '../core/record-views.ts'
-import { adoptAgain, clearAgain, isOvertaken } from '../core/repeated-acts.ts'
+import { adoptAgain, clearAgain, isOvertaken, type PastAct } from '../core/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
@@ -139,19 +139,19 @@ export class SharedRecord implements TokenRecord {
     return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
   }
 
-  /** @param sinceMs How long ago the login was, if this repeats a step whose answer is missing. A logout or a login that came later stays. */
-  async adopt(seenVersion: number, tokens: NewTokens, sinceMs?: number): Promise<StoredTokens> {
+  /** @param past If this repeats a step whose answer is missing. A logout or a login that came later stays. */
+  async adopt(seenVersion: number, tokens: NewTokens, past?: PastAct): Promise<StoredTokens> {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
-    const earlier = sinceMs !== undefined && this.#adopted?.loginId === loginId ? this.#adopted : undefined
+    const earlier = past && this.#adopted?.loginId === loginId ? this.#adopted : undefined
     const first = earlier?.accessToken === accessToken ? earlier.epoch : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
       const brought = aged(tokens, sentMs())
-      const again = (ms: number) => {
-        const wasOvertaken = isOvertaken(state, earlier?.clearedFence, reading.now - ms)
+      const again = ({ sinceMs, ...seen }: PastAct) => {
+        const wasOvertaken = isOvertaken(state, earlier?.clearedFence, { ...seen, at: reading.now - sinceMs })
         return adoptAgain(state, seenVersion, brought, reading, { wasOvertaken, epoch: first })
       }
-      const change = sinceMs === undefined ? adopt(state, seenVersion, brought, reading) : again(sinceMs)
+      const change = past ? again(past) : adopt(state, seenVersion, brought, reading)
       if (change.state)
         this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch: first ?? reading.epoch }
       return change
@@ -159,11 +159,11 @@ export class SharedRecord implements TokenRecord {
     return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }
   }
 
-  /** @param sinceMs As in `adopt`. */
-  clear(seenVersion: number, login?: number, sinceMs?: number) {
+  /** @param past As in `adopt`. */
+  clear(seenVersion: number, login?: number, past?: PastAct) {
     const seen = { seenVersion, login }
     const step: Step<StoredTokens | undefined> = (state, reading) =>
-      sinceMs === undefined ? clear(state, seen, reading) : clearAgain(state, seen, reading, sinceMs)
+      past ? clearAgain(state, seen, reading, past) : clear(state, seen, reading)
     return this.#change(step, { patience: PATIENCE, replacesAny: true })
   }
 

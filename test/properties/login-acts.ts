@@ -8,17 +8,29 @@ interface Act {
   /** The login that callers there knew before. */
   readonly had: string | undefined
   readonly place: number
+  /** Epoch ms. */
+  readonly time: number
   endedAt?: number
 }
+
+/** By then the store has heard of an act, or counts as unreachable: longer than all steps of a login. */
+const TOO_LATE_MS = 10_000
 
 /** Who has logged in and out where, in which order, and what must follow from it. */
 export class LoginActs {
   readonly #acts: Act[] = []
+  readonly #now: () => number
   #places = 0
+  /** The store may hear of an act too late, or never. Then only its clock says which of two came later. */
+  isUntold = false
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
 
   /** @param had The login whose token the manager gave last. @returns notes that the act has ended well */
   begins(at: Which, login: string | undefined, had: string | undefined): () => void {
-    const act: Act = { at, login, had, place: ++this.#places }
+    const act: Act = { at, login, had, place: ++this.#places, time: this.#now() }
     this.#acts.push(act)
     return () => void (act.endedAt = ++this.#places)
   }
@@ -31,19 +43,33 @@ export class LoginActs {
   /** Whether the manager there may have the tokens of a login after what was done last: its own, or that of a later login elsewhere. */
   mayHave(at: Which, login: string): boolean {
     const last = this.#lastAt(at)
-    const began = this.#acts.findLast((act) => act.login === login)
-    if (!last || !began || began === last) return true
-    const isEarlier = began.at === at || (began.endedAt !== undefined && began.endedAt < last.place)
-    // Somebody may log out before the manager has heard of a login elsewhere: that login stays.
-    return !isEarlier || (last.login === undefined && began.at !== at && last.had !== login)
+    const began = this.#acts.filter((act) => act.login === login)
+    return !last || began.length === 0 || began.some((act) => this.#maySurvive(act, last))
+  }
+
+  /** Whether a login may still be there after the last act of one place. */
+  #maySurvive(began: Act, last: Act): boolean {
+    if (began === last) return true
+    if (began.at !== last.at && !this.#isBefore(began, last)) return true
+    // Somebody may log out before the manager has heard of a login elsewhere: that login stays. If the same person has logged in there, it is another login
+    // only if somebody else's may have been between the two.
+    const { login } = began
+    const own = this.#acts.findLast((act) => act.at === last.at && act.login === login)?.place ?? 0
+    const isBetween = (act: Act) => act.login !== login && act.place < began.place && !((act.endedAt ?? Infinity) < own)
+    const isOther = last.had !== login || this.#acts.some(isBetween)
+    return last.login === undefined && began.at !== last.at && isOther
   }
 
   /** The login that the manager there began last, if nobody has done anything since, and what was done before has ended. */
   keptAt(at: Which): string | undefined {
     const last = this.#lastAt(at)
     const others = this.#acts.filter((act) => act.at !== at)
-    const areOver = others.every(({ endedAt }) => endedAt !== undefined && endedAt < (last?.place ?? 0))
-    return areOver ? last?.login : undefined
+    return last && others.every((act) => this.#isBefore(act, last)) ? last.login : undefined
+  }
+
+  /** Whether an act was over before one elsewhere began. */
+  #isBefore({ endedAt = Infinity, time }: Act, later: Act): boolean {
+    return endedAt < later.place && (!this.isUntold || time + TOO_LATE_MS < later.time)
   }
 
   #lastAt(at: Which): Act | undefined {

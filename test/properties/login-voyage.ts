@@ -25,15 +25,17 @@ class LoginVoyage {
   readonly #service = new LoginService()
   readonly #register = new TroubledRegister(this.#clock)
   readonly #places: readonly Place[]
-  readonly #acts = new LoginActs()
+  readonly #acts = new LoginActs(() => this.#clock.wallNow())
   readonly #traffic: Traffic
   readonly #unhandled: unknown[]
+  readonly #isShared: boolean
   /** What has not ended yet. */
   readonly #open = new Set<string>()
   #begun = 0
 
   constructor({ store, draws }: LoginCourse, unhandled: unknown[], sent: Sent) {
     this.#unhandled = unhandled
+    this.#isShared = store === 'register'
     let drawn = 0
     const random = () => draws[drawn++ % draws.length]!
     const inMemory = memoryStore()
@@ -73,6 +75,7 @@ class LoginVoyage {
         return
       case 'register':
         this.#register.is = what.is
+        this.#acts.isUntold ||= this.#isShared
         return
       case 'attach':
         this.#traffic.attach(what.at, what.on)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { type LoginAct, loginCourses } from './login-course.ts'
+import { type LoginAct, loginCourses, type Person, type Which } from './login-course.ts'
 import { nothingSent } from './login-traffic.ts'
 import { travelWithLogins } from './login-voyage.ts'
 import { part } from '../support/part.ts'
@@ -27,19 +27,26 @@ describe('given two managers, attachments that come and go, three people who log
   )
 })
 
-describe('given a login that the store could not be told, and the store has kept the one before it', () => {
-  it('when the API refuses a token of the new login, then the request does not get a token of the old one (F209)', async () => {
-    const acts: LoginAct[] = [
-      { act: 'logout', at: 0 },
-      { act: 'login', at: 1, who: 'carol', brings: 'both' },
-      { act: 'register', is: 'down' },
-      { act: 'login', at: 1, who: 'alice', brings: 'both' },
-      { act: 'request', door: 'axios', at: 1, times: 1, takesMs: 10, pauseMs: 0, shares: false },
-      { act: 'refuse', at: 1 },
-    ]
+describe('given a login that the store could not be told, and a request of it that the API refuses', () => {
+  const told = async (...acts: LoginAct[]) => {
     const sent = nothingSent()
     const commands = acts.map((what) => ({ what, turns: undefined }))
     await travelWithLogins({ store: 'register', draws: [0], commands }, unhandled, sent)
+    return sent
+  }
+  const login = (at: Which, who: Person) => ({ act: 'login', at, who, brings: 'both' }) as const
+  const request = { act: 'request', door: 'axios', at: 1, times: 1, takesMs: 10, pauseMs: 0, shares: false } as const
+  const [down, well] = (['down', 'well'] as const).map((is) => ({ act: 'register', is }) as const)
+  const refuse = { act: 'refuse', at: 1 } as const
+  const later = { act: 'advance', ms: 1 } as const
+
+  it('when the store has a login from before it, of the same millisecond, then the request gets a new token of its own login (F329)', async () => {
+    const sent = await told({ act: 'logout', at: 0 }, login(1, 'carol'), down!, login(1, 'alice'), request, refuse)
+    expect(sent).toMatchObject({ requests: 2, replayed: 1 })
+  })
+
+  it('when somebody has logged in elsewhere since, then the request does not get a token of that login (F209)', async () => {
+    const sent = await told(down!, login(1, 'alice'), request, well!, later, login(0, 'carol'), refuse)
     expect(sent).toMatchObject({ requests: 1, replayed: 0 })
   })
 })

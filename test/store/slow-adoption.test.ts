@@ -34,10 +34,12 @@ class Hiccuping implements TokenRegister {
   readonly #clock: ManualClock
   #next: { readonly step: 'read' | 'replace'; readonly hiccup: Hiccup } | undefined
   isDown = false
+  /** How far the clock of the register is behind. */
+  behindMs = 0
 
   constructor(clock: ManualClock) {
     this.#clock = clock
-    this.inner = new MemoryRegister(clock)
+    this.inner = new MemoryRegister({ wallNow: () => clock.wallNow() - this.behindMs })
   }
 
   /** The next step of this kind meets the hiccup. */
@@ -163,6 +165,22 @@ describe.each(['private', 'fail'] as const)(
     })
   },
 )
+
+describe('given a login that the store could not be told, and that has replaced another one of this manager', () => {
+  it('when the store has that one, and its clock was set back since, then the later login goes on, for all processes (F329)', async () => {
+    const { clock, register, here, there, ended } = start()
+    await ended(here.tokens.adopt(GRANT))
+    register.isDown = true
+    register.behindMs = 600_000
+    await ended(here.tokens.adopt(BOB), 70_000)
+    register.isDown = false
+    const served = Promise.all([here, there].map(({ tokens }) => tokens.getAccessToken()))
+    await clock.advance(5_000)
+    // The other one has seen both logins, each with an access token that has ended: it waits for the next one.
+    expect(await served).toEqual(['access-1', 'access-1'])
+    expect([...presentedBy(here), ...presentedBy(there)]).toEqual(['of bob'])
+  })
+})
 
 describe('given a login whose answer of the store is lost', () => {
   it('when it is renewed without the store, then the store gets the new pair, and nobody presents the old one again', async () => {
