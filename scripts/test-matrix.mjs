@@ -33,7 +33,8 @@ try {
 /** @returns The exit code. */
 function main({ majors, adapters, typescripts, wanted }) {
   // Everything is downloaded before anything runs.
-  console.log('Getting Node, axios and TypeScript, building and packing …')
+  console.log('Getting Node, axios, TypeScript and the packages of the tests, building and packing …')
+  execFileSync(process.execPath, ['scripts/lib/installed.mjs', '--tests'], { cwd: project, stdio: 'inherit' })
   const nodes = majors.map(nodeOf)
   const compilers = typescripts.map((version) => typescriptOf(version, join(folder, `typescript-${version}`)))
   const axioses = [...new Set(wanted ?? [lowestOf(peerDependencies.axios), devDependencies.axios])]

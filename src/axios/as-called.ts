@@ -21,9 +21,10 @@ export function takeAsCalled(config: InternalAxiosRequestConfig): Serializer | u
   if (!canChange(params)) return undefined
   const paramsSerializer = memberOf(config, 'paramsSerializer')
   try {
+    // With a question mark, if there is a query. axios 1.18 takes no params without a url.
     const query = ownAxios()
-      .getUri({ params, ...(paramsSerializer && { paramsSerializer }) })
-      .replace(/^\?/, '')
+      .getUri({ url: '', params, ...(paramsSerializer && { paramsSerializer }) })
+      .slice(1)
     return { serialize: () => query }
   } catch {
     return undefined // the adapter says what is wrong with them
