@@ -19,10 +19,14 @@ process.env.TESTS = 'part' // for test/support/part.ts
 const NEIGHBOURS = {
   wire: ['oauth2', 'service', 'service/proxy', 'faults/proxies', 'core'],
   oauth2: ['dpop/token-calls', 'client', 'core'],
-  client: ['fetch', 'dpop/requests', 'axios', 'core'],
+  client: ['fetch', 'dpop/requests', 'axios', 'faults/requests', 'core'],
   fetch: ['dpop/requests', 'client'],
   dpop: ['fetch', 'axios', 'oauth2'],
-  axios: ['client', 'dpop/requests', 'fetch', 'faults/api-redirects', 'faults/interceptors'],
+  axios: [
+    ...['client', 'dpop/requests', 'fetch'],
+    ...['api-redirects', 'interceptors', 'requests', 'connection', 'canary', 'stalls'].map((name) => `faults/${name}`),
+  ],
+  web: ['dpop/dpop-key', 'store', 'core'],
 }
 /** The share of changes that some test must notice. */
 const LEAST = 0.9
@@ -87,14 +91,13 @@ function sampleOf(all, size) {
   return all.filter((_, n) => chosen.has(n))
 }
 
-/** Bundles, one after another: the room's own tests, those that stay apart, those of its neighbours. */
+/** Bundles, one after another: the room's own tests, those that stay apart, the same of its neighbours. */
 function groupsOf(room) {
   const isFast = (name) => !slowTests.includes(`<rootDir>/test/${name}`)
   return [room, ...((values.own ? undefined : NEIGHBOURS[room]) ?? [])].flatMap((one) => {
     if (one.includes('/')) return resolve('test', `${one}.test.ts`)
     const names = testFiles().filter((name) => name.startsWith(`${one}/`) && isFast(name))
-    const files = inRooms(join('mutation', one), names)
-    return one === room ? files.reverse() : files.filter((file) => file.includes('mutation'))
+    return inRooms(join('mutation', one), names).reverse()
   })
 }
 
@@ -119,7 +122,7 @@ async function bundled(file, mutants) {
 }
 
 /** Modules of ESM alone are part of the bundle, as jest transforms them. */
-const INSIDE = /^(p-retry|is-network-error|openid-client|oauth4webapi|jose)$/
+const INSIDE = /^(p-retry|is-network-error|openid-client|oauth4webapi|jose|axios-retry|is-retry-allowed)$/
 
 function plugged(build, mutants) {
   build.onResolve({ filter: /^[^./]/ }, ({ path }) => {

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, jest } from '@jest/globals'
+import { Readable } from 'node:stream'
 import axios, { type AxiosError, type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
 import { attachBearer, clientCredentials, isTokenError, TokenError, type TokenManager } from '../../src/index.ts'
 import { startTokenService, type SimulatedService } from '../../src/testing/index.ts'
@@ -533,6 +534,21 @@ describe('given a manager made by hand', () => {
     attachment.detach()
     await api.get('/3')
     expect(server.bearers[3]).toBeUndefined()
+  })
+
+  it('when a body that can be sent only once is refused, then its 401 surfaces, and the next request has another token', async () => {
+    const server = await startApi(refusing('old'))
+    let token = 'old'
+    const tokens = handMade({
+      peekAccessToken: () => token,
+      getAccessToken: async () => token,
+      replaceAccessToken: async (refused) => (token = `not ${refused}`.replace(' ', '-')),
+    })
+    const api = axios.create({ baseURL: server.baseUrl, adapter: 'http' })
+    attachBearer(api, tokens)
+    await expect(api.post('/', Readable.from(['once']))).rejects.toMatchObject({ status: 401 })
+    await api.get('/')
+    expect(server.bearers).toEqual(['Bearer old', 'Bearer not-old'])
   })
 
   it('when a request goes out bare, then a warning of the process says so, once, since it has no events (F191)', async () => {

@@ -533,18 +533,18 @@ describe('given a manager made by hand that knows the contract only', () => {
 })
 
 /** What a manager made by hand may give in place of a token. */
-const UNUSABLE: [string, unknown][] = [
-  ['undefined', undefined],
-  ['null', null],
-  ['an empty text', ''],
-  ['a number', 42],
-  ['an object', { accessToken: 'canary' }],
-  ['a text with a line break', 'canary\r\nX-Evil: 1'],
-  ['a text with a blank', 'canary canary'],
-  ['a text beyond ASCII', 'canär'],
+const UNUSABLE: [what: string, token: unknown, got: string][] = [
+  ['undefined', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['an empty text', '', 'an empty text'],
+  ['a number', 42, 'number'],
+  ['an object', { accessToken: 'canary' }, 'object'],
+  ['a text with a line break', 'canary\r\nX-Evil: 1', 'another text'],
+  ['a text with a blank', 'canary canary', 'another text'],
+  ['a text beyond ASCII', 'canär', 'another text'],
 ]
 
-describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, token) => {
+describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, token, got) => {
   const refusing = { peekAccessToken: () => 'good', getAccessToken: async () => 'good' }
   const made = (members: object) => ({ replaceAccessToken: async () => 'other', ...members }) as unknown as TokenManager
 
@@ -561,7 +561,9 @@ describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, to
     // The caller gets the answer of the API, which says more than our error.
     if (place.includes('replace')) expect(error).toMatchObject({ status: 401 })
     else expect(error).toBeInstanceOf(TypeError)
-    if (!place.includes('replace')) expect(error.message).toMatch(/AccessToken of the token manager must give a token/)
+    const given = token === undefined && place.includes('at hand') ? 'null' : got
+    const message = `AccessToken of the token manager must give a token of visible ASCII characters, got ${given}`
+    if (!place.includes('replace')) expect(error.message).toContain(message)
     expect(error.message).not.toMatch(/can/)
   })
 })

@@ -24,6 +24,7 @@ describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', ()
     ['Bearer error=""', ['']],
     ['\tBearer  error="a" ', ['a']],
     ['Bearer error="\u00e9"', ['\u00e9']],
+    ['Bearer error="a"'.padEnd(16_384), ['a']],
   ])('when it is %j, then the errors of its challenges are read', (header, expected) => {
     expect(errorsIn(header)).toEqual(expected)
   })
@@ -45,7 +46,7 @@ describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', ()
     'Bearer abc def',
     'Bearer error="\u0000"',
     'Bearer error="ж"',
-    `Bearer error="${'x'.repeat(20_000)}"`,
+    'Bearer error="a"'.padEnd(16_385),
   ])('when it is %j, which is not of the grammar, then it counts as none (F223)', (header) => {
     expect(errorsIn(header)).toEqual([])
     expect(cureOf(header)).toBe('another-token')

@@ -28,9 +28,10 @@ function otherCopy(): typeof Errors {
 
 describe('given ERR_LOGIN_REQUIRED (F282)', () => {
   it.each([
-    ['of this copy of the package', new TokenError('ERR_LOGIN_REQUIRED', 'log in')],
-    ['of another copy', new (otherCopy().TokenError)('ERR_LOGIN_REQUIRED', 'log in')],
-  ])('when it is %s, then the person must log in, whatever the manager says', (_, error) => {
+    ['of this copy of the package', () => TokenError],
+    ['of another copy', () => otherCopy().TokenError],
+  ])('when it is %s, then the person must log in, whatever the manager says', (_, classOf) => {
+    const error = new (classOf())('ERR_LOGIN_REQUIRED', 'log in')
     for (const tokens of [undefined, manager(undefined), manager('present'), manager('required')])
       expect(isLoginRequired(error, tokens)).toBe(true)
   })

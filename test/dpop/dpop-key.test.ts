@@ -5,6 +5,7 @@ import { dpopKey, type KeyPair, webKey } from '../../src/dpop/index.ts'
 import { proofsOf, type ProvedRequest } from '../../src/core/proofs.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { outcome } from '../support/managed.ts'
+import { realProcess } from '../support/real-process.ts'
 import { externalKey, GENERATED, keyPair, newKey } from './support/keys.ts'
 import { sha256, verified } from './support/verifier.ts'
 
@@ -51,6 +52,17 @@ describe('given something that is no such key', () => {
     ['a text', () => 'key', /must be an object, got string/],
     ['an empty object', () => ({}), /takes a CryptoKeyPair, or \{ publicJwk, sign \}/],
     ['half of a pair', async () => ({ publicKey: (await keyPair()).publicKey }), /privateKey must be an object/],
+    ['the other half', async () => ({ privateKey: (await keyPair()).privateKey }), /publicKey must be an object/],
+    [
+      'a pair whose public key cannot be extracted',
+      async () => {
+        const pair = await keyPair()
+        const raw = await crypto.subtle.exportKey('raw', pair.publicKey)
+        const publicKey = await crypto.subtle.importKey('raw', raw, GENERATED.ES256, false, ['verify'])
+        return { ...pair, publicKey }
+      },
+      /publicKey must be extractable: proofs show it/,
+    ],
     [
       'a pair turned round',
       async () => {
@@ -126,6 +138,22 @@ describe('given something that is no such key', () => {
       /publicJwk.n must be 256 to 2048 bytes/,
     ],
     [
+      'an RSA key whose public exponent has nine bytes',
+      async () => ({
+        ...(await externalKey()),
+        publicJwk: { kty: 'RSA', alg: 'PS256', e: 'x'.repeat(12), n: 'x'.repeat(342) },
+      }),
+      /publicJwk.e must be 1 to 8 bytes/,
+    ],
+    [
+      'a public JWK in base64 that is not for URLs',
+      async () => ({
+        ...(await externalKey()),
+        publicJwk: { kty: 'EC', crv: 'P-256', x: '+'.repeat(43), y: 'x'.repeat(43) },
+      }),
+      /publicJwk.x must be 32 bytes in base64url/,
+    ],
+    [
       'a symmetric key',
       async () => ({ ...(await externalKey()), publicJwk: { kty: 'oct', k: 'secret-of-nobody' } }),
       /public key alone, but has the private k/,
@@ -176,6 +204,7 @@ describe('given a key that is elsewhere', () => {
     ],
     ['gives nothing', async () => async () => undefined, /gave 0 bytes/],
     ['gives a text', async () => async () => 'secret-of-nobody', /gave 0 bytes/],
+    ['gives the number of bytes', async () => async () => 64, /gave 0 bytes/],
     ['rejects', async () => () => Promise.reject(new Error('secret-of-nobody')), /sign failed; nothing was sent/],
     [
       'throws',
@@ -200,6 +229,31 @@ describe('given a key that is elsewhere', () => {
   )
 })
 
+describe('given an RSA key that is elsewhere', () => {
+  it('when its signature has another length, then nothing is said of DER, which only ECDSA has', async () => {
+    const { publicKey } = await keyPair(GENERATED.RS256)
+    const { kty, e, n } = await jwkOf(publicKey)
+    const key = dpopKey({ publicJwk: { kty, e, n, alg: 'RS256' }, sign: async () => new Uint8Array(10) })
+    const proof = proofsOf('dpop', key).prove(request, manualClock())
+    await expect(proof).rejects.toThrow(/gave 10 bytes, but RS256 takes 256; nothing was sent/)
+  })
+})
+
+describe('given a key whose public half is too short, and that nobody uses', () => {
+  it('when it is made, then no rejection is unhandled', async () => {
+    const pair = await keyPair({ ...GENERATED.RS256, modulusLength: 1_024 })
+    const escaped: unknown[] = []
+    const note = (reason: unknown) => escaped.push(reason)
+    realProcess.on('unhandledRejection', note)
+    const key = dpopKey(pair)
+    await outcome(crypto.subtle.exportKey('jwk', pair.publicKey))
+    await new Promise((resolve) => setImmediate(resolve))
+    realProcess.off('unhandledRejection', note)
+    expect(escaped).toEqual([])
+    await expect(key.thumbprint).rejects.toThrow('publicKey.n must be 256 to 2048 bytes')
+  })
+})
+
 describe('given a request that an application sends by itself', () => {
   it('when it asks the key for a proof, then that names all that the application gave', async () => {
     const key = await newKey()
@@ -220,6 +274,7 @@ describe('given a request that an application sends by itself', () => {
   })
 
   it.each([
+    [undefined, 'The request must be an object, got undefined'],
     [{ method: '', url: 'https://id.example' }, 'method must not be empty'],
     [{ method: 'GET', url: '/token' }, 'url must be an absolute URL'],
     [{ method: 'GET', url: 'https://id.example', token: 7 }, 'token must be a string, got number'],
@@ -244,8 +299,8 @@ describe('given a page that is no secure context', () => {
     // Browsers give a page of http only this much of `crypto`.
     Object.defineProperty(globalThis, 'crypto', { configurable: true, value: { getRandomValues } })
     Reflect.set(globalThis, 'isSecureContext', false)
-    expect(() => dpopKey(pair)).toThrow(/dpopKey needs WebCrypto.*https/)
-    await expect(webKey()).rejects.toThrow(/webKey needs WebCrypto.*https/)
+    expect(() => dpopKey(pair)).toThrow(/dpopKey needs WebCrypto.*https.*use bearer tokens/)
+    await expect(webKey()).rejects.toThrow(/webKey needs WebCrypto.*https.*use bearer tokens/)
   })
 })
 
@@ -265,9 +320,12 @@ describe('given the key of RFC 7638, section 3.1', () => {
     expect(await key.thumbprint).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
     expect(sha256('')).toBe('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU')
   })
-  it('when its public exponent has one byte, then it is taken', () => {
-    expect(() =>
-      dpopKey({ publicJwk: { kty: 'RSA', alg: 'RS256', e: 'Aw', n }, sign: async (data) => data }),
-    ).not.toThrow()
+
+  it.each([
+    ['one byte', 'Aw'],
+    ['eight bytes', 'x'.repeat(11)],
+  ])('when its public exponent has %s, then it is taken', (_, e) => {
+    const publicJwk = { kty: 'RSA', alg: 'RS256', e, n }
+    expect(() => dpopKey({ publicJwk, sign: async (data) => data })).not.toThrow()
   })
 })

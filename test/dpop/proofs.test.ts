@@ -117,6 +117,12 @@ describe('given nonces', () => {
     expect(await claims()).toMatchObject({ nonce: 'good' })
   })
 
+  it('when one has as many characters as a nonce may have, then it counts', async () => {
+    const { claims, learn } = await startWorld()
+    learn({ nonce: 'x'.repeat(4_096) })
+    expect(await claims()).toMatchObject({ nonce: 'x'.repeat(4_096) })
+  })
+
   it('when a thousand origins bring some, then those that were heard last are remembered', async () => {
     const { claims, learn } = await startWorld()
     const url = (n: number) => `https://api-${n}.example/`
@@ -175,7 +181,9 @@ describe('given a clock of this machine that is off', () => {
 
   it.each([
     ['has an Age', { date: httpDate(NOON - HOUR), age: '3600' }, {}],
+    ['has an Age of one second', { date: httpDate(NOON - HOUR), age: '1' }, {}],
     ['may come from the cache of a browser', { date: httpDate(NOON - HOUR) }, { method: 'GET' }],
+    ['to a HEAD may come from there', { date: httpDate(NOON - HOUR) }, { method: 'HEAD' }],
     ['has a Date that is none', { date: 'yesterday' }, {}],
     ['has a day that does not exist', { date: 'Mon, 99 Nov 2026 12:00:00 GMT' }, {}],
     ['has two of them', { date: [httpDate(NOON - HOUR)] }, {}],
