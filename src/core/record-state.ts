@@ -248,16 +248,17 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
 /**
  * Stores tokens that came from elsewhere. Earlier claims bring nothing any more.
  *
- * @param epoch That of the register when these tokens may have been stored for the first time.
+ * @param first Of the first try to store these tokens: the epoch of the register, and the instant of the login by its clock. Later tries do not make the
+ * login a later one.
  */
 export function adopt(
   stored: RecordState | undefined,
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
-  epoch = reading.epoch,
+  { epoch, now }: Reading = reading,
 ): Change<StoredTokens> {
-  const empty = cleared(stored, seenVersion, reading)
+  const empty = cleared(stored, seenVersion, { ...reading, now })
   // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
   // them again.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))

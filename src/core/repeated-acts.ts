@@ -14,14 +14,17 @@ export interface PastAct {
  * register. Then this login is not stored again. What the owner had seen before its login came earlier, whatever the clocks say.
  *
  * @param earlier The `clearedFence` that this login has written, or would have written. Undefined: it could not read the record.
- * @param act What the owner had seen before it, and its instant by the clock of the register, ms.
+ * @param seenVersion What the owner had seen before it.
+ * @param at Its instant by the clock of the register, ms.
  */
 export function isOvertaken(
   stored: RecordState | undefined,
   earlier: number | undefined,
-  { seenVersion, at }: { readonly seenVersion: number; readonly at: number },
+  seenVersion: number,
+  at: number,
 ): boolean {
-  const { version = 0, clearedFence = 0 } = stored ?? {}
+  if (!stored) return false
+  const { version, clearedFence } = stored
   return earlier === undefined ? version > seenVersion && clearedFence > at : clearedFence >= earlier
 }
 
@@ -29,7 +32,7 @@ export function isOvertaken(
  * Stores a login again, because the first time had no answer. What other owners have made of the login since stays.
  *
  * @param tokens Those of the login, or newer ones that this owner got without the record.
- * @param before What is known of the first time: whether the login `wasOvertaken`, and the `epoch` of the first try to store these tokens.
+ * @param first What the register would have told at the login, and whether the record tells of something later.
  * @returns The stored tokens if they are these, else undefined.
  */
 export function adoptAgain(
@@ -37,14 +40,14 @@ export function adoptAgain(
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
-  { wasOvertaken, epoch }: { readonly wasOvertaken: boolean; readonly epoch: string | undefined },
+  first: Reading & { readonly wasOvertaken: boolean },
 ): Change<StoredTokens | undefined> {
   const { clearedFence = 0, loginId, pair } = stored ?? {}
   if (!stored || !pair || loginId === undefined || loginId !== tokens.loginId)
-    return wasOvertaken ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading, epoch)
+    return first.wasOvertaken ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading, first)
   if (pair.accessToken === tokens.accessToken) return { answer: tokensIn(stored, pair, reading.now) }
   // If the pair is still that of the login, only this owner has renewed it.
-  return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading, epoch) : { answer: undefined }
+  return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading, first) : { answer: undefined }
 }
 
 /** Steps that come in the same millisecond raise the fences above the clock. */
@@ -64,7 +67,7 @@ export function clearAgain(
   { sinceMs, seenVersion }: PastAct,
 ): Change<StoredTokens | undefined> {
   const now = reading.now - sinceMs
-  return isOvertaken(stored, undefined, { seenVersion, at: now + FENCE_LEAD_MS })
+  return isOvertaken(stored, undefined, seenVersion, now + FENCE_LEAD_MS)
     ? { answer: undefined }
     : clear(stored, seen, { ...reading, now })
 }

@@ -144,16 +144,17 @@ export class SharedRecord implements TokenRecord {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
     const earlier = past && this.#adopted?.loginId === loginId ? this.#adopted : undefined
-    const first = earlier?.accessToken === accessToken ? earlier.epoch : undefined
+    const firstEpoch = earlier?.accessToken === accessToken ? earlier.epoch : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
       const brought = aged(tokens, sentMs())
-      const again = ({ sinceMs, ...seen }: PastAct) => {
-        const wasOvertaken = isOvertaken(state, earlier?.clearedFence, { ...seen, at: reading.now - sinceMs })
-        return adoptAgain(state, seenVersion, brought, reading, { wasOvertaken, epoch: first })
+      const epoch = firstEpoch ?? reading.epoch
+      const again = (login: PastAct) => {
+        const now = reading.now - login.sinceMs
+        const wasOvertaken = isOvertaken(state, earlier?.clearedFence, login.seenVersion, now)
+        return adoptAgain(state, seenVersion, brought, reading, { wasOvertaken, epoch, now })
       }
       const change = past ? again(past) : adopt(state, seenVersion, brought, reading)
-      if (change.state)
-        this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch: first ?? reading.epoch }
+      if (change.state) this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch }
       return change
     }
     return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }

@@ -246,13 +246,12 @@ describe('given a login whose step had no answer, and is about to be repeated', 
     ['the owner could not read the record, and it has an earlier logout', false, earlier, undefined],
     ['the owner could not read the record, and it has a logout of the same instant', false, atLogin, undefined],
   ])('when %s, then it is overtaken: %s', (_, isLater, stored, written) => {
-    expect(isOvertaken(stored, written?.clearedFence, { seenVersion: 0, at: loginAt })).toBe(isLater)
+    expect(isOvertaken(stored, written?.clearedFence, 0, loginAt)).toBe(isLater)
   })
 
   it('when the owner had seen all that the record has, then it is not overtaken, whatever the clock of the register says', () => {
-    const told = { seenVersion: later!.version, at: loginAt }
-    expect(isOvertaken(later, undefined, told)).toBe(false)
-    expect(isOvertaken(later, undefined, { ...told, seenVersion: later!.version - 1 })).toBe(true)
+    expect(isOvertaken(later, undefined, later!.version, loginAt)).toBe(false)
+    expect(isOvertaken(later, undefined, later!.version - 1, loginAt)).toBe(true)
   })
 })
 

@@ -182,6 +182,25 @@ describe('given a login that the store could not be told, and that has replaced 
   })
 })
 
+describe('given two logins that the store could not be told', () => {
+  it.each([
+    ['earlier', 0],
+    ['later', 1],
+  ])('when the process of the %s one is the first to reach it, then the later one stays (F330)', async (_, first) => {
+    const { clock, register, here, there, ended } = start()
+    register.isDown = true
+    await ended(here.tokens.adopt(GRANT))
+    await ended(there.tokens.adopt(BOB))
+    register.isDown = false
+    const owners = first === 0 ? [here, there] : [there, here]
+    for (const one of [...owners, ...owners]) {
+      internals(one).followLogin?.()()
+      await clock.advance(1_000)
+    }
+    expect([here, there].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob'])
+  })
+})
+
 describe('given a login whose answer of the store is lost', () => {
   it('when it is renewed without the store, then the store gets the new pair, and nobody presents the old one again', async () => {
     const { clock, register, here, there, ended } = start()
