@@ -174,13 +174,15 @@ export class Machine implements LoginHost, Activity {
     this.#memory.current = current
     this.logins.noted()
     this.#armTimer(current.freshMs)
-    // Only a refresh token was adopted, or somebody else's login whose access token has ended: callers who wait need a renewal.
-    if (current.living === undefined) {
+    // Only a refresh token was adopted: callers who wait need a renewal.
+    if (tokens.accessToken === '') {
       this.renewIfAwaited()
       return
     }
     this.gaps.renewed(startedAt)
-    this.room.serve(tokens.accessToken)
+    // The access token of a login that was found in the record may have ended.
+    if (current.living === undefined) this.renewIfAwaited()
+    else this.room.serve(current.living)
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
     events.emit('renewed', { by, because, attempts, durationMs: this.now - startedAt, ...ends })
