@@ -518,7 +518,8 @@ describe('given a manager made by hand that knows the contract only', () => {
     await jest.advanceTimersByTimeAsync(500)
     const timers = jest.getTimerCount()
     jest.useRealTimers()
-    expect(await failed).toMatchObject({ isAxiosError: true, code: 'ECONNABORTED' })
+    const message = 'No access token came within the time that this caller can wait'
+    expect(await failed).toMatchObject({ isAxiosError: true, code: 'ECONNABORTED', cause: { message } })
     expect(timers).toBe(0)
   })
 
