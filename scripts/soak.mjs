@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 
-/** A scene has `options` (what each is by default; `Number`, `String` or `Boolean`: it need not be given) and `run`, which yields promises: `[isKept, what]`. */
+/** A scene has `options` (what each is by default; `Number`, `String` or `Boolean`: it need not be given), `least` (the smallest number of an option; else 0) and `run`, which yields promises: `[isKept, what]`. */
 const SCENES = {
   callers: () => import('./soak/callers/scene.mjs'),
   fleet: () => import('./soak/fleet/scene.mjs'),
@@ -18,7 +18,7 @@ const SCENES = {
 }
 const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(SCENES, name ?? '')) throw new RangeError(`Say which scene: ${Object.keys(SCENES).join(', ')}`)
-const { options, run } = await SCENES[name]()
+const { options, least = {}, run } = await SCENES[name]()
 const settings = given({ ...options, seed: Math.floor(Math.random() * 2 ** 31) })
 // On exit what a scene has started is killed, frozen or not.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
@@ -27,11 +27,17 @@ console.log(
   `Soak of axios-evergreen, ${name}: seed ${settings.seed}; Node ${process.version}, ${availableParallelism()} cores.`,
 )
 const kept = []
-for await (const promises of run(settings))
-  for (const [isKept, what] of promises) {
-    console.log(`  ${isKept ? 'kept  ' : 'BROKEN'}  ${what.trim()}`)
-    kept.push(isKept)
-  }
+try {
+  for await (const promises of run(settings))
+    for (const [isKept, what] of promises) {
+      console.log(`  ${isKept ? 'kept  ' : 'BROKEN'}  ${what.trim()}`)
+      kept.push(isKept)
+    }
+} catch (error) {
+  // Here, because a scene may listen for what nobody catches.
+  console.error(error)
+  kept.push(false)
+}
 const isGood = kept.length > 0 && kept.every(Boolean)
 console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
 process.exit(isGood ? 0 : 1)
@@ -49,6 +55,7 @@ function valueOf(name, usual, value) {
   if (value === undefined) return typeof usual === 'function' ? undefined : usual
   if (usual !== Number && typeof usual !== 'number') return value
   const number = Number(value)
-  if (Number.isInteger(number) && number >= 0) return number
-  throw new RangeError(`--${name} must be a whole number, got ${value}`)
+  const from = least[name] ?? 0
+  if (Number.isInteger(number) && number >= from) return number
+  throw new RangeError(`--${name} must be a whole number from ${from} on, got ${value}`)
 }

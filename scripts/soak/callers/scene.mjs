@@ -25,12 +25,14 @@ const ACCOUNTS = [
 ]
 
 export const options = { seconds: 60 }
+export const least = { seconds: 1 }
 
 export async function* run({ seconds, seed }) {
   console.log(`${CALLERS} axios instances with bearer tokens attached send requests to ${ACCOUNTS.length} simulated services for ${seconds} s, three of each
 variant (A: client id and secret; B: login, password and single-use refresh tokens), whose access tokens live 2 to 5 s. All the while
 token calls and requests fail, hang and break off, tokens are revoked and stolen, callers give up, managers are reset.\n`)
-  const tally = watchedProcess()
+  const tally = new Tally()
+  watchProcess(tally)
   const { services, close } = await startServices(ACCOUNTS.map(([, options]) => options))
   const accounts = ACCOUNTS.map(
     ([variant, , options], n) =>
@@ -51,12 +53,10 @@ token calls and requests fail, hang and break off, tokens are revoked and stolen
   yield promisesOf({ tally, samples, left: await leftOpen() })
 }
 
-function watchedProcess() {
-  const tally = new Tally()
+function watchProcess(tally) {
   for (const event of ['unhandledRejection', 'uncaughtException'])
     process.on(event, (error) => tally.breach('crash', String(error?.stack ?? error)))
   process.on('warning', (warning) => tally.breach('warning', String(warning)))
-  return tally
 }
 
 /** @returns The heap at each rest. */

@@ -32,7 +32,7 @@ export const options = {
 }
 
 export function run(settings) {
-  return settings.on === undefined ? throughRedis(settings) : through(settings)
+  return settings.on === undefined && settings.troubles === 0 ? throughRedis(settings) : through(settings)
 }
 
 async function* throughRedis({ seconds, processes, seed, rounds: count = 100, cold: coldOnes, promotions }) {

@@ -18,6 +18,7 @@ export const options = {
   ...{ rounds: 30, seconds: 40, tabs: 5, lifetime: 5, grace: 30 },
   ...{ engine: String, write: Boolean },
 }
+export const least = { rounds: 1, seconds: 1, tabs: 1, lifetime: 1 }
 
 export async function* run({ engine, write, ...settings }) {
   const scripts = await bundle()
