@@ -8,7 +8,7 @@ export const REMOVALS = {
   // Whoever comes settles whatever claim stands there.
   fence: [['core/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
   // Any other version is adopted, an older one too.
-  version: [['core/record-state.ts', '(state.version > seenVersion ||', '(state.version !== seenVersion ||']],
+  version: [['core/record-state.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
   'R1, a pair that is stored again': [
     ['core/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
@@ -67,7 +67,7 @@ export const REMOVALS = {
     ],
   ],
   // What was granted before a logout brings the session back.
-  logout: [['core/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, login))', ')']],
+  logout: [['core/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, claim))', ')']],
   // A grace counts as if it had no end.
   grace: [['core/record-views.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
@@ -95,14 +95,14 @@ export const REMOVALS = {
   'a logout of one login': [
     [
       'core/record-state.ts',
-      'if (state.pair && isOfOther(state, login)) return',
-      'if (state.pair && login === -1) return',
+      'if (state.pair && isOfOther(state, seen)) return',
+      'if (state.pair && seen.login === -1) return',
     ],
   ],
   'a claim to log out': [
     [
       'core/record-state.ts',
-      'endsLogin ? isOfOther(state, login) : isNewer(state, request)',
+      'endsLogin ? isOfOther(state, request) : isNewer(state, request)',
       '!endsLogin && isNewer(state, request)',
     ],
   ],
@@ -113,7 +113,11 @@ export const REMOVALS = {
   ],
   // Versions of two logins are compared, also after a loss.
   'a login of a lower version': [
-    ['core/record-state.ts', 'state.version > seenVersion || isOfOther(state, login)', 'state.version > seenVersion'],
+    [
+      'core/record-state.ts',
+      'state.version > seen.seenVersion || isOfOther(state, seen)',
+      'state.version > seen.seenVersion',
+    ],
   ],
   // A login that is stored again, or was stored without an answer, counts as that of somebody else.
   'a login by its name': [['core/login-watch.ts', ' || (loginId !== undefined && loginId === this.#id)', '']],

@@ -109,6 +109,11 @@ export class LoginWatch {
     return this.#isUntold ? undefined : this.last
   }
 
+  /** The id of the last login that the manager had. */
+  get id(): string | undefined {
+    return this.#hasLogin ? this.#id : undefined
+  }
+
   get person(): Person {
     return { name: this.#name, subject: this.#subject }
   }

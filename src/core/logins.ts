@@ -3,7 +3,7 @@ import type { LoginReason, TokenError } from './errors.ts'
 import { newTokens, subjectOf } from './exchange.ts'
 import { randomHex } from './digest.ts'
 import { areTwo, type Person } from './login-watch.ts'
-import { clearRecord, endInRecord } from './logout.ts'
+import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { coolingError, loginRequired } from './backoff.ts'
 import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
@@ -23,9 +23,7 @@ interface Begun {
 }
 
 /** What an act ends here. */
-interface Ended {
-  /** The tokens that the manager held. */
-  readonly held: StoredTokens | undefined
+interface Ended extends EndedHere {
   /** What the exchange in flight still brings. A refresh token that it has replaced is of no use any more. */
   readonly leftover: readonly NewTokens[]
   /** Who had the login. */
@@ -150,7 +148,7 @@ export class Logins {
     const { memory, login } = this.#settings
     const { current, leftover } = memory
     memory.leftover = []
-    return { held: current?.stored, leftover, person: login.person }
+    return { held: current?.stored, loginId: login.id, leftover, person: login.person }
   }
 
   /** Ends the login here, at once. */
@@ -169,8 +167,8 @@ export class Logins {
 
   async reset(): Promise<void> {
     const { acts, source } = this.#settings
-    const { held } = this.#forget()
-    const cleared = acts.begin(async (isLast) => this.#useStored(await clearRecord(this.#settings, held), isLast))
+    const ended = this.#forget()
+    const cleared = acts.begin(async (isLast) => this.#useStored(await clearRecord(this.#settings, ended), isLast))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
     this.#host.renewIfAwaited()
     try {
@@ -183,15 +181,15 @@ export class Logins {
   /** In the record and at the service the login ends as soon as no exchange is in flight. */
   async logout(): Promise<LogoutResult> {
     const { acts, source } = this.#settings
-    const { held, leftover } = this.#forget()
-    const ended = acts.begin(async (isLast) => {
-      const end = await this.#host.afterExchange(() => endInRecord(this.#settings, held))
+    const ended = this.#forget()
+    const inRecord = acts.begin(async (isLast) => {
+      const end = await this.#host.afterExchange(() => endInRecord(this.#settings, ended))
       this.#useStored(end.other, isLast)
       return end
     })
     this.#host.renewIfAwaited()
-    const { tokens, thrown } = await ended
-    const last = leftover.length > 0 ? leftover : [tokens].filter((one) => one !== undefined)
+    const { tokens, thrown } = await inRecord
+    const last = ended.leftover.length > 0 ? ended.leftover : [tokens].filter((one) => one !== undefined)
     const result = await revokeAll(this.#settings, last)
     if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error

@@ -2,6 +2,14 @@ import type { RenewalSettings } from './renewal-settings.ts'
 import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
 import { Pauses, POLL_MS } from './claimant.ts'
 
+/** What an act ends in its manager. */
+export interface EndedHere {
+  /** The tokens that the manager held. */
+  readonly held: StoredTokens | undefined
+  /** The id of their login. */
+  readonly loginId: string | undefined
+}
+
 /** What a logout found in the record. */
 export interface EndedLogin {
   /** The last tokens of the login that has ended. */
@@ -15,16 +23,17 @@ export interface EndedLogin {
 /**
  * Clears the record under a claim: no other owner is then in the middle of an exchange, whose tokens would outlive the logout.
  *
- * @param held The tokens of this manager, which count if the record cannot be read, or has those of another login.
+ * @param ended Its tokens count if the record cannot be read, or has those of another login.
  */
-export async function endInRecord(settings: RenewalSettings, held: NewTokens | undefined): Promise<EndedLogin> {
+export async function endInRecord(settings: RenewalSettings, ended: EndedHere): Promise<EndedLogin> {
+  const { held } = ended
   try {
-    const claim = await claimToEnd(settings)
-    const other = await clearRecord(settings, held)
+    const claim = await claimToEnd(settings, ended)
+    const other = await clearRecord(settings, ended)
     return { tokens: (claim.kind === 'granted' ? claim.tokens : undefined) ?? held, other }
   } catch (thrown) {
     // A later claim must not find these tokens, should the store have lost only the first step.
-    await clearRecord(settings, held).catch(() => undefined)
+    await clearRecord(settings, ended).catch(() => undefined)
     return { tokens: held, thrown }
   }
 }
@@ -32,17 +41,17 @@ export async function endInRecord(settings: RenewalSettings, held: NewTokens | u
 /** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
 export async function clearRecord(
   { record, memory, login }: RenewalSettings,
-  held: NewTokens | undefined,
+  { held, loginId }: EndedHere,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(memory.seenVersion, login.last)
-  // The login of this manager was stored, and the answer was lost.
-  return other && held && areSame(held, other) ? record.clear(other.version, other.login) : other
+  const other = await record.clear(memory.seenVersion, { login: login.last, loginId })
+  // Another manager was given the same tokens: they must not come back.
+  return other && held && areSame(held, other) ? record.clear(other.version, other) : other
 }
 
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
-async function claimToEnd(settings: RenewalSettings): Promise<ClaimAnswer> {
+async function claimToEnd(settings: RenewalSettings, { loginId }: EndedHere): Promise<ClaimAnswer> {
   const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory, login } = settings
-  const terms = { needsLogin, endsLogin: true, login: login.last }
+  const terms = { needsLogin, endsLogin: true, login: login.last, loginId }
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
     const claim = await record.claim(owner, memory.seenVersion, exchangeTimeoutMs, terms)

@@ -7,6 +7,7 @@ import type {
   ClaimTerms,
   Decide,
   GrantedClaim,
+  KnownLogin,
   Looked,
   NewTokens,
   Next,
@@ -70,8 +71,8 @@ export class MemoryRecord implements TokenRecord {
     return this.#after(adopt(this.#state, seenVersion, tokens, this.#reading))
   }
 
-  clear(seenVersion: number, login?: number): Promise<StoredTokens | undefined> {
-    return this.#after(clear(this.#state, { seenVersion, login }, this.#reading))
+  clear(seenVersion: number, ends?: KnownLogin): Promise<StoredTokens | undefined> {
+    return this.#after(clear(this.#state, { ...ends, seenVersion }, this.#reading))
   }
 
   look(seenVersion: number, login?: number): Promise<Looked | undefined> {

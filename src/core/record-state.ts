@@ -6,6 +6,7 @@ import {
   type CoolDown,
   type Decide,
   type GrantedClaim,
+  type KnownLogin,
   type Looked,
   type NewTokens,
   type Next,
@@ -26,7 +27,9 @@ interface ClaimRequest extends ClaimTerms {
 }
 
 /** What an owner has seen. */
-type Seen = Pick<ClaimRequest, 'seenVersion' | 'login'>
+interface Seen extends KnownLogin {
+  readonly seenVersion: number
+}
 
 type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
 
@@ -34,13 +37,14 @@ type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
  * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
  * the version of a later login may be lower than what the owner has seen.
  */
-function isOfOther({ login: stored }: RecordState, login: number | undefined): boolean {
+function isOfOther({ login: stored, loginId: storedId }: RecordState, { login, loginId }: KnownLogin): boolean {
+  if (loginId !== undefined && loginId === storedId) return false
   return login !== undefined && stored > 0 && stored !== login
 }
 
 /** Whether the record holds tokens that an owner has not seen. */
-function isNewer(state: RecordState, { seenVersion, login }: Seen): boolean {
-  return state.pair !== undefined && (state.version > seenVersion || isOfOther(state, login))
+function isNewer(state: RecordState, seen: Seen): boolean {
+  return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
 }
 
 /** Asks for the right to make one exchange. */
@@ -49,9 +53,9 @@ export function claim(
   request: ClaimRequest,
   { now, epoch }: Reading,
 ): Change<ClaimAnswer> {
-  const { owner, login, breaksCoolDown, overlaps, endsLogin, namesOwner, dead, distrustsClock } = request
+  const { owner, breaksCoolDown, overlaps, endsLogin, namesOwner, dead, distrustsClock } = request
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (state.pair && (endsLogin ? isOfOther(state, login) : isNewer(state, request)))
+  if (state.pair && (endsLogin ? isOfOther(state, request) : isNewer(state, request)))
     return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
   const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksCoolDown)
   const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
@@ -113,9 +117,9 @@ export function accept(
   tokens: NewTokens,
   { now, epoch }: Reading,
 ): Change<StoredTokens | undefined> {
-  const { fence, login } = claim
+  const { fence } = claim
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, login)) {
+  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, claim)) {
     const answer = state.pair && tokensIn(state, state.pair, now)
     if (fence === state.pair?.fence) return { answer }
     // This exchange overlapped that of the stored pair, or the one in flight. At some services each of the two ends the session of the other.
@@ -218,14 +222,10 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
 }
 
 /** Forgets tokens, claims and cool-downs, unless they are those of another login. Earlier claims bring nothing any more. */
-export function clear(
-  stored: RecordState | undefined,
-  { seenVersion, login }: Seen,
-  reading: Reading,
-): Change<StoredTokens | undefined> {
+export function clear(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
-  if (state.pair && isOfOther(state, login)) return { answer: tokensIn(state, state.pair, reading.now) }
-  return { state: cleared(stored, seenVersion, reading), answer: undefined }
+  if (state.pair && isOfOther(state, seen)) return { answer: tokensIn(state, state.pair, reading.now) }
+  return { state: cleared(stored, seen.seenVersion, reading), answer: undefined }
 }
 
 /** Versions and fences keep growing. */

@@ -1,7 +1,7 @@
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { adopt, clear } from './record-state.ts'
 import { tokensIn } from './record-views.ts'
-import type { NewTokens, StoredTokens } from './token-store.ts'
+import type { KnownLogin, NewTokens, StoredTokens } from './token-store.ts'
 
 /** A login or a logout whose step had no answer: how long ago it was, and what its owner had seen before it. */
 export interface PastAct {
@@ -9,30 +9,25 @@ export interface PastAct {
   readonly seenVersion: number
 }
 
+/** A login whose step had no answer, and what its last try has written, or would have written. Undefined: it could not read the record. */
+export interface PastLogin extends PastAct {
+  readonly clearedFence: number | undefined
+  /** The epoch of the register at the first try to store these tokens. */
+  readonly epoch: string | undefined
+}
+
 /**
- * Whether the record tells of a login or a logout that came later, or of this login itself: both raise `clearedFence` at least to the clock of the
- * register. Then this login is not stored again. What the owner had seen before its login came earlier, whatever the clocks say.
- *
- * @param earlier The `clearedFence` that this login has written, or would have written. Undefined: it could not read the record.
- * @param seenVersion What the owner had seen before it.
- * @param at Its instant by the clock of the register, ms.
+ * Whether the record tells of a login or a logout that came after `at`, by the clock of the register, ms: both raise `clearedFence` at least to that clock.
+ * What the owner had seen before its act came earlier, whatever the clocks say.
  */
-export function isOvertaken(
-  stored: RecordState | undefined,
-  earlier: number | undefined,
-  seenVersion: number,
-  at: number,
-): boolean {
-  if (!stored) return false
-  const { version, clearedFence } = stored
-  return earlier === undefined ? version > seenVersion && clearedFence > at : clearedFence >= earlier
+function isOvertaken({ version, clearedFence }: RecordState, { seenVersion }: PastAct, at: number): boolean {
+  return version > seenVersion && clearedFence > at
 }
 
 /**
  * Stores a login again, because the first time had no answer. What other owners have made of the login since stays.
  *
  * @param tokens Those of the login, or newer ones that this owner got without the record.
- * @param first What the register would have told at the login, and whether the record tells of something later.
  * @returns The stored tokens if they are these, else undefined.
  */
 export function adoptAgain(
@@ -40,11 +35,15 @@ export function adoptAgain(
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
-  first: Reading & { readonly wasOvertaken: boolean },
+  login: PastLogin,
 ): Change<StoredTokens | undefined> {
+  const { clearedFence: written, epoch = reading.epoch, sinceMs } = login
+  const first = { now: reading.now - sinceMs, epoch }
   const { clearedFence = 0, loginId, pair } = stored ?? {}
-  if (!stored || !pair || loginId === undefined || loginId !== tokens.loginId)
-    return first.wasOvertaken ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading, first)
+  if (!stored || !pair || loginId === undefined || loginId !== tokens.loginId) {
+    const isLater = written === undefined ? stored && isOvertaken(stored, login, first.now) : clearedFence >= written
+    return isLater ? { answer: undefined } : adopt(stored, seenVersion, tokens, reading, first)
+  }
   if (pair.accessToken === tokens.accessToken) return { answer: tokensIn(stored, pair, reading.now) }
   // If the pair is still that of the login, only this owner has renewed it.
   return pair.fence === clearedFence + 1 ? adopt(stored, seenVersion, tokens, reading, first) : { answer: undefined }
@@ -57,17 +56,17 @@ const FENCE_LEAD_MS = 1_000
  * Ends a login again, because the first time had no answer. A login that came later stays, also one of the same person, and one that the record
  * does not know yet.
  *
- * @param seen The login that ends.
- * @param logout How long ago the logout was, and what the owner had seen before it.
+ * @param ends The login that ends. If only its id is known, no other one does.
  */
 export function clearAgain(
   stored: RecordState | undefined,
-  seen: { readonly seenVersion: number; readonly login: number | undefined },
+  ends: KnownLogin & { readonly seenVersion: number },
   reading: Reading,
-  { sinceMs, seenVersion }: PastAct,
+  logout: PastAct,
 ): Change<StoredTokens | undefined> {
-  const now = reading.now - sinceMs
-  return isOvertaken(stored, undefined, seenVersion, now + FENCE_LEAD_MS)
+  const now = reading.now - logout.sinceMs
+  const isOther = ends.login === undefined && stored?.pair && stored.loginId !== ends.loginId
+  return isOther || (stored && isOvertaken(stored, logout, now + FENCE_LEAD_MS))
     ? { answer: undefined }
-    : clear(stored, seen, { ...reading, now })
+    : clear(stored, ends, { ...reading, now })
 }

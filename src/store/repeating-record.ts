@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,
+  KnownLogin,
   NewTokens,
   StoredTokens,
   StoreReports,
@@ -64,12 +65,12 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   /** A `clear` of whatever login is not repeated: it could end a later one. */
-  override clear(seenVersion: number, login?: number): Promise<StoredTokens | undefined> {
+  override clear(seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
     const sinceMs = this.stopwatch()
-    const repeat = (version: number) => super.clear(version, login, { sinceMs: sinceMs(), seenVersion })
+    const repeat = (version: number) => super.clear(version, ends, { sinceMs: sinceMs(), seenVersion })
     void this.alone.clear(this.alone.version)
-    const owed: Owed | undefined = login === undefined ? undefined : { what: 'logout', repeat }
-    return this.#act(owed, () => super.clear(seenVersion, login))
+    const isKnown = (ends.login ?? ends.loginId) !== undefined
+    return this.#act(isKnown ? { what: 'logout', repeat } : undefined, () => super.clear(seenVersion, ends))
   }
 
   /** A login or a logout that the store does not know yet must not look like the end, or the return, of a login. */

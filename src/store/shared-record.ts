@@ -4,11 +4,12 @@ import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../core/record-shape.ts'
 import { accept, adopt, claim, clear, look, overlap, release } from '../core/record-state.ts'
 import { keptMs } from '../core/record-views.ts'
-import { adoptAgain, clearAgain, isOvertaken, type PastAct } from '../core/repeated-acts.ts'
+import { adoptAgain, clearAgain, type PastAct } from '../core/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,
+  KnownLogin,
   NewTokens,
   ReleaseAnswer,
   StoredTokens,
@@ -144,25 +145,23 @@ export class SharedRecord implements TokenRecord {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
     const earlier = past && this.#adopted?.loginId === loginId ? this.#adopted : undefined
-    const firstEpoch = earlier?.accessToken === accessToken ? earlier.epoch : undefined
+    const epoch = earlier?.accessToken === accessToken ? earlier.epoch : undefined
+    const login = past && { ...past, clearedFence: earlier?.clearedFence, epoch }
     const step: Step<StoredTokens | undefined> = (state, reading) => {
       const brought = aged(tokens, sentMs())
-      const epoch = firstEpoch ?? reading.epoch
-      const again = (login: PastAct) => {
-        const now = reading.now - login.sinceMs
-        const wasOvertaken = isOvertaken(state, earlier?.clearedFence, login.seenVersion, now)
-        return adoptAgain(state, seenVersion, brought, reading, { wasOvertaken, epoch, now })
-      }
-      const change = past ? again(past) : adopt(state, seenVersion, brought, reading)
-      if (change.state) this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch }
+      const change = login
+        ? adoptAgain(state, seenVersion, brought, reading, login)
+        : adopt(state, seenVersion, brought, reading)
+      if (change.state)
+        this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch: epoch ?? reading.epoch }
       return change
     }
     return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }
   }
 
   /** @param past As in `adopt`. */
-  clear(seenVersion: number, login?: number, past?: PastAct) {
-    const seen = { seenVersion, login }
+  clear(seenVersion: number, ends?: KnownLogin, past?: PastAct) {
+    const seen = { ...ends, seenVersion }
     const step: Step<StoredTokens | undefined> = (state, reading) =>
       past ? clearAgain(state, seen, reading, past) : clear(state, seen, reading)
     return this.#change(step, { patience: PATIENCE, replacesAny: true })

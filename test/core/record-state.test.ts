@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Change, RecordState } from '../../src/core/record-shape.ts'
 import { accept, adopt, claim, clear, overlap, release } from '../../src/core/record-state.ts'
 import { keptMs } from '../../src/core/record-views.ts'
-import { isOvertaken } from '../../src/core/repeated-acts.ts'
+import { adoptAgain } from '../../src/core/repeated-acts.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -236,22 +236,26 @@ describe('given a login whose step had no answer, and is about to be repeated', 
   const atLogin = clear(undefined, { seenVersion: 0 }, { now: loginAt }).state
   const later = clear(undefined, { seenVersion: 0 }, { now: NOW }).state
   const earlier = clear(undefined, { seenVersion: 0 }, { now: loginAt - 1 }).state
+  const isStored = (stored?: RecordState, written?: RecordState, seenVersion = 0) => {
+    const past = { sinceMs: NOW - loginAt, seenVersion, clearedFence: written?.clearedFence, epoch: undefined }
+    return adoptAgain(stored, seenVersion, pair(1), { now: NOW }, past).state !== undefined
+  }
 
   it.each<[string, boolean, RecordState | undefined, RecordState | undefined]>([
-    ['the record has this login', true, atLogin, atLogin],
-    ['the record has a later login or logout', true, later, atLogin],
-    ['the record is an older one', false, earlier, atLogin],
-    ['the record was lost', false, undefined, atLogin],
-    ['the owner could not read the record, and it has a later login or logout', true, later, undefined],
-    ['the owner could not read the record, and it has an earlier logout', false, earlier, undefined],
-    ['the owner could not read the record, and it has a logout of the same instant', false, atLogin, undefined],
-  ])('when %s, then it is overtaken: %s', (_, isLater, stored, written) => {
-    expect(isOvertaken(stored, written?.clearedFence, 0, loginAt)).toBe(isLater)
+    ['the record has this login', false, atLogin, atLogin],
+    ['the record has a later login or logout', false, later, atLogin],
+    ['the record is an older one', true, earlier, atLogin],
+    ['the record was lost', true, undefined, atLogin],
+    ['the owner could not read the record, and it has a later login or logout', false, later, undefined],
+    ['the owner could not read the record, and it has an earlier logout', true, earlier, undefined],
+    ['the owner could not read the record, and it has a logout of the same instant', true, atLogin, undefined],
+  ])('when %s, then it is stored: %s', (_, stores, stored, written) => {
+    expect(isStored(stored, written)).toBe(stores)
   })
 
-  it('when the owner had seen all that the record has, then it is not overtaken, whatever the clock of the register says', () => {
-    expect(isOvertaken(later, undefined, later!.version, loginAt)).toBe(false)
-    expect(isOvertaken(later, undefined, later!.version - 1, loginAt)).toBe(true)
+  it('when the owner had seen all that the record has, then it is stored, whatever the clock of the register says', () => {
+    expect(isStored(later, undefined, later!.version)).toBe(true)
+    expect(isStored(later, undefined, later!.version - 1)).toBe(false)
   })
 })
 

@@ -31,7 +31,7 @@ async function start() {
     await step().catch(() => undefined)
     register.isAway = false
   }
-  const logOut = () => here.clear(version, login)
+  const logOut = () => here.clear(version, { login })
   await away(logOut)
   const found = async () => {
     const looked = await there.look?.(0)
@@ -126,10 +126,33 @@ describe('given a logout that the store could not be told', () => {
     const { version, login = 0 } = await here.adopt(0, BOB)
     const granted = await claim(version)
     register.isAway = true
-    await here.clear(version, login).catch(() => undefined)
+    await here.clear(version, { login }).catch(() => undefined)
     await here.accept(granted, BOB_AGAIN)
     register.isAway = false
     await claim(version)
     expect(await there.look?.(0)).toMatchObject(LOGGED_OUT)
+  })
+})
+
+describe('given a login that the store executes after its owner has given up waiting, and a logout that it could not be told', () => {
+  async function lateLogin(stored: NewTokens) {
+    const clock = manualClock()
+    const register = new Register(clock)
+    const { here, there, claim } = twoOwners(register, clock)
+    register.isAway = true
+    await here.adopt(0, BOB).catch(() => undefined)
+    await here.clear(0, { loginId: BOB.loginId }).catch(() => undefined)
+    register.isAway = false
+    await there.adopt(0, stored)
+    await claim(0)
+    return there.look?.(0)
+  }
+
+  it('when the owner claims, then nobody has that login (F331)', async () => {
+    expect(await lateLogin(BOB)).toMatchObject(LOGGED_OUT)
+  })
+
+  it('when the store has the login of somebody else, whose number nobody here knows, then that one stays', async () => {
+    expect(await lateLogin(CAROL)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-3' } })
   })
 })
