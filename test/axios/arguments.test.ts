@@ -24,7 +24,8 @@ function refusal(options: unknown, instance: unknown = axios.create({ baseURL })
 }
 
 describe('given an argument that is not what it should be', () => {
-  it.each([undefined, null, 42, 'axios', {}, () => undefined, { interceptors: {} }, { interceptors: { request: {} } }])(
+  const notInstances: unknown[] = [{}, { interceptors: {} }, { interceptors: { request: {} } }, { defaults: {} }]
+  it.each([undefined, null, 42, 'axios', () => undefined, ...notInstances, axios.create().interceptors])(
     'when the instance is %p, then attaching throws a TypeError that names it',
     (instance) => {
       expect(() => attachBearer(instance as AxiosInstance, startTokens().tokens)).toThrow(TypeError)

@@ -355,6 +355,37 @@ describe('given an attachment', () => {
     ])
   })
 
+  it('when it is the last one that is detached, then the instance is as it was', () => {
+    const api = axios.create({ baseURL: 'https://api.example.com' })
+    const ofOthers = api.interceptors.request.use((config) => config)
+    const symbols = Object.getOwnPropertySymbols(api)
+    const attached = [attachBearer(api, startTokens().tokens), undefined]
+    attached[1] = attachBearer(api, startTokens().tokens, { origins: ['https://other.example.com'] })
+    const handlers = () => (api.interceptors.request as unknown as { handlers: unknown[] }).handlers.filter(Boolean)
+    attached[0]!.detach()
+    expect(handlers()).toHaveLength(2)
+    attached[1].detach()
+    expect(handlers()).toHaveLength(1)
+    expect(Object.getOwnPropertySymbols(api)).toEqual(symbols)
+    api.interceptors.request.eject(ofOthers)
+    expect(handlers()).toHaveLength(0)
+  })
+
+  it('when requests begin alike, then one function stands in the place of their adapter', async () => {
+    const { adapter } = inProcess()
+    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+    attachBearer(api, startTokens().tokens)
+    const seen = new Set<unknown>()
+    const look = [
+      function (this: InternalAxiosRequestConfig, data: unknown) {
+        seen.add(this.adapter)
+        return data
+      },
+    ]
+    for (const url of ['/1', '/2']) await api.post(url, {}, { transformRequest: look })
+    expect([seen.size, seen.has(adapter)]).toEqual([1, false])
+  })
+
   it('when it is detached while a request waits for its token, then that request still gets it', async () => {
     const server = await startApi()
     const { tokens, minted } = startTokens()

@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import axios, { type AxiosAdapter } from 'axios'
+import { type Adapter, AdapterChoice } from '../../src/axios/adapter-choice.ts'
+import { Journey, tellingRedirects } from '../../src/axios/redirects.ts'
+import { type Begun, Wrappers } from '../../src/axios/wrappers.ts'
+
+const { Request, Response } = globalThis
+afterEach(() => void Object.assign(globalThis, { Request, Response }))
+
+const fetchOf = () => (() => Promise.resolve(new Response())) as typeof fetch
+
+describe('given the adapter of an instance', () => {
+  const own: AxiosAdapter = () => Promise.reject(new Error('not sent'))
+
+  it.each<[boolean, Adapter, Adapter]>([
+    [true, 'http', 'http'],
+    [false, 'http', 'fetch'],
+    [true, own, own],
+    [true, ['fetch', 'http'], ['fetch', 'http']],
+    [false, ['fetch', 'http'], ['http', 'fetch']],
+    [false, ['fetch', 'http'], ['fetch', 'xhr']],
+    [false, ['fetch'], ['fetch', 'http']],
+    [false, ['fetch', 'http'], ['fetch']],
+    [false, 'fetch', ['fetch']],
+    [false, ['fetch'], 'fetch'],
+  ])('then it is the same: %s, for %j and %j', (isSame, one, other) => {
+    expect(new AdapterChoice(one).isOf(other)).toBe(isSame)
+  })
+
+  it('when its owner changes the list, or somebody else does, then the choice stays', () => {
+    const list: ('fetch' | 'http')[] = ['fetch']
+    const choice = new AdapterChoice(list)
+    list.push('http')
+    expect(choice.adapter).toEqual(['fetch'])
+    ;(choice.adapter as string[]).push('xhr')
+    expect(choice.adapter).toEqual(['fetch'])
+  })
+
+  it('when it is a function, then that is what sends', () => {
+    expect(new AdapterChoice(own).telling({ env: {} } as never)).toBe(own)
+  })
+})
+
+describe('given an env whose fetch needs a mark, and the sender for it', () => {
+  const env = { fetch: fetchOf(), Request: null }
+  const choice = new AdapterChoice('fetch')
+  const senderFor = (env: object | undefined) => choice.telling({ env } as never)
+
+  it('when the next request has the same members in its env, then it is sent by the same one', () => {
+    expect(senderFor({ ...env })).toBe(senderFor(env))
+  })
+
+  it.each([
+    ['another fetch', { ...env, fetch: fetchOf() }],
+    ['one member more', { ...env, more: undefined }],
+    ['one member less', { Request: null }],
+    ['no env', undefined],
+  ])('when the next one has %s, then it has a sender of its own', (_, other) => {
+    const sender = senderFor(env)
+    expect(senderFor(other)).not.toBe(sender)
+    expect(senderFor(env)).not.toBe(sender)
+  })
+
+  it('when its owner has changed the env, then the next one has a sender of its own', () => {
+    const own: { fetch: typeof fetch; Request: null } = { ...env }
+    const sender = senderFor(own)
+    expect(senderFor(own)).toBe(sender)
+    own.fetch = fetchOf()
+    expect(senderFor(own)).not.toBe(sender)
+  })
+
+  it.each(['Request', 'Response'] as const)('when a test tool has replaced %s, then so has the next one', (name) => {
+    const sender = senderFor(env)
+    Reflect.set(globalThis, name, () => undefined)
+    expect(senderFor(env)).not.toBe(sender)
+  })
+})
+
+describe('given what stands in the place of an adapter', () => {
+  const api = axios.create()
+  const wrappers = new Wrappers(api)
+  const logins = new Map<string, Begun>()
+
+  it('when two requests begin alike, then they share it', () => {
+    const wrapper = wrappers.wrapperFor({ adapter: 'http' }, logins)
+    expect(wrappers.wrapperFor({ adapter: 'http' }, logins)).toBe(wrapper)
+    expect(wrappers.wrapperFor({ adapter: 'fetch' }, logins)).not.toBe(wrapper)
+  })
+
+  it('when a login has begun between them, then they do not', () => {
+    const wrapper = wrappers.wrapperFor({ adapter: 'http' }, logins)
+    expect(wrappers.wrapperFor({ adapter: 'http' }, new Map())).not.toBe(wrapper)
+  })
+
+  it('when it meets itself, or one of another copy of the package, then it goes beneath', () => {
+    const wrapper = wrappers.wrapperFor({ adapter: 'http' }, logins)
+    expect(Reflect.get(wrapper, Symbol.for('axios-evergreen.adapter'))).toBe('http')
+    expect(new Wrappers(api).wrapperFor({ adapter: wrapper }, logins)).not.toBe(wrapper)
+    expect(wrappers.wrapperFor({ adapter: wrapper }, logins)).toBe(wrapper)
+  })
+})
+
+describe('given a fetch that tells of redirects', () => {
+  const sent = { config: undefined as unknown }
+  const adapter: AxiosAdapter = (config) => {
+    sent.config = config
+    return Promise.reject(new Error('not sent'))
+  }
+  /** The fetch that axios gets. */
+  const tellerFor = (env: object) => {
+    let told: typeof fetch | undefined
+    tellingRedirects(env, (given) => {
+      told = (given as { fetch: typeof fetch }).fetch
+      return adapter
+    })
+    return told!
+  }
+
+  it('when axios makes a Request, then its adapter stays as it is', () => {
+    expect(tellingRedirects(undefined, () => adapter)).toBe(adapter)
+  })
+
+  it('when axios makes none, then the options of each request have a mark', async () => {
+    const marking = tellingRedirects({ Request: null } as never, () => adapter)
+    await marking({ fetchOptions: { cache: 'no-store' } } as never).catch(() => undefined)
+    const { fetchOptions } = sent.config as { fetchOptions: object }
+    expect(fetchOptions).toMatchObject({ cache: 'no-store' })
+    expect(Object.getOwnPropertySymbols(fetchOptions)).toHaveLength(1)
+  })
+
+  it('when two requests have the same fetch, then axios gets the same one', () => {
+    const env = { fetch: fetchOf() }
+    expect(tellerFor(env)).toBe(tellerFor({ ...env }))
+    expect(tellerFor(env)).not.toBe(tellerFor({ fetch: fetchOf() }))
+  })
+
+  it('when it has a Request, then that prints no headers', async () => {
+    const request = new Request('https://api.example.com/a', { headers: { Authorization: 'Bearer secret' } })
+    await tellerFor({ fetch: fetchOf() })(request)
+    expect(JSON.stringify(request)).toBe('"Request GET https://api.example.com/a"')
+  })
+
+  it('when an answer that was made by hand says that it was redirected, then the request has not left its origin', async () => {
+    const url = 'https://api.example.com/a'
+    const request = new Request(url)
+    const redirected = Object.defineProperty(new Response(), 'redirected', { value: true })
+    await tellerFor({ fetch: () => Promise.resolve(redirected) })(request)
+    expect(Journey.ofEnd({ url } as never, request)).toMatchObject({ hasLeft: false, mayHaveActed: false })
+  })
+})

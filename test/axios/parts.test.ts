@@ -1,0 +1,422 @@
+import { Agent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { Readable } from 'node:stream'
+import { inspect } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import axios, {
+  type AxiosAdapter,
+  AxiosHeaders,
+  type AxiosRequestConfig,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+} from 'axios'
+import { takeAsCalled } from '../../src/axios/as-called.ts'
+import {
+  concealAgent,
+  concealError,
+  concealRequest,
+  concealResponse,
+  withHiddenRequest,
+} from '../../src/axios/concealment.ts'
+import { discard } from '../../src/axios/discard.ts'
+import { LateLook, noting } from '../../src/axios/late-adapter.ts'
+import { memberOf } from '../../src/axios/member-of.ts'
+import { addressOf } from '../../src/axios/origin-scope.ts'
+import { Journey } from '../../src/axios/redirects.ts'
+import { ofRequest } from '../../src/axios/request-error.ts'
+import { checkStays, sendUnfollowed } from '../../src/axios/unfollowed.ts'
+import { WaitBudget } from '../../src/axios/waiting.ts'
+import type { WaitLimits } from '../../src/client/token-access.ts'
+import { attachBearer, type AttachOptions } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { inProcess } from './support/in-process.ts'
+import { startTokens } from './support/tokens.ts'
+
+/** A function that notes with what it was called. */
+function noted(then: () => unknown = () => undefined) {
+  const calls: unknown[][] = []
+  return Object.assign((...given: unknown[]) => (calls.push(given), then()), { calls })
+}
+
+/** As Node's request: it holds its headers. */
+class Sent {
+  readonly headers = { authorization: 'Bearer secret' }
+  readonly method = 'GET'
+  readonly path = '/a'
+}
+const PRINTED = 'Request GET /a'
+
+describe('given a response whose request nobody may print', () => {
+  it('then it is a copy, whose request is there, can be replaced, and is not listed', () => {
+    const request = new Sent()
+    const response = { status: 200, request, data: 'a' }
+    const told = withHiddenRequest(response)
+    expect(told).not.toBe(response)
+    expect(told.request).toBe(request)
+    expect(Object.keys(told)).toEqual(['status', 'data'])
+    expect(Object.getOwnPropertyDescriptor(told, 'request')).toMatchObject({ writable: true, configurable: true })
+  })
+
+  it.each([
+    ['of a class of its own', Object.assign(new Sent(), { request: new Sent() })],
+    ['without a request', { status: 200 }],
+    ['null', null],
+    ['nothing', undefined],
+    ['text', 'ok'],
+  ])('when it is %s, then it stays the same', (_, response) => {
+    expect(withHiddenRequest<unknown>(response)).toBe(response)
+  })
+
+  it('when its body is a stream, then the error of that stream is hidden, too, and still ends the process', () => {
+    const data = new Readable({ read: () => undefined })
+    concealResponse({ data }, 'authorization', {})
+    const request = new Sent()
+    const error = Object.assign(new Error('broken'), { request })
+    expect(() => data.emit('error', error)).toThrow('broken')
+    expect(Object.keys(error)).not.toContain('request')
+  })
+
+  it('when its body listens, but has no monitor, then nobody listens to it', () => {
+    const data = { on: noted() }
+    concealResponse({ data }, 'authorization', {})
+    expect(data.on.calls).toEqual([])
+  })
+
+  it.each([[null], [{}], ['text']])('when its body is %j, then nothing happens', (data) => {
+    expect(() => concealResponse({ data }, 'authorization', {})).not.toThrow()
+  })
+})
+
+describe('given an error that holds the token', () => {
+  it('then its causes hold it no longer either', () => {
+    const holders = [0, 1, 2, 3].map(() => ({ config: { headers: { Authorization: 'Bearer secret' } } }))
+    const [first, second, third, fourth] = holders
+    const error = { ...first, cause: { ...second, cause: { ...third, cause: fourth } } }
+    concealError(error, 'authorization', {})
+    expect(JSON.stringify(holders)).not.toContain('secret')
+  })
+
+  it('when it is its own cause, then that ends', () => {
+    const error: { cause?: unknown } = {}
+    error.cause = error
+    expect(() => concealError(error, 'authorization', {})).not.toThrow()
+  })
+
+  it('when its headers are those of the request, then they stay, because they never held it', () => {
+    const headers = { Authorization: 'of the caller' }
+    concealError({ config: { headers } }, 'authorization', headers)
+    expect(headers).toEqual({ Authorization: 'of the caller' })
+  })
+
+  it.each(['_redirectable', '_currentRequest'])(
+    'when its request refers to another one as %s, then that prints none',
+    (name) => {
+      const other = new Sent()
+      concealError({ request: { [name]: other } }, 'authorization', {})
+      expect(JSON.stringify(other)).toBe(JSON.stringify(PRINTED))
+    },
+  )
+})
+
+describe('given a request of Node or fetch', () => {
+  it('when it takes no assignment, because it inherits a fixed member, then it prints no headers all the same', () => {
+    const request = Object.create(Object.freeze(Object.assign(new Sent(), { toJSON: () => 'all' }))) as Sent
+    concealRequest(request)
+    expect([JSON.stringify(request), inspect(request)]).toEqual([JSON.stringify(PRINTED), PRINTED])
+    expect(Object.getOwnPropertyDescriptor(request, 'toJSON')).toMatchObject({ configurable: true })
+  })
+
+  it('when it prints no headers already, then nothing is written', () => {
+    const request = new Sent()
+    concealRequest(request)
+    const written: unknown[] = []
+    const set = (_: object, name: string | symbol) => written.push(name) > 0
+    concealRequest(new Proxy(request, { set }))
+    expect(written).toEqual([])
+  })
+
+  it('when an object has no headers, then it is none, and is left alone', () => {
+    const object = { method: 'GET' }
+    concealRequest(object)
+    expect(JSON.stringify(object)).toBe('{"method":"GET"}')
+  })
+
+  it('then an agent is one word in JSON, unless it has a form of its own', () => {
+    const agent = new Agent()
+    concealAgent(agent)
+    expect(JSON.stringify({ agent })).toBe('{"agent":"Agent"}')
+    expect(Object.getOwnPropertyDescriptor(agent, 'toJSON')).toMatchObject({ configurable: true, enumerable: false })
+    const own = { toJSON: () => 'own' }
+    concealAgent(own)
+    expect(JSON.stringify(own)).toBe('"own"')
+  })
+})
+
+describe('given an answer that nobody reads', () => {
+  it('when its body is a wrapped stream of Node, then wrapper and socket are closed', () => {
+    const data = { destroy: noted() }
+    const request = { destroy: noted() }
+    discard({ data, request } as never)
+    expect([data.destroy.calls.length, request.destroy.calls.length]).toEqual([1, 1])
+  })
+
+  it('when its body is a stream of fetch, then that is cancelled, even if it does not want to be', () => {
+    const data = { cancel: noted(() => Promise.reject(new Error('locked'))) }
+    discard({ data } as never)
+    expect(data.cancel.calls).toHaveLength(1)
+  })
+
+  it.each([[null], [undefined], ['text'], [{ destroy: 'not a function' }]])(
+    'when its body is %j, then nothing happens',
+    (data) => {
+      expect(() => discard({ data } as never)).not.toThrow()
+    },
+  )
+})
+
+describe('given a member of a config', () => {
+  const polluted = <Value>(name: string, look: () => Value): Value => {
+    Reflect.set(Object.prototype, name, 'polluted')
+    try {
+      return look()
+    } finally {
+      Reflect.deleteProperty(Object.prototype, name)
+    }
+  }
+
+  it('when Object.prototype has it, then only that of the config itself counts', () => {
+    const own: { baseURL?: string } = { baseURL: '/own' }
+    const inheriting = Object.create({ baseURL: '/inherited' }) as typeof own
+    const read = (from: typeof own) => polluted('baseURL', () => memberOf(from, 'baseURL'))
+    expect([read(own), read({}), read(inheriting)]).toEqual(['/own', undefined, undefined])
+  })
+
+  it('when it is inherited from another object, then it counts', () => {
+    expect(memberOf(Object.create({ baseURL: '/inherited' }) as { baseURL?: string }, 'baseURL')).toBe('/inherited')
+  })
+})
+
+describe('given the params of a request that may wait', () => {
+  const headers = {}
+  it.each<[boolean, unknown]>([
+    [false, undefined],
+    [false, { a: 1 }],
+    [false, { a: null }],
+    [true, { a: 1, b: { c: 1 } }],
+    [true, { a: [1] }],
+    [true, new URLSearchParams('a=1')],
+    [true, new Map()],
+  ])('then their query is taken at the call: %s, for %p', (isTaken, params) => {
+    expect(takeAsCalled({ headers, params } as never) !== undefined).toBe(isTaken)
+  })
+})
+
+describe('given the address of a request, as a proof names it', () => {
+  const url = 'https://api.example.com/a'
+  it.each([
+    [url, { url: `${url}#part` }],
+    [`${url}?b=1`, { url, params: { b: 1 } }],
+    [`${url}?own`, { url, params: { b: 1 }, paramsSerializer: { serialize: () => 'own' } }],
+    [url, { baseURL: url }],
+    [undefined, { url: 'http://' }],
+  ])('then it is %s, for %j', (address, config) => {
+    expect(addressOf(config as never)).toBe(address)
+  })
+})
+
+describe('given a redirect of a request whose method is not named', () => {
+  const url = 'https://api.example.com/a'
+  it.each([
+    ['GET', false],
+    ['POST', true],
+  ])('when it goes on with %s, then the API may have acted: %s', (method, mayHaveActed) => {
+    const journey = new Journey({ url } as never)
+    journey.before({ href: `${url}/b`, headers: {}, method }, 'authorization')
+    expect(journey).toMatchObject({ mayHaveActed, hasLeft: false })
+  })
+})
+
+describe('given a look that is due before the adapter is chosen', () => {
+  it.each([
+    ['no transforms', undefined, 1],
+    ['one transform', (data: unknown) => data, 2],
+    ['a list of them', [(data: unknown) => data], 2],
+  ])('when a request has %s, then the look is the last one', (_, transformRequest, count) => {
+    const look = noted()
+    const config = { transformRequest } as never as { transformRequest: ((data: unknown) => unknown)[] }
+    new LateLook(look).at(config as never)
+    expect(config.transformRequest).toHaveLength(count)
+    config.transformRequest.at(-1)!.call(config, 'body')
+    expect(look.calls).toEqual([[config, false]])
+    expect(config.transformRequest).toHaveLength(count - 1)
+  })
+
+  it('then the adapter that is watched has its name still', () => {
+    const adapter = Object.assign(() => Promise.reject(new Error()), { adapterName: 'http' })
+    expect(noting(adapter, { header: 'Authorization', isRelieved: false })).toHaveProperty('adapterName', 'http')
+  })
+})
+
+describe('given a request that follows no redirects', () => {
+  const opaque = () => Promise.resolve({ status: 0, request: {} } as never)
+  const send = (prover?: object) => sendUnfollowed(opaque, {} as never, { header: 'X-Token', prover } as never)
+
+  it('when a page is answered with one, then the error says why it ends there', async () => {
+    await expect(send()).rejects.toThrow('is not followed because the token is in the header X-Token')
+    await expect(send({})).rejects.toThrow('is not followed because the proof of dpop is for one address')
+  })
+
+  it('when the adapter cannot be told so, then the error says what to do', () => {
+    const xhr = { adapterName: 'xhr' }
+    const grantee = { header: 'X-Token', prover: undefined }
+    expect(() => checkStays(xhr, grantee)).toThrow("set adapter: 'fetch' on the instance, or send it as Authorization")
+    expect(() => checkStays({ adapterName: 'http' }, grantee)).not.toThrow()
+  })
+})
+
+describe('given an error that one request is told', () => {
+  it('when it is no error at all, then an AxiosError says so, and has it as its cause', () => {
+    const error = ofRequest('a text', { url: '/a' } as never)
+    expect(error).toMatchObject({ isAxiosError: true, config: { url: '/a' }, cause: 'a text' })
+    expect(error.message).toBe('A token manager or an option that is not of this package threw what is no error')
+  })
+
+  it('then libraries that send again leave it alone, and nothing prints what tells them so', () => {
+    const own = { raxConfig: { retry: 5, noResponseRetries: 2 }, 'axios-retry': { retries: 3 } }
+    const { config } = ofRequest(new Error('no token'), own as never) as Error & { config: typeof own }
+    expect(config.raxConfig).toEqual({ retry: 0, noResponseRetries: 2 })
+    expect(config['axios-retry']).toMatchObject({ retries: 3, retryCondition: expect.any(Function) as never })
+    expect(Object.keys({ ...config })).toEqual([])
+    expect(Object.getOwnPropertyDescriptor(config, 'raxConfig')).toMatchObject({ writable: true, configurable: true })
+    expect(own.raxConfig.retry).toBe(5)
+  })
+})
+
+describe('given the time that one request may wait', () => {
+  const clock = manualClock()
+  /** Each wait takes `tookMs`. @returns how long each of them may take, and how the last one ended */
+  async function waits(config: object, ...tookMs: number[]) {
+    const allowed: (number | undefined)[] = []
+    let took = 0
+    const get = async ({ maxWaitMs }: WaitLimits) => {
+      allowed.push(maxWaitMs)
+      await clock.advance(took)
+      return 'token'
+    }
+    const budget = new WaitBudget(config as never, { clock, maxWaitMs: 500, get } as never)
+    let ended: unknown
+    for (took of tookMs)
+      ended = await budget.forToken((token) => Promise.resolve(token), undefined).catch((error: unknown) => error)
+    return { allowed, ended }
+  }
+
+  it.each([
+    [{}, [500]],
+    [{ timeout: 0 }, [500]],
+    [{ timeout: 300 }, [300]],
+    [{ timeout: 700 }, [500]],
+  ])('when its config has %j, then it may wait %j ms', async (config, expected) => {
+    expect((await waits(config, 1)).allowed).toEqual(expected)
+  })
+
+  it('when it waits again, then only what is left of it, down to nothing', async () => {
+    expect((await waits({ timeout: 900 }, 200, 400, 1)).allowed).toEqual([500, 300, 0])
+  })
+
+  it('when the token comes in the last moment of its timeout, then it is in time', async () => {
+    expect((await waits({ timeout: 300 }, 300)).ended).toBe('token')
+  })
+
+  it('when it comes after that, then the error is that of axios, with the reason as its cause', async () => {
+    const { ended } = await waits({ timeout: 300 }, 301)
+    expect(ended).toMatchObject({ code: 'ECONNABORTED', cause: { code: 'ERR_WAIT_TIMEOUT' } })
+    expect((ended as Error).cause).toHaveProperty('message', 'The token came too late for this request')
+    const members = Object.getOwnPropertyDescriptor(ended, 'cause')
+    expect(members).toMatchObject({ writable: true, configurable: true, enumerable: false })
+  })
+
+  it('when its body listens, but is no stream, then nobody listens to it', async () => {
+    const data = { on: noted() }
+    expect((await waits({ data }, 1)).ended).toBe('token')
+    expect(data.on.calls).toEqual([])
+  })
+})
+
+describe('given what an adapter sees of a request with a token', () => {
+  const baseURL = 'https://api.example.com'
+  const sentBy = async (config: AxiosRequestConfig, options: AttachOptions = {}) => {
+    const seen: InternalAxiosRequestConfig[] = []
+    const adapter: AxiosAdapter = (given) => {
+      seen.push({ ...given, headers: Object.assign(new AxiosHeaders(), given.headers) })
+      return Promise.resolve({ status: 200, statusText: '', data: '', config: given } as AxiosResponse)
+    }
+    const api = axios.create({ baseURL, adapter })
+    attachBearer(api, startTokens().tokens, options)
+    const answer = await api.get('/', config)
+    return { seen: seen[0]!, answer }
+  }
+
+  it('when nothing is proven, then it has no proof, and a header of that name is left alone', async () => {
+    expect(Object.keys((await sentBy({})).seen.headers)).not.toContain('DPoP')
+    const { seen, answer } = await sentBy({ headers: { DPoP: 'of the caller' } })
+    expect([seen.headers.get('DPoP'), answer.config.headers.get('DPoP')]).toEqual(['of the caller', 'of the caller'])
+  })
+
+  it('when the token follows no redirect, then nothing is told of redirects', async () => {
+    expect((await sentBy({}, { header: 'X-Token' })).seen).toMatchObject({ maxRedirects: 0 })
+    expect((await sentBy({}, { header: 'X-Token' })).seen.beforeRedirect).toBeUndefined()
+    expect((await sentBy({})).seen.beforeRedirect).toEqual(expect.any(Function))
+  })
+
+  it('when it has an agent, then that is one word in JSON', async () => {
+    const agents = { httpAgent: new Agent(), httpsAgent: new HttpsAgent() }
+    await sentBy(agents)
+    expect(JSON.stringify(agents)).toBe('{"httpAgent":"Agent","httpsAgent":"Agent"}')
+  })
+})
+
+describe('given an API whose answers a test made by hand', () => {
+  it('when a refusal has no headers, then it is replayed like any other', async () => {
+    const seen: unknown[] = []
+    const adapter: AxiosAdapter = (config) => {
+      seen.push(config.headers.get('Authorization'))
+      return Promise.resolve({
+        status: seen.length === 1 ? 401 : 200,
+        statusText: '',
+        data: '',
+        config,
+      } as AxiosResponse)
+    }
+    const api = axios.create({ baseURL: 'https://api.example.com', adapter })
+    attachBearer(api, startTokens().tokens)
+    expect((await api.get('/')).status).toBe(200)
+    expect(seen).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+})
+
+describe('given requests that go out without a token', () => {
+  async function told(...requests: AxiosRequestConfig[]) {
+    const api = axios.create({ adapter: inProcess().adapter })
+    const origins = ['https://one.example.com', 'https://two.example.com']
+    const managers = [startTokens({ name: 'one' }).tokens, startTokens({ name: 'two' }).tokens]
+    const anomalies: string[] = []
+    for (const tokens of managers) tokens.on('anomaly', ({ message }) => anomalies.push(message))
+    attachBearer(api, managers[0]!, { origins: [origins[0]!] })
+    attachBearer(api, managers[1]!, { origins: [origins[1]!], header: 'X-Token' })
+    for (const request of requests) await api.request(request)
+    return anomalies
+  }
+
+  it('when one has no origin, then both managers say so, once', async () => {
+    const message =
+      'A request to an address without an origin went out without a token: only https://one.example.com, https://two.example.com may have it'
+    expect(await told({ url: '/a' }, { url: '/b' })).toEqual([message, message])
+  })
+
+  it('when one has a token of its own in the header of either manager, then nobody does', async () => {
+    const url = 'https://elsewhere.example.com/'
+    const own = [{ Authorization: 'own' }, { 'X-Token': 'own' }].map((headers) => ({ url, headers }))
+    expect(await told(...own)).toEqual([])
+    expect(await told({ url })).toHaveLength(2)
+  })
+})
