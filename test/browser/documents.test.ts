@@ -4,9 +4,15 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { describeBrowser, FLAGS } from './support/browser.ts'
 
+const WIDTHS = [1_280, 390]
+/** As a text: the types of a page are not those of Node. */
+const LOOK = `({
+  isTooWide: document.documentElement.scrollWidth > innerWidth,
+  scrolls: [...document.querySelectorAll('table')].some((table) => table.scrollWidth > table.clientWidth),
+})`
 const TYPEDOC = 'scripts/site/node_modules/typedoc/bin/typedoc'
 
 describeBrowser('given the site of the documents', () => {
@@ -23,30 +29,32 @@ describeBrowser('given the site of the documents', () => {
     rmSync(site, { recursive: true })
   })
 
-  /** Opens each page, and gives what `look` says of it, if anything. */
-  async function lookedAt(width: number, look: (page: Page) => Promise<unknown>): Promise<Record<string, unknown>> {
-    const page = await browser.newPage({ viewport: { width, height: 800 } })
-    const found: Record<string, unknown> = {}
-    for (const name of readdirSync(site, { recursive: true, encoding: 'utf8' })) {
-      if (!name.endsWith('.html')) continue
-      await page.goto(pathToFileURL(join(site, name)).href)
-      const seen = await look(page)
-      if (seen !== undefined) found[name] = seen
+  /** Opens each page once, several at a time. @returns which of them are wider than a screen, and which have a table that scrolls, as `page at width` */
+  async function lookedAt(): Promise<{ tooWide: string[]; scrolling: string[] }> {
+    const names = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
+    const found = { tooWide: [] as string[], scrolling: [] as string[] }
+    const lookAtSome = async () => {
+      const page = await browser.newPage()
+      for (let name = names.pop(); name !== undefined; name = names.pop()) {
+        await page.goto(pathToFileURL(join(site, name)).href)
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 800 })
+          const { isTooWide, scrolls } = await page.evaluate<{ isTooWide: boolean; scrolls: boolean }>(LOOK)
+          if (isTooWide) found.tooWide.push(`${name} at ${width}`)
+          if (scrolls) found.scrolling.push(`${name} at ${width}`)
+        }
+      }
+      await page.close()
     }
-    await page.close()
+    expect(names.length).toBeGreaterThan(100)
+    await Promise.all(Array.from({ length: 4 }, lookAtSome))
     return found
   }
 
-  it.each([1_280, 390])('when its pages are opened %i px wide, then none is wider than the screen', async (width) => {
-    // As a text: the types of a page are not those of Node.
-    const tooWide =
-      'document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth : undefined'
-    expect(await lookedAt(width, (page) => page.evaluate(tooWide))).toEqual({})
-  })
-
-  it('when a table does not fit a narrow screen, then it scrolls inside itself', async () => {
-    const scrolling = `[...document.querySelectorAll('table')].some((table) => table.scrollWidth > table.clientWidth) || undefined`
-    expect(Object.keys(await lookedAt(390, (page) => page.evaluate(scrolling)))).not.toEqual([])
+  it('when its pages are opened on a desktop and on a phone, then none is wider than the screen, and a wide table scrolls inside itself', async () => {
+    const { tooWide, scrolling } = await lookedAt()
+    expect(tooWide).toEqual([])
+    expect(scrolling.filter((one) => one.endsWith('390'))).not.toEqual([])
   })
 
   it('when a page is opened, then it has an icon', async () => {
