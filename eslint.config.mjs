@@ -128,6 +128,15 @@ export default tseslint.config(
       '@typescript-eslint/no-empty-function': 'off',
       // Listeners that are asynchronous are among what is tested.
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "CallExpression[callee.property.name='toMatchObject'] :matches(Property, ArrayExpression) > Literal[regex]",
+          message:
+            'toMatchObject takes a RegExp for an object without members, which matches all: use expect.stringMatching.',
+        },
+      ],
     },
   },
   {

@@ -27,6 +27,8 @@ const NEIGHBOURS = {
     ...['api-redirects', 'interceptors', 'requests', 'connection', 'canary', 'stalls'].map((name) => `faults/${name}`),
   ],
   web: ['dpop/dpop-key', 'store', 'core'],
+  // Slow, because of the packages that they need: npm ci in test/mcp.
+  mcp: ['mcp/discovery', 'mcp/mcp-login', 'mcp/one-page'],
 }
 /** The share of changes that some test must notice. */
 const LEAST = 0.9
@@ -44,6 +46,8 @@ const { values, positionals } = parseArgs({
   },
 })
 async function measure(room) {
+  // Some rooms have tests with packages of their own.
+  process.env.NODE_PATH = resolve('test', room, 'node_modules')
   const startedAt = performance.now()
   const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
   const drawn = sampleOf(all, Number(values.sample))

@@ -13,7 +13,6 @@ function conceal(holder: unknown, header: string, clean: object): void {
   const headers = config?.headers ?? {}
   if (headers !== clean) deleteHeader(headers, header)
   // `request` stays readable, but nothing prints it.
-  if (request === undefined) return
   if (Object.prototype.propertyIsEnumerable.call(holder, 'request')) hideRequest(holder, request)
   concealRequest(request)
   // Node's request and the one that follows redirects refer to each other, and streams may hold either of them.

@@ -109,7 +109,7 @@ export class LoginWatch {
     return this.#isUntold ? undefined : this.last
   }
 
-  /** The id of the last login that the manager had. */
+  /** That of the last login with an id that the manager had. */
   get id(): string | undefined {
     return this.#hasLogin ? this.#id : undefined
   }

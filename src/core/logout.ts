@@ -6,7 +6,7 @@ import { Pauses, POLL_MS } from './claimant.ts'
 export interface EndedHere {
   /** The tokens that the manager held. */
   readonly held: StoredTokens | undefined
-  /** The id of their login. */
+  /** The id of the login, also if the manager held no tokens. */
   readonly loginId: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface EndedLogin {
 /**
  * Clears the record under a claim: no other owner is then in the middle of an exchange, whose tokens would outlive the logout.
  *
- * @param ended Its tokens count if the record cannot be read, or has those of another login.
+ * @param ended What the manager held is revoked if the record cannot be read, or has another login.
  */
 export async function endInRecord(settings: RenewalSettings, ended: EndedHere): Promise<EndedLogin> {
   const { held } = ended
@@ -43,15 +43,15 @@ export async function clearRecord(
   { record, memory, login }: RenewalSettings,
   { held, loginId }: EndedHere,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(memory.seenVersion, { login: login.last, loginId })
-  // Another manager was given the same tokens: they must not come back.
-  return other && held && areSame(held, other) ? record.clear(other.version, other) : other
+  const other = await record.clear(memory.seenVersion, { login: login.number, loginId })
+  // Another manager has adopted the same tokens. They are revoked, so they end there, too.
+  return other && held && areSame(held, other) ? record.clear(other.version, { login: other.login }) : other
 }
 
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
 async function claimToEnd(settings: RenewalSettings, { loginId }: EndedHere): Promise<ClaimAnswer> {
   const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory, login } = settings
-  const terms = { needsLogin, endsLogin: true, login: login.last, loginId }
+  const terms = { needsLogin, endsLogin: true, login: login.number, loginId }
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
     const claim = await record.claim(owner, memory.seenVersion, exchangeTimeoutMs, terms)

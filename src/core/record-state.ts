@@ -39,7 +39,7 @@ type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
  */
 function isOfOther({ login: stored, loginId: storedId }: RecordState, { login, loginId }: KnownLogin): boolean {
   if (loginId !== undefined && loginId === storedId) return false
-  return login !== undefined && stored > 0 && stored !== login
+  return login === undefined ? loginId !== undefined : stored > 0 && stored !== login
 }
 
 /** Whether the record holds tokens that an owner has not seen. */

@@ -9,8 +9,9 @@ export interface PastAct {
   readonly seenVersion: number
 }
 
-/** A login whose step had no answer, and what its last try has written, or would have written. Undefined: it could not read the record. */
+/** A login whose step had no answer. */
 export interface PastLogin extends PastAct {
+  /** What its last try has written, or would have written. Undefined: no try could read the record. */
   readonly clearedFence: number | undefined
   /** The epoch of the register at the first try to store these tokens. */
   readonly epoch: string | undefined
@@ -53,20 +54,21 @@ export function adoptAgain(
 const FENCE_LEAD_MS = 1_000
 
 /**
- * Ends a login again, because the first time had no answer. A login that came later stays, also one of the same person, and one that the record
- * does not know yet.
+ * Ends a login whose logout had no answer, or whose login had none. A login that came later stays, also one of the same person. The record keeps the
+ * instant of the act, so that a later login that is still untold is stored.
  *
- * @param ends The login that ends. If only its id is known, no other one does.
+ * @param ends Without a number: a login that the record may not know. With it ends what it would have replaced.
+ * @param act The logout; of a login without a number, that login.
  */
 export function clearAgain(
   stored: RecordState | undefined,
-  ends: KnownLogin & { readonly seenVersion: number },
+  { seenVersion, login, loginId }: KnownLogin & { readonly seenVersion: number },
   reading: Reading,
-  logout: PastAct,
+  act: PastAct,
 ): Change<StoredTokens | undefined> {
-  const now = reading.now - logout.sinceMs
-  const isOther = ends.login === undefined && stored?.pair && stored.loginId !== ends.loginId
-  return isOther || (stored && isOvertaken(stored, logout, now + FENCE_LEAD_MS))
-    ? { answer: undefined }
-    : clear(stored, ends, { ...reading, now })
+  const now = reading.now - act.sinceMs
+  const isThis = loginId !== undefined && stored?.loginId === loginId
+  const leadMs = login === undefined ? 0 : FENCE_LEAD_MS
+  if (stored && !isThis && isOvertaken(stored, act, now + leadMs)) return { answer: undefined }
+  return clear(stored, { seenVersion, login: isThis ? undefined : login }, { ...reading, now })
 }

@@ -57,7 +57,7 @@ export interface TokenRecord {
    * Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions keep growing.
    *
    * @param seenVersion The highest version this owner has seen.
-   * @param ends The login that the owner ends. A record of another login stays. Without a number: of whatever login.
+   * @param ends The login that the owner ends. A record of another login stays. Undefined: of whatever login.
    * @returns The tokens of the other login that stays.
    */
   clear(seenVersion: number, ends?: KnownLogin): Promise<StoredTokens | undefined>
@@ -107,13 +107,14 @@ export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens
   return isSameAccess || (refreshToken !== undefined && refreshToken === one.refreshToken)
 }
 
-/** A login as an owner knows it: by its number, if the record has told that, and by its id. */
+/** A login as an owner knows it. */
 export interface KnownLogin {
+  /** Its number in the record, if the record has told that. */
   readonly login?: number | undefined
   readonly loginId?: string | undefined
 }
 
-/** What an owner asks for with a claim. */
+/** What an owner asks for with a claim. It neither presents nor changes the pair of another login than this one. */
 export interface ClaimTerms extends KnownLogin {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
   readonly graceMs?: number
@@ -123,8 +124,6 @@ export interface ClaimTerms extends KnownLogin {
   readonly overlaps?: boolean
   /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
   readonly needsLogin?: boolean
-  /** The number of the login that the owner has, if only a person can obtain. The owner neither presents nor changes the pair of another one. */
-  readonly login?: number | undefined
   /** The owner logs out: no cool-down and no newer pair of its login keeps it from the claim, only the exchange of another owner. */
   readonly endsLogin?: boolean
   /** Whether an answer that another owner makes an exchange names that owner. */

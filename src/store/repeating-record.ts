@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import type { PastAct } from '../core/repeated-acts.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,
@@ -16,6 +17,8 @@ import { Untold } from './untold.ts'
 interface Owed {
   readonly what: 'renewal' | 'login' | 'logout'
   readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
+  /** Of a login that the store may not know: when it was. Kept for its logout. */
+  readonly begun?: (() => PastAct) | undefined
 }
 
 /**
@@ -54,23 +57,31 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   override adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
-    const sinceMs = this.stopwatch()
+    const begun = this.#actNow(seenVersion)
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.
       const kept = await this.alone.look(0)
-      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, { sinceMs: sinceMs(), seenVersion }) : undefined
+      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, begun()) : undefined
     }
     void this.alone.adopt(this.alone.version, tokens)
-    return this.#act({ what: 'login', repeat }, () => super.adopt(seenVersion, aged(tokens, sinceMs())))
+    return this.#act({ what: 'login', repeat, begun }, () => super.adopt(seenVersion, aged(tokens, begun().sinceMs)))
   }
 
-  /** A `clear` of whatever login is not repeated: it could end a later one. */
+  /** A login that the store may not know ends together with what it would have replaced. A `clear` of whatever login is not repeated: it could end a later one. */
   override clear(seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
-    const sinceMs = this.stopwatch()
-    const repeat = (version: number) => super.clear(version, ends, { sinceMs: sinceMs(), seenVersion })
+    const begun = this.#owed?.begun
+    const act = begun ?? this.#actNow(seenVersion)
+    const repeat = (version: number) => super.clear(version, ends, act())
     void this.alone.clear(this.alone.version)
     const isKnown = (ends.login ?? ends.loginId) !== undefined
-    return this.#act(isKnown ? { what: 'logout', repeat } : undefined, () => super.clear(seenVersion, ends))
+    const owed: Owed | undefined = isKnown ? { what: 'logout', repeat, begun } : undefined
+    return this.#act(owed, () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends)))
+  }
+
+  /** @returns what tells of an act of this moment, later */
+  #actNow(seenVersion: number): () => PastAct {
+    const sinceMs = this.stopwatch()
+    return () => ({ sinceMs: sinceMs(), seenVersion })
   }
 
   /** A login or a logout that the store does not know yet must not look like the end, or the return, of a login. */

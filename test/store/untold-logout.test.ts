@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { NewTokens } from '../../src/core/token-store.ts'
+import { isTokenError } from '../../src/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
 
@@ -134,25 +137,127 @@ describe('given a logout that the store could not be told', () => {
   })
 })
 
-describe('given a login that the store executes after its owner has given up waiting, and a logout that it could not be told', () => {
-  async function lateLogin(stored: NewTokens) {
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  readonly revoked: string[] = []
+  constructor() {
+    super({ pairs: true })
+  }
+  async revoke({ accessToken }: { accessToken?: string }) {
+    this.revoked.push(accessToken!)
+  }
+}
+
+describe('given two processes, and a login that the store could not be told (F331)', () => {
+  const grant = (subject: string, n = '') => ({
+    accessToken: `${subject}${n}`,
+    accessLifetimeMs: 60_000,
+    refreshToken: `refresh-of-${subject}${n}`,
+    subject,
+  })
+
+  function processes() {
     const clock = manualClock()
     const register = new Register(clock)
+    const process = () => {
+      const source = new LoginSource()
+      const store = sharedStore(register, { onUnavailable: 'fail' })
+      return { ...manage(source, { store, storeKey: 'a', renewal: { keepWarm: 'never' } }, clock), source }
+    }
+    const [here, there] = [process(), process()]
+    /** Lets the time pass that it takes. */
+    const ended = async <Value>(work: Promise<Value>) => {
+      const end = outcome(work)
+      await clock.advance(5_000)
+      return end
+    }
+    const untold = async (act: () => Promise<unknown>) => {
+      register.isAway = true
+      expect(await ended(act())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+      register.isAway = false
+    }
+    const tokenOf = async ({ tokens }: typeof here) => {
+      await clock.advance(40_000)
+      const got = await ended(tokens.getAccessToken())
+      return isTokenError(got) ? got.loginReason : got
+    }
+    return { register, here, there, ended, untold, tokenOf }
+  }
+
+  it('when somebody else has logged in since, then the logout ends the untold one alone', async () => {
+    const { here, there, ended, untold, tokenOf } = processes()
+    await untold(() => here.tokens.adopt(grant('bob')))
+    await ended(there.tokens.adopt(grant('carol')))
+    expect(await ended(here.tokens.logout())).toEqual({ revoked: true })
+    expect([here.source.revoked, await tokenOf(there)]).toEqual([['bob'], 'carol'])
+  })
+
+  it('when the logout could not be told either, and is tried again after somebody else has logged in, then that one stays', async () => {
+    const { here, there, ended, untold, tokenOf } = processes()
+    await untold(() => here.tokens.adopt(grant('bob')))
+    await untold(() => here.tokens.logout())
+    await ended(there.tokens.adopt(grant('carol')))
+    await ended(here.tokens.logout())
+    expect([here.source.revoked, await tokenOf(there)]).toEqual([['bob'], 'carol'])
+  })
+
+  it.each(['told', 'untold'])(
+    'when the person before has logged in again since, then a logout that is %s leaves that login',
+    async (is) => {
+      const { here, there, ended, untold, tokenOf } = processes()
+      await ended(here.tokens.adopt(grant('alice')))
+      await ended(there.tokens.getAccessToken())
+      await untold(() => here.tokens.adopt(grant('bob')))
+      await ended(there.tokens.adopt(grant('alice', '-2')))
+      await (is === 'told' ? ended(here.tokens.logout()) : untold(() => here.tokens.logout()))
+      await ended(here.tokens.getAccessToken())
+      expect([here.source.revoked, await tokenOf(there)]).toEqual([['alice', 'bob'], 'alice-2'])
+    },
+  )
+
+  it.each(['logout', 'reset'] as const)(
+    'when the store has an older login that nobody here knew, then %s ends that one, too: the untold one would have replaced it',
+    async (act) => {
+      const { here, there, ended, untold, tokenOf } = processes()
+      await ended(there.tokens.adopt(grant('alice')))
+      await untold(() => here.tokens.adopt(grant('bob')))
+      await ended<unknown>(here.tokens[act]())
+      expect([await tokenOf(here), await tokenOf(there)]).toEqual(['logged-out', 'logged-out'])
+    },
+  )
+
+  it('when the store executes it after its logout, also if the person had tried twice, then the next step here ends it', async () => {
+    const { register, here, there, ended, untold, tokenOf } = processes()
+    const replace = register.replace.bind(register)
+    let late: (() => Promise<boolean>) | undefined
+    register.replace = (...given) => {
+      late ??= () => replace(...given)
+      return Promise.reject(new Error('cut'))
+    }
+    await ended(here.tokens.adopt(grant('bob')))
+    register.replace = replace
+    await untold(() => here.tokens.adopt(grant('bob', '-2')))
+    await untold(() => here.tokens.logout())
+    expect(await late?.()).toBe(true)
+    expect([await tokenOf(here), await tokenOf(there)]).toEqual(['logged-out', 'logged-out'])
+  })
+})
+
+describe('given a register whose clock was set back, and a login that it executes late', () => {
+  it('when its logout is told at last, then nobody has that login (F331)', async () => {
+    const clock = manualClock()
+    let behindMs = 0
+    const register = new Register({ wallNow: () => clock.wallNow() - behindMs })
     const { here, there, claim } = twoOwners(register, clock)
+    const { login, version } = await there.adopt(0, CAROL)
+    await there.clear(version, { login })
+    behindMs = 3_600_000
     register.isAway = true
     await here.adopt(0, BOB).catch(() => undefined)
     await here.clear(0, { loginId: BOB.loginId }).catch(() => undefined)
     register.isAway = false
-    await there.adopt(0, stored)
+    await there.adopt(0, BOB)
     await claim(0)
-    return there.look?.(0)
-  }
-
-  it('when the owner claims, then nobody has that login (F331)', async () => {
-    expect(await lateLogin(BOB)).toMatchObject(LOGGED_OUT)
-  })
-
-  it('when the store has the login of somebody else, whose number nobody here knows, then that one stays', async () => {
-    expect(await lateLogin(CAROL)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-3' } })
+    expect(await there.look?.(0)).toMatchObject(LOGGED_OUT)
   })
 })

@@ -41,8 +41,7 @@ function transaction(fake: FakeDatabases, entries: Map<string, unknown>) {
   const self: Record<string, unknown> = {}
   let failure: unknown
   let open = 0
-  const answered = (result: unknown) => {
-    const request: Record<string, unknown> = {}
+  const answered = (result: unknown, request: Record<string, unknown> = {}) => {
     open += 1
     later(() => {
       call(request.onsuccess, { target: { result } })
@@ -59,7 +58,19 @@ function transaction(fake: FakeDatabases, entries: Map<string, unknown>) {
       failure = failureOf(() => fake.trouble('put'))
       if (!failure) entries.set(key, value)
     },
-    openCursor: () => answered(null),
+    openCursor() {
+      const keys = [...entries.keys()]
+      const at = (key: string | undefined): object | null =>
+        key === undefined
+          ? null
+          : {
+              value: entries.get(key),
+              delete: () => void entries.delete(key),
+              continue: () => void answered(at(keys.shift()), request),
+            }
+      const request: Record<string, unknown> = {}
+      return answered(at(keys.shift()), request)
+    },
   })
   return self
 }

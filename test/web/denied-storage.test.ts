@@ -114,6 +114,22 @@ describe('given a browser that denies storage after a login (F243)', () => {
     await tokens.close()
   })
 
+  it('when it fails for a moment, and later for another one, then the time between them does not count', async () => {
+    const { tokens, clock, ask, told } = page()
+    await tokens.adopt(LOGIN)
+    const fails = async () => {
+      storage.trouble = denied('UnknownError')
+      await clock.advance(61_000)
+      expect([await ask(), told()]).toEqual(['ERR_STORE_UNAVAILABLE', 0])
+      storage.trouble = () => undefined
+    }
+    await fails()
+    await clock.advance(6_000)
+    expect(await ask()).toBe('access-1')
+    await fails()
+    await tokens.close()
+  })
+
   it('when a person logs out, then the tokens may stay in the storage, and that is told', async () => {
     const { tokens } = page()
     await tokens.adopt(LOGIN)

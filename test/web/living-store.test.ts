@@ -77,6 +77,15 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 
+  it('when the next page is refused a look at the locks, then it takes nobody for dead', async () => {
+    const [one, next] = [pageRecord(), pageRecord()]
+    const { version } = await one.adopt(0, PAIR)
+    await one.claim('one', version, TTL_MS)
+    locks.die()
+    locks.deny(true)
+    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+  })
+
   it('when it had settled, and was to try again after a pause, then the pause holds', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)

@@ -11,7 +11,9 @@ import {
 } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { serveTokens, tokensOf } from '../../src/web/index.ts'
+import { transferred } from '../../src/web/worker-messages.ts'
 import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from '../client/support/doors.ts'
@@ -234,6 +236,35 @@ describe('given a worker that has the manager, and its page', () => {
     await send(baseUrl)
     await until(() => told.anomaly.length === 1)
     expect(told.anomaly).toMatchObject([{ kind: 'origin-not-allowed' }])
+  })
+
+  it('when its store is away, then the page hears of it', async () => {
+    const away = () => Promise.reject(new Error('away'))
+    const store = sharedStore({ kind: 'away', read: away, replace: away })
+    const { openPage } = startWorker({ store })
+    const tokens = await openPage()
+    const told = listen(tokens)
+    expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    await until(() => told.storeUnavailable.length > 0)
+    expect(told.storeUnavailable[0]!.message).toContain('The shared token store is unavailable')
+  })
+
+  it('when the token of the page has lived its time, then the page knows that it has ended', async () => {
+    const { openPage } = startWorker()
+    const tokens = await openPage()
+    await tokens.adopt(grant('alice'))
+    const token = await tokens.getAccessToken()
+    const { hasEnded } = internalsOf(tokens)!
+    const now = performance.now.bind(performance)
+    const after = (ms: number) => {
+      performance.now = () => now() + ms
+      return hasEnded(token)
+    }
+    try {
+      expect([after(0), after(500_000), after(600_001)]).toEqual([false, false, true])
+    } finally {
+      performance.now = now
+    }
   })
 
   it('when tokens go through the page, then no message of the worker holds a refresh token', async () => {
@@ -590,13 +621,16 @@ describe('given a service worker', () => {
     port1.start()
     endings.push(() => port1.close())
     const data = { 'axios-evergreen': { name: 'look', page: 'x' } }
-    const post = (origin: string) =>
+    const post = (origin: string | undefined) =>
       scope.dispatchEvent(Object.assign(new Event('message'), { data, ports: [port2], origin }))
     post('https://evil.example')
     await arrived()
     expect(heard).toEqual([])
     post('')
     await until(() => heard.length === 1)
+    // Not every browser names one.
+    post(undefined)
+    await until(() => heard.length === 2)
   })
 })
 
@@ -641,7 +675,10 @@ it('given a thread of Node that has the manager, when it ends in the middle of a
     } else postMessage(data, transfer)
   }
   const tokens = page(await tokensOf(relay))
-  expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message: /ended before/ })
+  expect(await failureOf(tokens.getAccessToken())).toMatchObject({
+    code: 'ERR_WAIT_TIMEOUT',
+    message: expect.stringMatching(/ended before it answered/),
+  })
 })
 const STATE = {
   login: { worker: 'w', mark: 0 },
@@ -691,6 +728,11 @@ describe('given what is posted to a worker by anybody', () => {
       port1.close()
     },
   )
+})
+
+it('given a manager that throws what is no error, when a page asks, then it gets an error that says so', () => {
+  expect(transferred('a text')).toEqual({ name: 'Error', message: 'The worker threw no error' })
+  expect(transferred(new RangeError('too far'))).toEqual({ name: 'RangeError', message: 'too far' })
 })
 
 describe('given bad arguments', () => {
@@ -757,6 +799,19 @@ describe('given a login that is under way in a page of a worker', () => {
     expect([await waiting, tokens.status().login]).toEqual(['ALICE', 'present'])
     await arrived()
     expect(told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+  })
+
+  it('F284: when it begins while the worker looks for a token, then whoever has asked waits for it, too', async () => {
+    const { openPage } = startWorker()
+    const tokens = await openPage()
+    const login = gate()
+    const waiting = tokens.getAccessToken()
+    await Promise.resolve()
+    const adopted = tokens.adopt(login.opened.then(() => grant('alice')))
+    await arrived()
+    login.open()
+    await adopted
+    expect(await waiting).toBe('ALICE')
   })
 
   it('F284: when another page logs out meanwhile, then the page hears of it only when no login has come', async () => {

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { webStore } from '../../src/web/index.ts'
+import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+
+const DAY_MS = 86_400_000
+const PAIR = { accessToken: 'access-1', accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshToken: 'refresh-1' }
+const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
+
+let storage: FakeDatabases & { remove(): void }
+const { now } = Date
+beforeEach(() => void (storage = fakeIndexedDb()))
+afterEach(() => {
+  storage.remove()
+  Date.now = now
+})
+
+const record = (account: string): TokenRecord => (webStore() as OpenableStore).open(account, manualClock(), reports)
+const entries = () => [...storage.databases.get('axios-evergreen')!.values()] as { until: number }[]
+
+describe('given tokens of people who use a browser no longer', () => {
+  it('when somebody else logs in after they have ended, then they are deleted, and those that live stay', async () => {
+    const gone = { ...PAIR, refreshRemainingMs: DAY_MS }
+    await record('alice').adopt(0, gone)
+    await record('bob').adopt(0, { ...PAIR, refreshRemainingMs: 30 * DAY_MS })
+    expect(entries()).toHaveLength(2)
+    const [{ until: endOfAlice }] = entries() as [{ until: number }]
+    // What ends at this moment has ended.
+    Date.now = () => endOfAlice
+    await record('carol').adopt(0, gone)
+    expect(entries().map(({ until }) => until > endOfAlice)).toEqual([true, true])
+    expect(await record('alice').look?.(0)).toMatchObject({ kind: 'missing' })
+    expect(await record('bob').look?.(0)).toMatchObject({ kind: 'newer' })
+  })
+
+  it('when another script has put something there, then it is deleted, too', async () => {
+    await record('alice').adopt(0, PAIR)
+    storage.databases.get('axios-evergreen')!.set('other', 'a text')
+    await record('alice').clear(0)
+    expect(entries()).toHaveLength(1)
+  })
+})
