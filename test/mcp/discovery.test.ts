@@ -18,8 +18,10 @@ afterEach(async () => {
 /** A server that has these documents. A text is sent as it is, a number is a status, an address a redirect. */
 async function serverWith(documentsAt: (origin: string) => Readonly<Record<string, unknown>>) {
   const asked: string[] = []
-  const server = createServer(({ url = '' }, response) => {
+  const wanted = new Set<string | undefined>()
+  const server = createServer(({ url = '', headers }, response) => {
     asked.push(url)
+    wanted.add(headers.accept)
     const found = documentsAt(origin)[url]
     if (found === undefined) response.writeHead(404).end('none')
     else if (typeof found === 'number') response.writeHead(found).end()
@@ -29,7 +31,7 @@ async function serverWith(documentsAt: (origin: string) => Readonly<Record<strin
   servers.push(server)
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { origin, asked }
+  return { origin, asked, wanted }
 }
 
 const provider = (members: object = {}, client: object | undefined = { client_id: 'one' }) =>
@@ -50,7 +52,7 @@ async function found(origin: string, given: ReturnType<typeof provider> = provid
 
 describe('given a login whose provider keeps no discovery', () => {
   it('when the server names nobody, then it is its own authorization server, at the addresses that the SDK takes', async () => {
-    const { origin, asked } = await serverWith(() => ({}))
+    const { origin, asked, wanted } = await serverWith(() => ({}))
     expect(await found(origin)).toEqual({
       tokenEndpoint: `${origin}/token`,
       revocationEndpoint: undefined,
@@ -60,6 +62,7 @@ describe('given a login whose provider keeps no discovery', () => {
       resource: undefined,
     })
     expect(asked.slice(0, 2)).toEqual([`${RESOURCE}/mcp`, RESOURCE])
+    expect([...wanted]).toEqual(['application/json'])
   })
 
   it('when the metadata stand at the second address, or say nothing of use at the first, then the second one counts', async () => {
@@ -76,6 +79,12 @@ describe('given a login whose provider keeps no discovery', () => {
     })
   })
 
+  it('when the server names an authorization server, then that one counts', async () => {
+    const named = await serverWith((issuer) => ({ [SERVER]: { issuer, token_endpoint: `${issuer}/t` } }))
+    const { origin } = await serverWith(() => ({ [RESOURCE]: { authorization_servers: [named.origin] } }))
+    expect(await found(origin)).toMatchObject({ tokenEndpoint: `${named.origin}/t`, issuer: named.origin })
+  })
+
   it('when the metadata name another issuer, then they are not used', async () => {
     const { origin } = await serverWith(() => ({ [SERVER]: { issuer: 'https://evil.example', token_endpoint: 'x' } }))
     await expect(found(origin)).rejects.toMatchObject({ code: 'ERR_TOKEN_REQUEST' })
@@ -88,7 +97,7 @@ describe('given a login whose provider keeps no discovery', () => {
   })
 
   it.each([
-    ['the server fails', async () => (await serverWith(() => ({ [`${RESOURCE}/mcp`]: 503 }))).origin],
+    ['the server fails', async () => (await serverWith(() => ({ [`${RESOURCE}/mcp`]: 500 }))).origin],
     ['nobody listens', () => Promise.resolve('http://127.0.0.1:9')],
   ])('when %s, then the error names the address, and nothing was sent', async (_, originOf) => {
     const origin = await originOf()
@@ -136,6 +145,8 @@ describe('given the text of a context', () => {
     const context = { tokenEndpoint: 't', issuer: 'i', clientId: 'c', clientAuthentication: 'none' as const }
     expect(contextIn(contextText(context))).toMatchObject(context)
     for (const text of [undefined, '{', '{}']) expect(() => contextIn(text)).toThrow(/log in through a transport/)
+    const newer = { code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' }
+    expect(() => contextIn('{"release":2}')).toThrow(expect.objectContaining(newer))
     expect(() => contextIn('{"release":2}')).toThrow(/update this process/)
   })
 })
@@ -158,6 +169,12 @@ describe('given a stream of events', () => {
   it.each<[string, string[], string | undefined, string[]]>([
     ['it announces an address', ['event: endpoint\ndata: /messages\n\n'], undefined, ['/messages']],
     ['the announcement comes in pieces', ['event: endp', 'oint\ndata: /m', '\n\n'], undefined, ['/m']],
+    [
+      'it is announced before its event has ended',
+      ['event: endpoint\ndata: /m\n', '\ndata: two\n\n'],
+      undefined,
+      ['/m'],
+    ],
     ['another event comes first', ['data: one\n\n', 'event: endpoint\ndata: /late\n\n'], undefined, []],
     ['nothing comes for too long', ['x'.repeat(9_000), 'event: endpoint\ndata: /late\n\n'], undefined, []],
     ['it is no stream of events', ['event: endpoint\ndata: /m\n\n'], 'text/plain', []],

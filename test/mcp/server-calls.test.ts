@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { createTokenManager, TokenError, type TokenManager } from '../../src/index.ts'
+import { OnePage } from '../../src/mcp/one-page.ts'
+import { ServerCalls } from '../../src/mcp/server-calls.ts'
+import { failureOf } from '../axios/support/turns.ts'
+
+const SERVER = 'https://mcp.example/mcp'
+const LOGIN = { accessToken: 'access', accessLifetimeMs: 60_000, refreshToken: 'refresh' }
+
+let tokens: TokenManager
+afterEach(() => tokens.close())
+
+/** Calls of one server, whose answers a test gives. */
+function callsTo(answer: (url: URL, sent: Headers, n: number) => Response) {
+  const obtain = () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in'))
+  tokens = createTokenManager({ source: { id: 'person', needsLogin: true, obtain } })
+  const sent: [string, string | null][] = []
+  const fetch = ((input: string | URL | Request, { headers }: RequestInit = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    const carried = new Headers(headers)
+    sent.push([url.pathname, carried.get('authorization')])
+    return Promise.resolve(answer(url, carried, sent.length))
+  }) as typeof globalThis.fetch
+  const calls = new ServerCalls(fetch, tokens, new URL(SERVER), new OnePage(tokens, undefined, 'person'))
+  return { calls, sent }
+}
+
+describe('given a login at an MCP server', () => {
+  it.each([
+    [301, true],
+    [308, true],
+    [201, false],
+    [404, false],
+    [503, false],
+  ])('when an answer of status %d names an address, then that one gets the token: %s', async (status, gets) => {
+    const { calls, sent } = callsTo((_, __, n) =>
+      n === 1 ? new Response(null, { status, headers: { location: '/next' } }) : new Response(),
+    )
+    await tokens.adopt(LOGIN)
+    await calls.fetch(SERVER)
+    await calls.fetch(new URL('/next', SERVER))
+    expect(sent).toEqual([
+      ['/mcp', 'Bearer access'],
+      ['/next', gets ? 'Bearer access' : null],
+    ])
+  })
+
+  it('when a redirect leads to another origin, then that one gets no token', async () => {
+    const { calls, sent } = callsTo(() => Response.redirect('https://other.example/next', 307))
+    await tokens.adopt(LOGIN)
+    await calls.fetch(SERVER)
+    await calls.fetch('https://other.example/next')
+    expect(sent).toEqual([
+      ['/mcp', 'Bearer access'],
+      ['/next', null],
+    ])
+  })
+
+  it('when a Request is sent, or has a header of its own, then it is one to the server, or is left alone', async () => {
+    const { calls, sent } = callsTo(() => new Response())
+    await tokens.adopt(LOGIN)
+    await calls.fetch(new Request(SERVER))
+    await calls.fetch(new Request(SERVER, { headers: { authorization: 'own' } }))
+    await calls.fetch(SERVER, { headers: { Authorization: 'own' } })
+    expect(sent).toEqual([
+      ['/mcp', 'Bearer access'],
+      ['/mcp', null],
+      ['/mcp', 'own'],
+    ])
+  })
+})
+
+describe('given an answer that says where the metadata of the server are (RFC 9728)', () => {
+  it.each([
+    ['401', 401, 'Bearer resource_metadata="https://mcp.example/meta", error="x"', 'https://mcp.example/meta'],
+    ['401 without quotes', 401, 'Bearer resource_metadata=https://mcp.example/meta', 'https://mcp.example/meta'],
+    ['401 that says nothing', 401, 'Bearer', undefined],
+    ['200', 200, 'Bearer resource_metadata="https://mcp.example/meta"', undefined],
+    ['403', 403, 'Bearer resource_metadata="https://mcp.example/meta"', undefined],
+  ])('when it comes with a %s, then only that of a 401 counts', async (_, status, challenge, metadataUrl) => {
+    const { calls } = callsTo(() => new Response(null, { status, headers: { 'www-authenticate': challenge } }))
+    await calls.fetch(SERVER)
+    expect(calls.metadataUrl).toBe(metadataUrl)
+  })
+})
+
+describe('given a login that ends while its request is on its way', () => {
+  it('when the answer is a 401, then the request is not sent with the token of the next login', async () => {
+    const { calls, sent } = callsTo((_, __, n) => {
+      if (n > 1) return new Response()
+      void tokens.logout()
+      void tokens.adopt({ ...LOGIN, accessToken: 'of-bob' })
+      return new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+    })
+    await tokens.adopt(LOGIN)
+    expect(await failureOf(calls.fetch(SERVER))).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(sent).toEqual([['/mcp', 'Bearer access']])
+  })
+})
+
+describe('given nobody who has logged in, and a request that waits for the page of another one', () => {
+  it('when its caller gives up, then it ends at once', async () => {
+    const { calls, sent } = callsTo(() => new Response(null, { status: 401 }))
+    // The first one opens the page.
+    expect((await calls.fetch(SERVER)).status).toBe(401)
+    const caller = new AbortController()
+    const waiting = calls.fetch(SERVER, { signal: caller.signal })
+    setImmediate(() => caller.abort(new Error('enough')))
+    expect((await failureOf(waiting)).message).toBe('enough')
+    expect(sent).toHaveLength(2)
+  })
+})
