@@ -185,9 +185,13 @@ export class LoginWatch {
     this.loss = { reason, by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
   }
 
-  /** The record holds tokens that will not do for this renewal. If they can be refreshed, there is a login, and the manager may not have heard of one before. */
+  /**
+   * The record holds tokens of this login that will not do for this renewal. If they can be refreshed, there is a login, and the manager may not have heard
+   * of one before. The next claim names it by its number: otherwise the record would give the same tokens again (F332).
+   */
   passedOver(tokens: StoredTokens): void {
     if (this.#login === undefined && tokens.refreshToken !== undefined) this.seen(tokens, false)
+    else this.know(tokens)
   }
 
   /** A login is required from now on. */

@@ -148,7 +148,7 @@ export class Logins {
     const { memory, login } = this.#settings
     const { current, leftover } = memory
     memory.leftover = []
-    return { held: current?.stored, loginId: login.id, leftover, person: login.person }
+    return { held: current?.stored, login: login.number, loginId: login.id, leftover, person: login.person }
   }
 
   /** Ends the login here, at once. */

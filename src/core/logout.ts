@@ -1,13 +1,11 @@
 import type { RenewalSettings } from './renewal-settings.ts'
-import { areSame, type ClaimAnswer, type NewTokens, type StoredTokens } from './token-store.ts'
+import { areSame, type ClaimAnswer, type KnownLogin, type NewTokens, type StoredTokens } from './token-store.ts'
 import { Pauses, POLL_MS } from './claimant.ts'
 
-/** What an act ends in its manager. */
-export interface EndedHere {
+/** What an act ends in its manager: the login that it had at the call. */
+export interface EndedHere extends KnownLogin {
   /** The tokens that the manager held. */
   readonly held: StoredTokens | undefined
-  /** The id of the login, also if the manager held no tokens. */
-  readonly loginId: string | undefined
 }
 
 /** What a logout found in the record. */
@@ -40,18 +38,18 @@ export async function endInRecord(settings: RenewalSettings, ended: EndedHere): 
 
 /** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
 export async function clearRecord(
-  { record, memory, login }: RenewalSettings,
-  { held, loginId }: EndedHere,
+  { record, memory }: RenewalSettings,
+  { held, login, loginId }: EndedHere,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(memory.seenVersion, { login: login.number, loginId })
+  const other = await record.clear(memory.seenVersion, { login, loginId })
   // Another manager has adopted the same tokens. They are revoked, so they end there, too.
   return other && held && areSame(held, other) ? record.clear(other.version, { login: other.login }) : other
 }
 
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
-async function claimToEnd(settings: RenewalSettings, { loginId }: EndedHere): Promise<ClaimAnswer> {
-  const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory, login } = settings
-  const terms = { needsLogin, endsLogin: true, login: login.number, loginId }
+async function claimToEnd(settings: RenewalSettings, { login, loginId }: EndedHere): Promise<ClaimAnswer> {
+  const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory } = settings
+  const terms = { needsLogin, endsLogin: true, login, loginId }
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
     const claim = await record.claim(owner, memory.seenVersion, exchangeTimeoutMs, terms)

@@ -31,7 +31,7 @@ interface Seen extends KnownLogin {
   readonly seenVersion: number
 }
 
-type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch'>
+type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
 
 /**
  * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
@@ -160,15 +160,16 @@ function settled(state: RecordState, claim: Fenced, tokens: NewTokens, now: numb
   const { fence, version, login = 0 } = claim
   const isContested = state.fence !== fence
   const pair = pairOf(state, claim, tokens, now)
+  // Only the claim still knows the login of a record that was lost meanwhile. The fence of such a record may be lower.
+  const before = state.login === 0 ? claim.tokens : undefined
   const next: RecordState = {
     ...state,
     version: Math.max(state.version, version) + 1,
-    // If the record was lost meanwhile, its fence may be lower, and it knows of no login.
     fence: Math.max(state.fence, fence),
     login: Math.max(state.login, login),
     overlaps: isContested,
-    subject: tokens.subject ?? state.subject,
-    loginId: tokens.loginId ?? state.loginId,
+    subject: tokens.subject ?? state.subject ?? before?.subject,
+    loginId: tokens.loginId ?? state.loginId ?? before?.loginId,
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,

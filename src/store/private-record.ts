@@ -19,7 +19,8 @@ export class PrivateRecord extends MemoryRecord {
   override async claim(...given: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
     const [owner, seenVersion, ttlMs, terms] = given
     this.#seen = seenVersion
-    const answer = await super.claim(owner, this.version, ttlMs, terms)
+    // It has one login, and its own number for that.
+    const answer = await super.claim(owner, this.version, ttlMs, { ...terms, login: undefined, loginId: undefined })
     if (answer.kind !== 'granted') return answer
     if (this.isTold) this.#untold.owe()
     const tokens = answer.tokens && { tokens: this.#asSeen(answer.tokens) }

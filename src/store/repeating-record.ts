@@ -69,11 +69,11 @@ export class RepeatingRecord extends SharedRecord {
 
   /** A login that the store may not know ends together with what it would have replaced. A `clear` of whatever login is not repeated: it could end a later one. */
   override clear(seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
-    const begun = this.#owed?.begun
+    const isKnown = (ends.login ?? ends.loginId) !== undefined
+    const begun = isKnown ? this.#owed?.begun : undefined
     const act = begun ?? this.#actNow(seenVersion)
     const repeat = (version: number) => super.clear(version, ends, act())
     void this.alone.clear(this.alone.version)
-    const isKnown = (ends.login ?? ends.loginId) !== undefined
     const owed: Owed | undefined = isKnown ? { what: 'logout', repeat, begun } : undefined
     return this.#act(owed, () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends)))
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { NewTokens } from '../../src/core/token-store.ts'
 import { isTokenError } from '../../src/index.ts'
-import { sharedStore } from '../../src/store/index.ts'
+import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -138,52 +138,53 @@ describe('given a logout that the store could not be told', () => {
 })
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly needsLogin: boolean | 'session'
   readonly revoked: string[] = []
-  constructor() {
-    super({ pairs: true })
+  constructor(needsLogin: boolean | 'session') {
+    super({ pairs: needsLogin !== 'session' })
+    this.needsLogin = needsLogin
   }
   async revoke({ accessToken }: { accessToken?: string }) {
     this.revoked.push(accessToken!)
   }
 }
 
-describe('given two processes, and a login that the store could not be told (F331)', () => {
-  const grant = (subject: string, n = '') => ({
-    accessToken: `${subject}${n}`,
-    accessLifetimeMs: 60_000,
-    refreshToken: `refresh-of-${subject}${n}`,
-    subject,
-  })
+const grant = (subject: string, n = '') => ({
+  accessToken: `${subject}${n}`,
+  accessLifetimeMs: 60_000,
+  refreshToken: `refresh-of-${subject}${n}`,
+  subject,
+})
 
-  function processes() {
-    const clock = manualClock()
-    const register = new Register(clock)
-    const process = () => {
-      const source = new LoginSource()
-      const store = sharedStore(register, { onUnavailable: 'fail' })
-      return { ...manage(source, { store, storeKey: 'a', renewal: { keepWarm: 'never' } }, clock), source }
-    }
-    const [here, there] = [process(), process()]
-    /** Lets the time pass that it takes. */
-    const ended = async <Value>(work: Promise<Value>) => {
-      const end = outcome(work)
-      await clock.advance(5_000)
-      return end
-    }
-    const untold = async (act: () => Promise<unknown>) => {
-      register.isAway = true
-      expect(await ended(act())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-      register.isAway = false
-    }
-    const tokenOf = async ({ tokens }: typeof here) => {
-      await clock.advance(40_000)
-      const got = await ended(tokens.getAccessToken())
-      return isTokenError(got) ? got.loginReason : got
-    }
-    return { register, here, there, ended, untold, tokenOf }
+function processes(needsLogin: boolean | 'session' = true, onUnavailable: 'fail' | 'private' = 'fail') {
+  const clock = manualClock()
+  const register = new Register(clock)
+  const process = () => {
+    const source = new LoginSource(needsLogin)
+    const store = sharedStore(register, { onUnavailable })
+    return { ...manage(source, { store, storeKey: 'a', renewal: { keepWarm: 'never' } }, clock), source }
   }
+  const [here, there] = [process(), process()]
+  /** Lets the time pass that it takes. */
+  const ended = async <Value>(work: Promise<Value>) => {
+    const end = outcome(work)
+    await clock.advance(5_000)
+    return end
+  }
+  const untold = async (act: () => Promise<unknown>) => {
+    register.isAway = true
+    expect(await ended(act())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    register.isAway = false
+  }
+  const tokenOf = async ({ tokens }: typeof here) => {
+    await clock.advance(40_000)
+    const got = await ended(tokens.getAccessToken())
+    return isTokenError(got) ? got.loginReason : got
+  }
+  return { clock, register, here, there, ended, untold, tokenOf }
+}
 
+describe('given two processes, and a login that the store could not be told (F331)', () => {
   it('when somebody else has logged in since, then the logout ends the untold one alone', async () => {
     const { here, there, ended, untold, tokenOf } = processes()
     await untold(() => here.tokens.adopt(grant('bob')))
@@ -240,6 +241,113 @@ describe('given two processes, and a login that the store could not be told (F33
     await untold(() => here.tokens.logout())
     expect(await late?.()).toBe(true)
     expect([await tokenOf(here), await tokenOf(there)]).toEqual(['logged-out', 'logged-out'])
+  })
+})
+
+describe('given acts in one turn, and somebody else who has logged in elsewhere', () => {
+  it('when a session logs out here and Bob logs in, then the logout ends the session that was here', async () => {
+    const { here, there, ended } = processes('session')
+    const own = await ended(here.tokens.getAccessToken())
+    await ended(there.tokens.adopt(grant('carol')))
+    const acts = [here.tokens.logout(), here.tokens.adopt(grant('bob'))]
+    await Promise.all(acts.map((act) => ended<unknown>(act)))
+    expect(here.source.revoked).toEqual([own])
+  })
+
+  it('when Alice logs out here and Bob logs in, then the tokens of her second login elsewhere are revoked, too', async () => {
+    const { here, there, ended } = processes()
+    await ended(here.tokens.adopt(grant('alice')))
+    await ended(there.tokens.getAccessToken())
+    await ended(there.tokens.adopt(grant('alice', '-2')))
+    const acts = [here.tokens.logout(), here.tokens.adopt(grant('bob'))]
+    await Promise.all(acts.map((act) => ended<unknown>(act)))
+    expect(here.source.revoked).toEqual(['alice-2'])
+  })
+})
+
+describe('given a source that needs no login, and tokens that the store could not be told', () => {
+  it('when there are others in the store by then, then reset clears those, too', async () => {
+    const { here, there, ended, untold } = processes(false)
+    await untold(() => here.tokens.adopt(grant('bob')))
+    await ended(there.tokens.adopt(grant('carol')))
+    await ended(here.tokens.reset())
+    expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
+  })
+})
+
+describe('given a login whose number its manager has not been told', () => {
+  it('when the record is lost during a refresh elsewhere, then its logout ends it all the same', async () => {
+    const { clock, register, here, there, ended, tokenOf } = processes(true, 'private')
+    const replace = register.replace.bind(register)
+    register.replace = async (...given) => {
+      await replace(...given)
+      throw new Error('cut')
+    }
+    await ended(here.tokens.adopt(grant('bob')))
+    register.replace = replace
+    await ended(here.tokens.getAccessToken())
+    await clock.advance(59_000)
+    there.source.takesMs = 2_000
+    const refreshed = there.tokens.getAccessToken()
+    await clock.advance(1_000)
+    register.values.clear()
+    const next = await ended(refreshed)
+    await ended(here.tokens.logout())
+    expect([here.source.revoked, await tokenOf(here), await tokenOf(there)]).toEqual([
+      [next],
+      'logged-out',
+      'logged-out',
+    ])
+  })
+
+  it('when it has renewed the tokens alone, and has stored them under another number, then others get their next token (F332)', async () => {
+    const clock = manualClock()
+    const shared = new MemoryRegister(clock)
+    let reads = 0
+    let is: 'well' | 'cut' | 'away' = 'cut'
+    const away = () => Promise.reject(new Error('away'))
+    const own: TokenRegister = {
+      kind: 'own',
+      read: (key) => (is === 'away' ? away() : shared.read(key)),
+      async replace(...given) {
+        if (is === 'away') return away()
+        const replaced = await shared.replace(...given)
+        if (is === 'well') return replaced
+        is = 'away'
+        return away()
+      },
+    }
+    const others: TokenRegister = {
+      kind: 'others',
+      // A loop without a pause would never end.
+      read: (key) => ((reads += 1) > 1_000 ? new Promise(() => undefined) : shared.read(key)),
+      replace: (...given) => shared.replace(...given),
+    }
+    const processOn = (register: TokenRegister) =>
+      manage(
+        new LoginSource(true),
+        { store: sharedStore(register), storeKey: 'a', renewal: { keepWarm: 'never' } },
+        clock,
+      )
+    const [here, there] = [processOn(own), processOn(others)]
+    const asked = async ({ tokens }: typeof here) => {
+      const got = outcome(tokens.getAccessToken())
+      await clock.advance(5_000)
+      return got
+    }
+    const { subject: _, ...unnamed } = grant('bob')
+    const adopted = here.tokens.adopt(unnamed)
+    await clock.advance(5_000)
+    await adopted
+    expect(await asked(there)).toBe('bob')
+    await clock.advance(50_000)
+    expect(await asked(here)).toBe('access-1')
+    is = 'well'
+    await clock.advance(30_000)
+    expect(await asked(here)).toBe('access-1')
+    await clock.advance(61_000)
+    expect(await asked(there)).toMatch(/^access-/)
+    expect(reads).toBeLessThan(50)
   })
 })
 
