@@ -57,8 +57,8 @@ const FENCE_LEAD_MS = 1_000
  * Ends a login whose logout had no answer, or whose login had none. A login that came later stays, also one of the same person. The record keeps the
  * instant of the act, so that a later login that is still untold is stored.
  *
- * @param ends Without a number: a login that the record may not know. With it ends what it would have replaced.
- * @param act The logout; of a login without a number, that login.
+ * @param ends The record may not know a login without a number. Then that login counts as stored: what it would have replaced ends, too.
+ * @param act The logout; for a login without a number, that login.
  */
 export function clearAgain(
   stored: RecordState | undefined,

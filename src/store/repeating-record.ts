@@ -67,18 +67,19 @@ export class RepeatingRecord extends SharedRecord {
     return this.#act({ what: 'login', repeat, begun }, () => super.adopt(seenVersion, aged(tokens, begun().sinceMs)))
   }
 
-  /** A login that the store may not know ends together with what it would have replaced. A `clear` of whatever login is not repeated: it could end a later one. */
+  /** The logout of a login that the store may not know ends what that login would have replaced, too. */
   override clear(seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
-    const isKnown = (ends.login ?? ends.loginId) !== undefined
-    const begun = isKnown ? this.#owed?.begun : undefined
+    void this.alone.clear(this.alone.version)
+    // Not repeated: it could end a later login.
+    if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
+    const begun = this.#owed?.begun
     const act = begun ?? this.#actNow(seenVersion)
     const repeat = (version: number) => super.clear(version, ends, act())
-    void this.alone.clear(this.alone.version)
-    const owed: Owed | undefined = isKnown ? { what: 'logout', repeat, begun } : undefined
-    return this.#act(owed, () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends)))
+    const first = () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends))
+    return this.#act({ what: 'logout', repeat, begun }, first)
   }
 
-  /** @returns what tells of an act of this moment, later */
+  /** @returns how long ago this moment was, whenever it is called */
   #actNow(seenVersion: number): () => PastAct {
     const sinceMs = this.stopwatch()
     return () => ({ sinceMs: sinceMs(), seenVersion })
