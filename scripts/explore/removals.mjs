@@ -8,7 +8,7 @@ export const REMOVALS = {
   // Whoever comes settles whatever claim stands there.
   fence: [['core/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
   // Any other version is adopted, an older one too.
-  version: [['core/record-state.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||']],
+  version: [['core/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||']],
   R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
   'R1, a pair that is stored again': [
     ['core/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
@@ -81,7 +81,9 @@ export const REMOVALS = {
   R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
   'an act and a look': [['core/logins.ts', 'if (!tokens || !isLast()) return', 'if (!tokens) return']],
-  'an act and a look that finds none': [['core/logins.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)']],
+  'an act and a look that finds none': [
+    ['core/login-looks.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
+  ],
   // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
   'acts and a renewal': [
@@ -114,7 +116,7 @@ export const REMOVALS = {
   // Versions of two logins are compared, also after a loss.
   'a login of a lower version': [
     [
-      'core/record-state.ts',
+      'core/record-views.ts',
       'state.version > seen.seenVersion || isOfOther(state, seen)',
       'state.version > seen.seenVersion',
     ],

@@ -27,7 +27,7 @@ export class Callers {
     const mustLook = this.#mustLook()
     const token = this.#take()
     if (!mustLook) return token
-    void this.#machine.logins.notice()
+    void this.#machine.looks.notice()
     return undefined
   }
 
@@ -64,12 +64,12 @@ export class Callers {
   /** All callers who come during a look share it. */
   async #afterLook(options: WaitOptions | undefined): Promise<string> {
     const { clock, renewal, login } = this.#settings
-    const { room, logins, now } = this.#machine
+    const { room, looks, now } = this.#machine
     const { mark } = login
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => room.atLimit() }
-    await withinLimit(logins.notice(), limit)
+    await withinLimit(looks.notice(), limit)
     if (login.mark !== mark) throw loginRequired('logged-out')
     return this.#takeOrWait({ signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }

@@ -11,8 +11,8 @@ type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
 /** Who has a login, as far as that is known: by the name that was given here, or by its fingerprint. */
 export interface Person {
-  readonly name: string | undefined
-  readonly subject: string | undefined
+  readonly name?: string | undefined
+  readonly subject?: string | undefined
 }
 
 /** Whether two people are known, and they are not the same. */

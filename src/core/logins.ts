@@ -5,11 +5,10 @@ import { randomHex } from './digest.ts'
 import { areTwo, type Person } from './login-watch.ts'
 import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
-import { coolingError, loginRequired } from './backoff.ts'
+import { loginRequired } from './backoff.ts'
 import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
-import { ASK_MS } from './status.ts'
 import { type AdoptedGrant, offers, readAdopted, type TokenGrant } from './token-source.ts'
-import type { Looked, NewTokens, StoredTokens } from './token-store.ts'
+import type { NewTokens, StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
@@ -34,8 +33,6 @@ interface Ended extends EndedHere {
 export interface LoginHost {
   /** The callers who wait. */
   readonly room: Pick<WaitingRoom, 'dismiss'>
-  /** Whether nothing is in progress that would learn the same from the record. */
-  isIdle(): boolean
   readonly isClosed: boolean
   /** Why a closed manager does nothing. */
   denial(why: 'closed'): TokenError
@@ -45,23 +42,16 @@ export interface LoginHost {
   forget(): void
   /** Starts the next renewal if callers still wait. */
   renewIfAwaited(): void
-  /** The login for which callers have waited did not come: they are refused as others are, or a renewal begins for them. */
+  /** The login that was under way did not come: what waited for it goes on. */
   resume(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
 
-/** Performs the acts of one manager, and looks for those of others. `LoginWatch` knows what the listeners know. */
+/** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
 export class Logins {
   readonly #settings: RenewalSettings
   readonly #host: LoginHost
-  #noticing: Promise<void> | undefined
-  /** Whether the store tells this manager of changes. */
-  #isTold = false
-  /** Whether nobody has looked because a login was under way. */
-  #owesLook = false
-  /** While somebody follows: cancels the look that is due because the store failed. */
-  #cancelLook: (() => void) | undefined
 
   constructor(settings: RenewalSettings, host: LoginHost) {
     this.#settings = settings
@@ -74,20 +64,14 @@ export class Logins {
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
-    const { underWay } = this.#settings.login
-    await underWay.add(
-      promise,
-      (grant) => this.adopt(grant),
-      () => this.#missed(),
-    )
-  }
-
-  /** No login came: what waited for it goes on. */
-  #missed(): void {
-    if (this.#host.isClosed) return
-    this.#settings.login.missed()
-    this.#host.resume()
-    if (this.#owesLook) void this.look()
+    const { login } = this.#settings
+    // No login came: what waited for it goes on.
+    const missed = () => {
+      if (this.#host.isClosed) return
+      login.missed()
+      this.#host.resume()
+    }
+    await login.underWay.add(promise, (grant) => this.adopt(grant), missed)
   }
 
   #checkOpen(): void {
@@ -134,7 +118,7 @@ export class Logins {
     if (person.subject === undefined) return held
     const looked = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
     if (looked?.kind !== 'newer') return held
-    return areTwo({ name: undefined, subject: looked.tokens.subject }, person) ? looked.tokens : undefined
+    return areTwo(looked.tokens, person) ? looked.tokens : undefined
   }
 
   /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
@@ -168,7 +152,7 @@ export class Logins {
   async reset(): Promise<void> {
     const { acts, source } = this.#settings
     const ended = this.#forget()
-    const cleared = acts.begin(async (isLast) => this.#useStored(await clearRecord(this.#settings, ended), isLast))
+    const cleared = acts.begin(async (isLast) => this.useStored(await clearRecord(this.#settings, ended), isLast))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
     this.#host.renewIfAwaited()
     try {
@@ -184,7 +168,7 @@ export class Logins {
     const ended = this.#forget()
     const inRecord = acts.begin(async (isLast) => {
       const end = await this.#host.afterExchange(() => endInRecord(this.#settings, ended))
-      this.#useStored(end.other, isLast)
+      this.useStored(end.other, isLast)
       return end
     })
     this.#host.renewIfAwaited()
@@ -201,7 +185,7 @@ export class Logins {
     const { login, memory } = this.#settings
     // The store may have our own login only now, because it was unreachable.
     // A session may be that of somebody else by now.
-    const isNamedOther = by === 'here' && areTwo(login.person, { name: undefined, subject: tokens.subject })
+    const isNamedOther = by === 'here' && areTwo(login.person, tokens)
     const isOther = isNamedOther || (!memory.current?.isOf(tokens) && login.isOther(tokens))
     if (memory.current && isOther) this.#end('logged-out')
     login.seen(tokens, isOther, by)
@@ -237,78 +221,11 @@ export class Logins {
     if (hasLogin) login.required('refused', by)
   }
 
-  /** Looks in the record whether somebody has logged in or out elsewhere. Makes no claim and no call. */
-  async look(): Promise<void> {
-    const host = this.#host
-    const { acts, record, memory, hasLogin, login } = this.#settings
-    if (!hasLogin || !host.isIdle()) return
-    // Whoever had the login before is of no interest, unless the manager still serves that login.
-    this.#owesLook = login.isPending && memory.current?.living === undefined
-    if (this.#owesLook) return
-    const isLast = acts.noted()
-    await acts.after(() => Promise.resolve())
-    const { seenVersion } = memory
-    const looked = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
-    if (looked === 'failed') this.#lookLater()
-    else if (looked && host.isIdle() && memory.seenVersion === seenVersion) this.#learn(looked, isLast)
-  }
-
-  /** Nobody else would tell those who follow. */
-  #lookLater(): void {
-    if (!this.#cancelLook) return
-    this.#cancelLook()
-    this.#cancelLook = this.#settings.clock.setTimer(() => void this.look(), ASK_MS)
-  }
-
-  /** What the record has told. */
-  #learn(looked: Looked, isLast: IsLast): void {
-    if (looked.kind === 'newer') this.#useStored(looked.tokens, isLast)
-    else if (isLast() && this.#isEnd(looked))
-      this.lost(looked.kind === 'cooling' ? coolingError(looked.coolDown) : loginRequired(looked.missing), 'elsewhere')
-  }
-
-  /** An empty record says nothing of a session, but that somebody has logged out of the one that this manager uses. */
-  #isEnd(looked: Exclude<Looked, { kind: 'newer' }>): boolean {
-    const { login, needsLogin } = this.#settings
-    return needsLogin || looked.kind === 'cooling' || (looked.missing === 'logged-out' && login.isPresent)
-  }
-
-  /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
-  notice(): Promise<void> {
-    return (this.#noticing ??= this.look().finally(() => {
-      this.#noticing = undefined
-      this.noted()
-    }))
-  }
-
-  /** The manager has just learnt of its login, or has asked a store that is silent. */
-  noted(): void {
-    const { clock, memory, hasLogin, renewal, store } = this.#settings
-    const isShared = hasLogin && store !== undefined && !this.#isTold
-    memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
-  }
-
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
-  #useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
+  useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
     if (!tokens || !isLast()) return
     this.meet(tokens)
     this.#host.use(tokens)
-  }
-
-  /** Looks now, whenever the record may have changed, and again if the store fails. @returns stop */
-  follow(): () => void {
-    this.#cancelLook ??= () => undefined
-    void this.look()
-    const stop = this.#settings.record.watch?.(() => void this.look())
-    this.#isTold = stop !== undefined
-    this.noted()
-    return () => {
-      this.#cancelLook?.()
-      this.#cancelLook = undefined
-      stop?.()
-      this.#isTold = false
-      this.noted()
-    }
   }
 
   /** Requests of the login that ends must get no token of a later one. If its source has logins, its callers wait no longer. */

@@ -3,6 +3,7 @@ import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
 import { errorWith, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
+import { LoginLooks, type LookHost } from './login-looks.ts'
 import { type LoginHost, Logins } from './logins.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
@@ -28,11 +29,12 @@ import { WaitingRoom } from './waiting-room.ts'
  * Runs the renewals of a manager, and does what follows them. Three facts tell what it does about its next token. `status.ts` reads them. A renewal
  * that has been outdated is not `renewal` any more, and changes none of them.
  */
-export class Machine implements LoginHost, Activity {
+export class Machine implements LoginHost, LookHost, Activity {
   renewal: Renewal | undefined
   backoff: Backoff | undefined
   isClosed = false
   readonly logins: Logins
+  readonly looks: LoginLooks
   readonly room: WaitingRoom
   gaps = new RenewalGaps()
   readonly #settings: RenewalSettings
@@ -52,6 +54,7 @@ export class Machine implements LoginHost, Activity {
       })
     this.room = new WaitingRoom(settings.clock, () => this.#memory.current?.living, atLimit)
     this.logins = new Logins(settings, this)
+    this.looks = new LoginLooks(settings, this)
   }
 
   get now(): number {
@@ -106,10 +109,10 @@ export class Machine implements LoginHost, Activity {
   }
 
   resume(): void {
-    if (this.room.size === 0 || this.renewal) return
-    const admitted = admission(this, this.now)
+    const admitted = this.room.size > 0 && !this.renewal && admission(this, this.now)
     if (admitted === 'start') this.renew(this.#memory.current?.isRefused ? 'refused' : 'cold')
-    else if (admitted !== 'join') this.room.dismiss(this.denial(admitted))
+    else if (admitted && admitted !== 'join') this.room.dismiss(this.denial(admitted))
+    this.looks.resume()
   }
 
   denial(why: Parameters<typeof denialOf>[0]): TokenError {
@@ -172,7 +175,7 @@ export class Machine implements LoginHost, Activity {
     // The caller who waited for a token counts as its first use.
     current.used = this.room.size > 0
     this.#memory.current = current
-    this.logins.noted()
+    this.looks.noted()
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.
     if (tokens.accessToken === '') {

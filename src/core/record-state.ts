@@ -1,12 +1,20 @@
 import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown, Unclear } from './record-shape.ts'
-import { coolDownIn, leftOf, presentableIn, tokensIn, whyMissing } from './record-views.ts'
+import {
+  coolDownIn,
+  isNewer,
+  isOfOther,
+  leftOf,
+  presentableIn,
+  type Seen,
+  tokensIn,
+  whyMissing,
+} from './record-views.ts'
 import {
   type ClaimAnswer,
   type ClaimTerms,
   type CoolDown,
   type Decide,
   type GrantedClaim,
-  type KnownLogin,
   type Looked,
   type NewTokens,
   type Next,
@@ -26,26 +34,7 @@ interface ClaimRequest extends ClaimTerms {
   readonly ttlMs: number
 }
 
-/** What an owner has seen. */
-interface Seen extends KnownLogin {
-  readonly seenVersion: number
-}
-
 type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
-
-/**
- * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
- * the version of a later login may be lower than what the owner has seen.
- */
-function isOfOther({ login: stored, loginId: storedId }: RecordState, { login, loginId }: KnownLogin): boolean {
-  if (loginId !== undefined && loginId === storedId) return false
-  return login === undefined ? loginId !== undefined : stored > 0 && stored !== login
-}
-
-/** Whether the record holds tokens that an owner has not seen. */
-function isNewer(state: RecordState, seen: Seen): boolean {
-  return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
-}
 
 /** Asks for the right to make one exchange. */
 export function claim(

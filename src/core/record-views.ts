@@ -1,11 +1,30 @@
 import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
-import type { ClaimTerms, CoolDown, GrantedClaim, Missing, StoredTokens } from './token-store.ts'
+import type { ClaimTerms, CoolDown, GrantedClaim, KnownLogin, Missing, StoredTokens } from './token-store.ts'
 
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
 const CLOCK_SLACK_MS = 1_000
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
+
+/** What an owner has seen. */
+export interface Seen extends KnownLogin {
+  readonly seenVersion: number
+}
+
+/**
+ * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
+ * the version of a later login may be lower than what the owner has seen.
+ */
+export function isOfOther({ login: stored, loginId: storedId }: RecordState, { login, loginId }: KnownLogin): boolean {
+  if (loginId !== undefined && loginId === storedId) return false
+  return login === undefined ? loginId !== undefined : stored > 0 && stored !== login
+}
+
+/** Whether the record holds tokens that an owner has not seen. */
+export function isNewer(state: RecordState, seen: Seen): boolean {
+  return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
+}
 
 /** Whether the refresh token may be presented now. */
 export function presentableIn(

@@ -183,8 +183,8 @@ export class Manager implements TokenManager {
     return {
       needsLogin: hasLogin,
       login: () => login.mark,
-      followLogin: () => this.#machine.logins.follow(),
-      lookForLogin: () => this.#machine.logins.look(),
+      followLogin: () => this.#machine.looks.follow(),
+      lookForLogin: () => this.#machine.looks.look(),
       origin: member(source, 'origin') as string | undefined,
       boundTo: member(source, 'boundTo'),
       clock,

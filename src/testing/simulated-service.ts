@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CROSS_ORIGIN, preflightAnswer } from './cross-origin.ts'
-import type { MetFault, RequestKind, SimulatedFault } from './fault-queue.ts'
-import { corrupted, FaultQueue } from './fault-queue.ts'
-import { loginEndpoint, oauthEndpoints, scriptedRefusal } from './oauth-endpoint.ts'
+import { FaultQueue, type RequestKind, type SimulatedFault } from './fault-queue.ts'
+import { loginEndpoint, oauthEndpoints } from './oauth-endpoint.ts'
 import { proofReader } from './proof-reader.ts'
 import { challengeTo } from './protected-resource.ts'
-import { OAUTH_PATHS, type Route, routeOf } from './routes.ts'
+import { OAUTH_PATHS, type Route } from './routes.ts'
 import type { SimulatedServiceOptions } from './service-options.ts'
 import { serviceSettings } from './service-options.ts'
+import { serve } from './serving.ts'
 import { loginOf, type SimulatedLogin } from './simulated-login.ts'
-import type { Answer } from './token-document.ts'
-import { mediaType, refusal } from './token-document.ts'
+import { type Answer, refusal } from './token-document.ts'
 import type { Client, Login } from './token-endpoint.ts'
 import { throttleOf, tokenEndpoint } from './token-endpoint.ts'
 import { newFamily, TokenLedger } from './token-ledger.ts'
@@ -117,50 +114,6 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   const faults = new FaultQueue()
   const log: SimulatedService['log'][number][] = []
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const method = String(request.method)
-    const path = String(request.url)
-    const preflight = preflightAnswer(method, request.headers)
-    if (preflight) {
-      response.writeHead(204, preflight).end()
-      return
-    }
-    const body = await bodyOf(request)
-    if (body === 'gone') return
-    const text = body === 'too-large' ? '' : body.text
-    const { kind, isOAuth } = routeOf(path, text)
-    const record = (status: number) => log.push(Object.freeze({ at: Date.now(), kind, method, path, status }))
-    const fault = body === 'too-large' ? {} : faults.take(kind)
-    if (fault.hang || fault.drop === 'before') {
-      record(0)
-      if (fault.drop) response.destroy()
-      return
-    }
-
-    let answer: Answer
-    if (body === 'too-large') answer = refusal(413, 'The body is larger than 1 MiB.')
-    else if (fault.status !== undefined) answer = (isOAuth ? scriptedRefusal : scripted)(kind, fault.status, fault)
-    else answer = answerTo(request, { kind, isOAuth }, text)
-
-    if (kind !== 'resource' && settings.latencyMs > 0) await pause(settings.latencyMs, response)
-    if (fault.drop === 'after' || response.destroyed) {
-      record(0)
-      response.destroy()
-      return
-    }
-    record(answer.status)
-    response.statusCode = answer.status
-    response.setHeader('Date', new Date(serviceNow()).toUTCString())
-    for (const [name, value] of Object.entries({ ...CROSS_ORIGIN, ...proofs.headers, ...answer.headers }))
-      response.setHeader(name, value)
-    const bytes = Buffer.from(corrupted(kind, answer.body, fault.corrupt))
-    if (fault.corrupt === 'truncate') {
-      response.setHeader('Content-Length', bytes.length)
-      // Destroyed only after the half was sent: destroying at once would drop the unsent bytes.
-      response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
-    } else response.end(bytes)
-  }
-
   function answerTo(request: IncomingMessage, { kind, isOAuth }: Route, body: string): Answer {
     const { headers, method = '', url = '' } = request
     if (kind === 'resource') return resource(request, body)
@@ -185,8 +138,10 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
     return { status: 200, headers: { 'Content-Type': 'application/json' }, body: echo }
   }
 
+  const headers = () => ({ Date: new Date(serviceNow()).toUTCString(), ...proofs.headers })
+  const serving = { latencyMs: settings.latencyMs, faults, log, headers, answerTo }
   // Idle connections stay open: if the server closed one while a client sends on it, that would be a fault nobody asked for.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(request, response))
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(serving, request, response))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(settings.port, '127.0.0.1', resolve)
@@ -220,40 +175,6 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
         server.closeAllConnections()
       }),
   }
-}
-
-/** @returns The answer of a `{ status }` fault, with the codes of the specification, section 7. */
-function scripted(kind: RequestKind, status: number, { headers, body }: MetFault): Answer {
-  const codes: Record<string, string> = { 'obtain 400': '2006', 'refresh 401': '2007' }
-  const code = status === 429 ? 'throttled' : codes[`${kind} ${status}`]
-  const usual = status < 400 ? '' : refusal(status, 'A simulated fault.', code).body
-  return { status, headers: { 'Content-Type': mediaType, ...headers }, body: body ?? usual }
-}
-
-/** Reads a body over 1 MiB to its end, but does not keep it: many clients see no answer while they are sending. */
-async function bodyOf(request: IncomingMessage): Promise<{ text: string } | 'too-large' | 'gone'> {
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size <= 1_048_576) chunks.push(chunk)
-    }
-  } catch {
-    return 'gone'
-  }
-  return size > 1_048_576 ? 'too-large' : { text: Buffer.concat(chunks).toString() }
-}
-
-/** Resolves after `delayMs`, or as soon as nobody is left to answer: a leftover timer would hold the process. */
-function pause(delayMs: number, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, delayMs)
-    response.once('close', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
 
 /** Adds microseconds to equal instants: two answers with the same `meta.time` would look like a replay. */

@@ -118,6 +118,18 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect([here.tokens.peekAccessToken(), register.reads]).toEqual(['alice', 0])
   })
 
+  it('when two follow the manager, and one of them stops, then no request waits for a look', async () => {
+    const { clock, register, here } = await twoProcesses({}, TellingRegister)
+    const key = Symbol.for('axios-evergreen.TokenManager')
+    const { followLogin } = Reflect.get(here.tokens, key) as ManagerInternals
+    const [stop] = [followLogin!(), followLogin!()]
+    stop()
+    await settle()
+    register.reads = 0
+    await clock.advance(600_000)
+    expect([here.tokens.peekAccessToken(), register.reads]).toEqual(['alice', 0])
+  })
+
   it('when the manager follows a store that does not tell, then it looks all the same', async () => {
     const { clock, here, there } = await twoProcesses()
     const key = Symbol.for('axios-evergreen.TokenManager')

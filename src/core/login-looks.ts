@@ -1,0 +1,106 @@
+import type { IsLast } from './acts.ts'
+import { coolingError, loginRequired } from './backoff.ts'
+import type { Logins } from './logins.ts'
+import type { RenewalSettings } from './renewal-settings.ts'
+import { ASK_MS } from './status.ts'
+import type { Looked } from './token-store.ts'
+
+/** What looks need of their machine. */
+export interface LookHost {
+  readonly logins: Pick<Logins, 'lost' | 'useStored'>
+  /** Whether nothing is in progress that would learn the same from the record. */
+  isIdle(): boolean
+}
+
+/** Looks in the record whether somebody has logged in or out elsewhere. A look makes no claim and no call. */
+export class LoginLooks {
+  readonly #settings: RenewalSettings
+  readonly #host: LookHost
+  #noticing: Promise<void> | undefined
+  /** How many follow the login. */
+  #followers = 0
+  /** Whether the store tells this manager of changes. */
+  #isTold = false
+  /** Whether nobody has looked because a login was under way. */
+  #owesLook = false
+  #cancelLook: (() => void) | undefined
+
+  constructor(settings: RenewalSettings, host: LookHost) {
+    this.#settings = settings
+    this.#host = host
+  }
+
+  async look(): Promise<void> {
+    const { acts, record, memory, hasLogin, login } = this.#settings
+    if (!hasLogin || !this.#host.isIdle()) return
+    // Whoever had the login before is of no interest, unless the manager still serves that login.
+    this.#owesLook = login.isPending && memory.current?.living === undefined
+    if (this.#owesLook) return
+    const isLast = acts.noted()
+    await acts.after(() => Promise.resolve())
+    const { seenVersion } = memory
+    const looked = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
+    if (looked === 'failed') this.#lookLater()
+    else if (looked && this.#host.isIdle() && memory.seenVersion === seenVersion) this.#learn(looked, isLast)
+  }
+
+  /** The login for which a look has waited did not come. */
+  resume(): void {
+    if (this.#owesLook) void this.look()
+  }
+
+  /** Nobody else would tell those who follow. */
+  #lookLater(): void {
+    this.#cancelLook?.()
+    if (this.#followers > 0) this.#cancelLook = this.#settings.clock.setTimer(() => void this.look(), ASK_MS)
+  }
+
+  /** What the record has told. */
+  #learn(looked: Looked, isLast: IsLast): void {
+    const { logins } = this.#host
+    if (looked.kind === 'newer') logins.useStored(looked.tokens, isLast)
+    else if (isLast() && this.#isEnd(looked))
+      logins.lost(
+        looked.kind === 'cooling' ? coolingError(looked.coolDown) : loginRequired(looked.missing),
+        'elsewhere',
+      )
+  }
+
+  /** An empty record says nothing of a session, but that somebody has logged out of the one that this manager uses. */
+  #isEnd(looked: Exclude<Looked, { kind: 'newer' }>): boolean {
+    const { login, needsLogin } = this.#settings
+    return needsLogin || looked.kind === 'cooling' || (looked.missing === 'logged-out' && login.isPresent)
+  }
+
+  /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
+  notice(): Promise<void> {
+    return (this.#noticing ??= this.look().finally(() => {
+      this.#noticing = undefined
+      this.noted()
+    }))
+  }
+
+  /** The manager has just learnt of its login, or has asked a store that is silent. */
+  noted(): void {
+    const { clock, memory, hasLogin, renewal, store } = this.#settings
+    const isShared = hasLogin && store && !this.#isTold
+    memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
+  }
+
+  /** Looks now, whenever the record may have changed, and again if the store fails. @returns stop */
+  follow(): () => void {
+    this.#followers += 1
+    void this.look()
+    const stop = this.#settings.record.watch?.(() => void this.look())
+    this.#isTold = stop !== undefined
+    this.noted()
+    return () => {
+      stop?.()
+      this.#followers -= 1
+      if (this.#followers > 0) return
+      this.#isTold = false
+      this.#cancelLook?.()
+      this.noted()
+    }
+  }
+}
