@@ -71,6 +71,19 @@ describe('given the README', () => {
   })
 })
 
+describe('given the sizes that pages tell', () => {
+  const rows = JSON.parse(readFileSync('.size-limit.json', 'utf8')) as { name: string; limit: string }[]
+
+  it.each([
+    ['README.md', ['Variant A']],
+    ['CHANGELOG.md', ['Variant A', 'a single-page application']],
+    ['docs/browser.md', ['a single-page application']],
+  ])('when %s is read, then it tells the limits that npm run check:size holds', (page, names) => {
+    const told = Array.from(readFileSync(page, 'utf8').matchAll(/[\d.]+ KiB/g), ([size]) => size)
+    expect(told).toEqual(names.map((name) => rows.find((row) => row.name === name)?.limit))
+  })
+})
+
 describe('given the scorecard', () => {
   const page = readFileSync('docs/scorecard.md', 'utf8')
 
