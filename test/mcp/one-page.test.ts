@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -86,15 +86,32 @@ it('given a login that has come and gone, when a request meets its 401, then not
   expect(other.provider.pages).toHaveLength(1)
 })
 
-it('given a store that is lost while a request meets its 401, then its page opens', async () => {
-  let isDown = false
-  const down = () => (isDown ? Promise.reject(new Error('down')) : undefined)
-  const { world, one } = await processes((register) => ({
-    kind: 'fallible',
-    read: (key) => down() ?? register.read(key),
-    replace: (...given) => down() ?? register.replace(...given),
-  }))
-  world.control.onRefused = () => (isDown = true)
-  expect(await said(agentAt(world, one).connect())).toMatch(/Unauthorized/)
-  expect(one.provider.pages).toHaveLength(1)
+describe('given a store that is lost while a request meets its 401', () => {
+  const lost = async () => {
+    let isDown = false
+    const down = () => (isDown ? Promise.reject(new Error('down')) : undefined)
+    const given = await processes((register) => ({
+      kind: 'fallible',
+      read: (key) => down() ?? register.read(key),
+      replace: (...given) => down() ?? register.replace(...given),
+    }))
+    given.world.control.onRefused = () => (isDown = true)
+    const opener = agentAt(given.world, given.one)
+    expect(await said(opener.connect())).toMatch(/Unauthorized/)
+    return { ...given, opener }
+  }
+
+  it('then its page opens, and the login serves', async () => {
+    const { world, one, opener } = await lost()
+    expect(one.provider.pages).toHaveLength(1)
+    await finish(world, one, opener)
+    expect(await opener.call('whoami')).toBe('you')
+  })
+
+  it('when it is closed, then nothing is left to tell the store', async () => {
+    const { clock, one } = await lost()
+    expect(clock.pendingTimers).toBe(1)
+    await one.login.close()
+    expect(clock.pendingTimers).toBe(0)
+  })
 })

@@ -1,19 +1,37 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createTokenManager, TokenError, type TokenManager } from '../../src/index.ts'
+import {
+  createTokenManager,
+  TokenError,
+  type TokenManager,
+  type TokenManagerOptions,
+  type TokenSource,
+} from '../../src/index.ts'
 import { OnePage } from '../../src/mcp/one-page.ts'
 import { ServerCalls } from '../../src/mcp/server-calls.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import { failureOf } from '../axios/support/turns.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
 
 const SERVER = 'https://mcp.example/mcp'
 const LOGIN = { accessToken: 'access', accessLifetimeMs: 60_000, refreshToken: 'refresh' }
 
+const REFUSED = { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }
+
 let tokens: TokenManager
 afterEach(() => tokens.close())
 
-/** Calls of one server, whose answers a test gives. */
-function callsTo(answer: (url: URL, sent: Headers, n: number) => Response) {
+function managerOf({ clock, refresh }: Pick<TokenManagerOptions, 'clock'> & { refresh?: TokenSource['refresh'] } = {}) {
   const obtain = () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in'))
-  tokens = createTokenManager({ source: { id: 'person', needsLogin: true, obtain } })
+  return createTokenManager({ source: { id: 'person', needsLogin: true, obtain, ...(refresh && { refresh }) }, clock })
+}
+
+/** Calls of one server, whose answers a test gives. */
+function callsTo(
+  answer: (url: URL, sent: Headers, n: number) => Response,
+  { store, ...options }: Pick<TokenManagerOptions, 'clock' | 'store'> & { refresh?: TokenSource['refresh'] } = {},
+) {
+  tokens = managerOf(options)
   const sent: [string, string | null][] = []
   const fetch = ((input: string | URL | Request, { headers }: RequestInit = {}) => {
     const url = new URL(input instanceof Request ? input.url : input)
@@ -21,7 +39,7 @@ function callsTo(answer: (url: URL, sent: Headers, n: number) => Response) {
     sent.push([url.pathname, carried.get('authorization')])
     return Promise.resolve(answer(url, carried, sent.length))
   }) as typeof globalThis.fetch
-  const calls = new ServerCalls(fetch, tokens, new URL(SERVER), new OnePage(tokens, undefined, 'person'))
+  const calls = new ServerCalls(fetch, tokens, new URL(SERVER), new OnePage(tokens, store, 'person'))
   return { calls, sent }
 }
 
@@ -108,5 +126,45 @@ describe('given nobody who has logged in, and a request that waits for the page 
     setImmediate(() => caller.abort(new Error('enough')))
     expect((await failureOf(waiting)).message).toBe('enough')
     expect(sent).toHaveLength(2)
+  })
+
+  it('when somebody logs in while it asks who opens the page, then it goes on at once', async () => {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    let beforeRead = (): Promise<unknown> => Promise.resolve()
+    const store = sharedStore({
+      kind: 'slow',
+      read: (key) => beforeRead().then(() => register.read(key)),
+      replace: (...given) => register.replace(...given),
+    })
+    const { calls, sent } = callsTo(
+      (_, headers) => new Response(null, { status: headers.has('authorization') ? 200 : 401 }),
+      {
+        clock,
+        store,
+      },
+    )
+    const other = managerOf({ clock })
+    expect(await new OnePage(other, store, 'person').opens(60_000)).toBe(true)
+    await other.close()
+    beforeRead = () => tokens.adopt(LOGIN)
+    expect((await calls.fetch(SERVER)).status).toBe(200)
+    expect(sent.map(([, token]) => token)).toEqual([null, 'Bearer access'])
+  })
+})
+
+describe('given a request whose body can be read once', () => {
+  it('when the server refuses its token, then it comes back, and the next request has another token', async () => {
+    const refresh = () => Promise.resolve({ ...LOGIN, accessToken: 'access-2' })
+    const { calls, sent } = callsTo(
+      (_, headers) => new Response(null, headers.get('authorization') === 'Bearer access-2' ? {} : REFUSED),
+      { refresh },
+    )
+    await tokens.adopt(LOGIN)
+    const body = new Response('once').body
+    expect((await calls.fetch(SERVER, { method: 'POST', body })).status).toBe(401)
+    await tokens.settled()
+    await calls.fetch(SERVER)
+    expect(sent.map(([, token]) => token)).toEqual(['Bearer access', 'Bearer access-2'])
   })
 })
