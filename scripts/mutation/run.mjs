@@ -9,6 +9,8 @@ import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { slowTests } from '../../jest.config.mjs'
 import { dice } from '../lib/dice.mjs'
+import endServers from '../../test/support/postgres-teardown.mjs'
+import findServers from '../../test/support/servers-setup.mjs'
 import { inRooms, testFiles } from '../tests/rooms.mjs'
 import { mutantsOf, switched } from './mutants.mjs'
 
@@ -27,8 +29,21 @@ const NEIGHBOURS = {
     ...['api-redirects', 'interceptors', 'requests', 'connection', 'canary', 'stalls'].map((name) => `faults/${name}`),
   ],
   web: ['dpop/dpop-key', 'store', 'core'],
-  // Slow, because of the packages that they need: npm ci in test/mcp.
+  // Slow tests, which need packages or servers: npm ci in test/mcp and test/sqlite.
   mcp: ['mcp/discovery', 'mcp/mcp-login', 'mcp/one-page'],
+  redis: [
+    ...['redis-store', 'clients', 'garbage', 'epoch', 'outage', 'trouble', 'sharing', 'logins'].map(
+      (name) => `redis/${name}`,
+    ),
+    ...['store/commands', 'store/registers'],
+  ],
+  postgres: [
+    ...['postgres-register', 'postgres-store', 'postgres-library', 'epoch', 'trouble', 'silence'].map(
+      (name) => `postgres/${name}`,
+    ),
+    'store/registers',
+  ],
+  sqlite: ['sqlite-store', 'file', 'copies', 'lock', 'places'].map((name) => `sqlite/${name}`),
 }
 /** The share of changes that some test must notice. */
 const LEAST = 0.9
@@ -48,6 +63,7 @@ const { values, positionals } = parseArgs({
 async function measure(room) {
   // Some rooms have tests with packages of their own.
   process.env.NODE_PATH = resolve('test', room, 'node_modules')
+  if (room === 'redis' || room === 'postgres') findServers()
   const startedAt = performance.now()
   const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
   const drawn = sampleOf(all, Number(values.sample))
@@ -201,7 +217,13 @@ async function started(bundle) {
     })
   const ready = await next(() => LIMIT_MS * 10)
   if (!ready.isReady) return undefined
-  return { ask: (message, limitOf) => next(limitOf, message), end: () => child.kill('SIGKILL') }
+  const end = () => {
+    // The process then ends its servers. One that hangs cannot.
+    if (child.connected) child.disconnect()
+    setTimeout(() => child.kill('SIGKILL'), 1_000)
+  }
+  return { ask: (message, limitOf) => next(limitOf, message), end }
 }
 
 for (const room of positionals) await measure(room)
+endServers()

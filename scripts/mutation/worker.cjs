@@ -34,5 +34,6 @@ async function meet(mutant, tests) {
   tell({ noticedBy: undefined, isSpoilt: false })
 }
 
+process.on('disconnect', () => process.exit())
 process.on('message', ({ mutant, tests }) => void (tests ? meet(mutant, tests) : survey()))
 tell({ isReady: true })
