@@ -80,7 +80,7 @@ export const REMOVALS = {
   // The login of somebody else counts as the one that the owner knows.
   R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
-  'an act and a look': [['core/logins.ts', 'if (!tokens || !isLast()) return', 'if (!tokens) return']],
+  'an act and a look': [['core/logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
     ['core/login-looks.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
   ],

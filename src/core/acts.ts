@@ -22,6 +22,11 @@ export class Acts {
     return ended
   }
 
+  /** Whether the record does not know of all acts yet. */
+  get areUnderWay(): boolean {
+    return this.#last !== undefined
+  }
+
   /** For a question that is asked now: an answer that comes after the next act is about a login that has gone. */
   noted(): IsLast {
     const count = this.#count

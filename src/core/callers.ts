@@ -55,21 +55,23 @@ export class Callers {
     return this.#take() ?? this.#wait(causeFor(this.#memory.current), options, true)
   }
 
-  /** Whether the login may have ended elsewhere by now, and nothing asks the record. */
+  /** Whether the login may have ended elsewhere by now, and nothing asks the record. Of a login that the record does not know yet nobody else can know. */
   #mustLook(): boolean {
     const { noticeAt, current } = this.#memory
-    return noticeAt < Infinity && this.#machine.now >= noticeAt && current?.freshness !== 'expired'
+    const isLate = noticeAt < Infinity && this.#machine.now >= noticeAt
+    return isLate && current?.living !== undefined && !this.#settings.acts.areUnderWay
   }
 
   /** All callers who come during a look share it. */
   async #afterLook(options: WaitOptions | undefined): Promise<string> {
     const { clock, renewal, login } = this.#settings
-    const { room, looks, now } = this.#machine
+    const { looks, now } = this.#machine
     const { mark } = login
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
-    const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => room.atLimit() }
-    await withinLimit(looks.notice(), limit)
+    const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
+    // At the limit of a caller a silent store is no reason to refuse a token that lives.
+    await withinLimit(looks.notice(), limit).catch(() => checkNotAborted(signal))
     if (login.mark !== mark) throw loginRequired('logged-out')
     return this.#takeOrWait({ signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
@@ -146,7 +148,7 @@ export class Callers {
     if (isWithin(this.#memory)) return living ?? waitForItself()
     const admitted = this.#admission(limit, because === 'forced')
     // Whoever has no token waits for the login that is under way.
-    const isHeld = living === undefined && this.#settings.login.isPending && admitted !== 'closed'
+    const isHeld = this.#memory.current?.living === undefined && this.#settings.login.isPending && admitted !== 'closed'
     const isRefused = !isHeld && admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start' && !isHeld) machine.renew(because)

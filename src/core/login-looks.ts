@@ -21,7 +21,7 @@ export class LoginLooks {
   #followers = 0
   /** Whether the store tells this manager of changes. */
   #isTold = false
-  /** Whether nobody has looked because a login was under way. */
+  /** Whether nobody has looked because a renewal ran, or a login was under way. */
   #owesLook = false
   #cancelLook: (() => void) | undefined
 
@@ -32,21 +32,26 @@ export class LoginLooks {
 
   async look(): Promise<void> {
     const { acts, record, memory, hasLogin, login } = this.#settings
-    if (!hasLogin || !this.#host.isIdle()) return
+    if (!hasLogin) return
     // Whoever had the login before is of no interest, unless the manager still serves that login.
-    this.#owesLook = login.isPending && memory.current?.living === undefined
+    this.#owesLook = !this.#host.isIdle() || (login.isPending && memory.current?.living === undefined)
     if (this.#owesLook) return
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())
     const { seenVersion } = memory
     const looked = await record.look?.(seenVersion, login.number).catch(() => 'failed' as const)
-    if (looked === 'failed') this.#lookLater()
-    else if (looked && this.#host.isIdle() && memory.seenVersion === seenVersion) this.#learn(looked, isLast)
+    if (!this.#host.isIdle()) this.#owesLook = true
+    else if (looked === 'failed') this.#lookLater()
+    else if (looked && memory.seenVersion === seenVersion) this.#learn(looked, isLast)
   }
 
-  /** The login for which a look has waited did not come. */
+  /** What a look has waited for has ended. */
   resume(): void {
     if (this.#owesLook) void this.look()
+  }
+
+  close(): void {
+    this.#cancelLook?.()
   }
 
   /** Nobody else would tell those who follow. */

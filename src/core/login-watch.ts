@@ -21,8 +21,8 @@ export function areTwo(one: Person, other: Person): boolean {
   return accountOf(one.subject, other.subject) === 'other'
 }
 
-/** A request that began so many logins ago has ended. */
-const MOST_PAST = 8
+/** A request that began so many tokens ago has ended. */
+const MOST_HELD = 8
 
 /** What a manager knows of its login, and tells its listeners. */
 export class LoginWatch {
@@ -42,7 +42,8 @@ export class LoginWatch {
   #reason: LoginReason | undefined
   /** Who has ended the last login, or would have to say so. */
   #requiredBy: LoginChange['by'] = 'here'
-  #past: readonly string[] = []
+  /** The last access tokens, each with the mark of its login. The last one stands first. */
+  #held: readonly { readonly token: string; readonly mark: number }[] = []
   /** Until these logins have come, nobody hears that a login is required. */
   readonly underWay = new UnderWay()
   readonly #isAlone: boolean
@@ -130,15 +131,20 @@ export class LoginWatch {
     return this.#login === 'required' || subject === undefined || subject !== this.#subject
   }
 
-  /** The login ends: later requests belong to another one. @param token The last access token of this login. */
-  end(token: string | undefined): void {
+  /** The login ends: later requests belong to another one. */
+  end(): void {
     this.mark += 1
-    if (token !== undefined) this.#past = [token, ...this.#past].slice(0, MOST_PAST)
   }
 
-  /** Whether this access token belongs to a login that has ended. */
+  /** The login has this access token from now on. */
+  held(token: string): void {
+    if (this.#hasLogin) this.#held = [{ token, mark: this.mark }, ...this.#held].slice(0, MOST_HELD)
+  }
+
+  /** Whether this access token belongs to a login that has ended. The same tokens may have been adopted again. */
   isPast(token: string): boolean {
-    return this.#hasLogin && this.#past.includes(token)
+    const mark = this.#held.find((one) => one.token === token)?.mark
+    return mark !== undefined && mark !== this.mark
   }
 
   /** Somebody has logged in through `adopt()`. */

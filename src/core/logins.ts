@@ -32,7 +32,7 @@ interface Ended extends EndedHere {
 /** What logins need of their machine. */
 export interface LoginHost {
   /** The callers who wait. */
-  readonly room: Pick<WaitingRoom, 'dismiss'>
+  readonly room: Pick<WaitingRoom, 'dismiss' | 'size'>
   readonly isClosed: boolean
   /** Why a closed manager does nothing. */
   denial(why: 'closed'): TokenError
@@ -114,7 +114,7 @@ export class Logins {
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
   async #replacedBy(person: Person, { held, person: before }: Ended): Promise<NewTokens | undefined> {
     const { login, memory, hasLogin, record } = this.#settings
-    if (held ? !areTwo(before, person) : !hasLogin || login.last !== undefined) return undefined
+    if (held ? !areTwo(before, person) : !hasLogin) return undefined
     if (person.subject === undefined) return held
     const looked = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
     if (looked?.kind !== 'newer') return held
@@ -210,20 +210,25 @@ export class Logins {
     const { loss } = login
     if (!loss) return
     if (memory.current?.isRefused || loss.reason === 'logged-out') this.#end(loss.reason)
-    if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
+    if (memory.current?.living !== undefined) return
+    login.required(loss.reason, loss.by)
+    // Whoever asks from now on does not belong to the login that is lost. Whoever waits for the one under way does.
+    if (!memory.current || this.#host.room.size > 0) return
+    login.end()
+    memory.current = undefined
   }
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
     const { login, memory, hasLogin } = this.#settings
-    login.end(memory.current?.stored.accessToken)
+    login.end()
     memory.current = undefined
     if (hasLogin) login.required('refused', by)
   }
 
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
   useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
-    if (!tokens || !isLast()) return
+    if (!tokens || !isLast() || this.#host.isClosed) return
     this.meet(tokens)
     this.#host.use(tokens)
   }
@@ -231,7 +236,7 @@ export class Logins {
   /** Requests of the login that ends must get no token of a later one. If its source has logins, its callers wait no longer. */
   #end(reason: LoginReason): void {
     const { login, memory, hasLogin } = this.#settings
-    login.end(memory.current?.stored.accessToken)
+    login.end()
     memory.current = undefined
     if (hasLogin) this.#host.room.dismiss(loginRequired(reason))
   }

@@ -78,6 +78,7 @@ export class Machine implements LoginHost, LookHost, Activity {
     this.#settle(undefined)
     this.#memory.current = undefined
     this.#cancelTimer()
+    this.looks.close()
     this.room.dismiss(this.denial('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may be one that does not keep the process alive. This timer does.
@@ -131,7 +132,7 @@ export class Machine implements LoginHost, LookHost, Activity {
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
         this.backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
-        this.room.dismiss(this.denial(this.backoff), this.backoff.until)
+        if (!this.#settings.login.isPending) this.room.dismiss(this.denial(this.backoff), this.backoff.until)
       },
     })
     this.renewal = renewal
@@ -161,12 +162,13 @@ export class Machine implements LoginHost, LookHost, Activity {
       if (this.renewal === renewal) this.#failed(renewal, thrown)
     } finally {
       this.#settings.work.end()
+      this.looks.resume()
     }
   }
 
   /** Puts the tokens to use: callers get them from now on. */
   #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
-    const { events, counts, random } = this.#settings
+    const { events, counts, login, random } = this.#settings
     // First, because this calls the user's `random`: if it throws, the renewal has failed.
     const current = new HeldToken(tokens, this.#settings, random())
     this.#settle(undefined)
@@ -175,6 +177,7 @@ export class Machine implements LoginHost, LookHost, Activity {
     // The caller who waited for a token counts as its first use.
     current.used = this.room.size > 0
     this.#memory.current = current
+    login.held(tokens.accessToken)
     this.looks.noted()
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.
@@ -207,13 +210,12 @@ export class Machine implements LoginHost, LookHost, Activity {
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
-    const isLost = error.code === 'ERR_LOGIN_REQUIRED'
-    // An access token that still serves is kept until it ends.
-    const servesMs = isLost ? this.logins.lost(error, by) : undefined
-    this.#armTimer(servesMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // The login that is under way may still serve them.
-    if (!isLost || !login.isPending) this.room.dismiss(failure)
+    if (!login.isPending) this.room.dismiss(failure)
+    // An access token that still serves is kept until it ends.
+    const servesMs = error.code === 'ERR_LOGIN_REQUIRED' ? this.logins.lost(error, by) : undefined
+    this.#armTimer(servesMs ?? coolDown.ms)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
     if (backoff.until < Infinity || before?.error.code !== error.code)
       events.emit('renewalFailed', { error: failure, nextAttemptAt })

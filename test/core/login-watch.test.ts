@@ -26,7 +26,8 @@ describe('given what a manager knows of its login', () => {
   it('when the source can obtain, then there is no login to tell of', () => {
     const { watch, told } = start({ needsLogin: false, isAlone: true })
     logIn(watch, 'alice')
-    watch.end('access-1')
+    watch.held('access-1')
+    watch.end()
     watch.required('refused', 'here')
     expect([watch.statusWith(), told, watch.isPast('access-1')]).toEqual([{}, [], false])
   })
@@ -114,17 +115,18 @@ describe('given tokens of the record, when they may belong to another login (R10
 })
 
 describe('given a login that ends', () => {
-  it('then requests before and after it differ in their mark, and its last access token is known for eight logins', () => {
+  it('then requests before and after it differ in their mark, and its last access tokens are known, eight in all', () => {
     const { watch } = start()
-    expect(watch.isPast('access-0')).toBe(false)
-    const marks = Array.from({ length: 9 }, (_, n) => {
-      watch.end(`access-${n}`)
-      return watch.mark
-    })
-    expect(marks).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
-    expect([0, 1, 8].map((n) => watch.isPast(`access-${n}`))).toEqual([false, true, true])
-    watch.end(undefined)
-    expect(watch.isPast('access-1')).toBe(true)
+    const held = Array.from({ length: 9 }, (_, n) => `access-${n}`)
+    for (const token of held) watch.held(token)
+    const past = () => held.map((token) => watch.isPast(token))
+    expect([watch.mark, past()]).toEqual([0, Array(9).fill(false)])
+    watch.end()
+    expect([watch.mark, past()]).toEqual([1, [false, ...Array<boolean>(8).fill(true)]])
+    watch.held('access-8')
+    expect(past()).toEqual([false, false, ...Array<boolean>(6).fill(true), false])
+    watch.end()
+    expect([watch.mark, watch.isPast('access-8'), watch.isPast('none')]).toEqual([2, true, false])
   })
 
   it('then the first word about where it ended counts, until the next login; alone it ended here', () => {

@@ -245,13 +245,13 @@ describe('given two processes, and a login that the store could not be told (F33
 })
 
 describe('given acts in one turn, and somebody else who has logged in elsewhere', () => {
-  it('when a session logs out here and Bob logs in, then the logout ends the session that was here', async () => {
+  it('when a session logs out here and Bob logs in, then the logout ends the session that was here, and the login the other one (F281)', async () => {
     const { here, there, ended } = processes('session')
     const own = await ended(here.tokens.getAccessToken())
     await ended(there.tokens.adopt(grant('carol')))
     const acts = [here.tokens.logout(), here.tokens.adopt(grant('bob'))]
     await Promise.all(acts.map((act) => ended<unknown>(act)))
-    expect(here.source.revoked).toEqual([own])
+    expect(here.source.revoked).toEqual([own, 'carol'])
   })
 
   it('when Alice logs out here and Bob logs in, then the tokens of her second login elsewhere are revoked, too', async () => {

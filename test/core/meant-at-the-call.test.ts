@@ -1,0 +1,274 @@
+import { describe, expect, it } from '@jest/globals'
+import { TokenError, type TokenManager, type TokenManagerOptions } from '../../src/index.ts'
+import { internalsOf } from '../../src/core/manager-internals.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister, WatchedRegister } from '../support/memory-register.ts'
+import { settle } from '../support/watched-clock.ts'
+
+/** Only a person can obtain its tokens. It notes what it revokes. */
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  readonly revoked: unknown[] = []
+  revoke = ({ refreshToken }: { refreshToken?: string }): Promise<void> => {
+    this.revoked.push(refreshToken)
+    return Promise.resolve()
+  }
+}
+
+const HOUR = 3_600_000
+const login = (name: string, subject?: string, accessLifetimeMs = HOUR) => ({
+  ...{ accessToken: name, accessLifetimeMs, refreshToken: `${name}-r` },
+  ...(subject !== undefined && { subject }),
+})
+const asked = (answer: Promise<unknown>) =>
+  outcome(answer).then((ended) => (ended instanceof TokenError ? ended.code : ended))
+const refused = () => {
+  throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
+}
+
+/** Managers of one store and one clock, in the order in which they are opened. */
+function processes(options: Partial<TokenManagerOptions> = {}, Register = MemoryRegister) {
+  const clock = manualClock()
+  const register = new Register(clock)
+  const open = () => {
+    const source = new LoginSource({ pairs: true, lifetimeMs: HOUR })
+    const store = sharedStore(register, { commandTimeoutMs: 5_000 })
+    return { ...manage(source, { store, renewal: { keepWarm: 'never' }, ...options }, clock), source }
+  }
+  return { clock, register, here: open(), there: open() }
+}
+
+/** Alice has logged in here, and the other process uses her login. */
+async function aliceInBoth(...given: Parameters<typeof processes>) {
+  const world = processes(...given)
+  await world.here.tokens.adopt(login('alice'))
+  expect(await world.there.tokens.getAccessToken()).toBe('alice')
+  return world
+}
+
+/** A login that is under way, until `come`. */
+function underWay(tokens: TokenManager) {
+  let come!: (grant?: ReturnType<typeof login>) => void
+  const adopted = tokens.adopt(new Promise<ReturnType<typeof login> | undefined>((resolve) => (come = resolve)))
+  return async (grant?: ReturnType<typeof login>) => {
+    come(grant)
+    await adopted
+  }
+}
+
+describe('given a store that tells of a logout elsewhere while a renewal runs here', () => {
+  it.each<[string, (source: ScriptedSource) => Parameters<typeof held>[0]]>([
+    ['brings a token', (source) => () => source.grant()],
+    ['is refused', () => refused],
+    ['meets a 503', () => failing(503)],
+  ])('F333: when the refresh %s, then the login has ended here, too', async (_, answerOf) => {
+    const { clock, here, there } = await aliceInBoth({ retry: { maxAttempts: 1 } }, WatchedRegister)
+    internalsOf(here.tokens)?.followLogin?.()
+    await settle()
+    const answer = answerOf(here.source)
+    const late = held(answer)
+    here.source.script.push(late.answer)
+    void outcome(here.tokens.renew())
+    await settle()
+    await there.tokens.reset()
+    await settle()
+    late.open()
+    await clock.advance(10)
+    expect([here.tokens.peekAccessToken(), here.tokens.status().login]).toEqual([undefined, 'required'])
+  })
+})
+
+describe('given a login that was lost, of which everybody has been told', () => {
+  const lost = async () => {
+    const world = await aliceInBoth()
+    const { clock, here, there } = world
+    await here.tokens.adopt(login('alice', 'alice', 60_000))
+    await clock.advance(61_000)
+    here.source.script.push(refused)
+    expect(await asked(here.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+    expect(here.tokens.status()).toMatchObject({ login: 'required', loginReason: 'refused' })
+    await clock.advance(2_000)
+    return { ...world, here, there }
+  }
+
+  it.each([['bob'], [undefined]])(
+    'F334: when somebody asks while the next login is under way, then it gets that token (subject %s)',
+    async (subject) => {
+      const { here } = await lost()
+      const come = underWay(here.tokens)
+      const waiting = asked(here.tokens.getAccessToken())
+      await come(login('bob', subject))
+      expect(await waiting).toBe('bob')
+    },
+  )
+
+  it('F334: when somebody has logged in elsewhere, then the first who asks gets that token', async () => {
+    const { here, there } = await lost()
+    await there.tokens.adopt(login('again'))
+    expect(await asked(here.tokens.getAccessToken())).toBe('again')
+  })
+
+  it('F334: when somebody waited before it was lost, then it gets no token of another person', async () => {
+    const { clock, here } = processes()
+    await here.tokens.adopt(login('alice', 'alice', 60_000))
+    await clock.advance(61_000)
+    const late = held(refused)
+    here.source.script.push(late.answer)
+    const waiting = asked(here.tokens.getAccessToken())
+    await settle()
+    const come = underWay(here.tokens)
+    late.open()
+    await settle()
+    await come(login('bob', 'bob'))
+    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+  })
+})
+
+describe('given another owner in a pause that the service has asked for', () => {
+  const pausing = async () => {
+    const world = await aliceInBoth()
+    for (let n = 0; n < 3; n += 1) world.there.source.script.push(failing(429, { retryAfterMs: 29_000 }))
+    void outcome(world.there.tokens.renew())
+    await settle()
+    return world
+  }
+
+  it('F335: when the person logs out here, then the logout does not wait for it', async () => {
+    const { here, there } = await pausing()
+    expect(await here.tokens.logout()).toEqual({ revoked: true })
+    expect([here.source.revoked, there.source.kinds]).toEqual([['alice-r'], 'refresh'])
+  })
+
+  it('F335: when the next login is a refresh token alone, then its callers do not wait for it', async () => {
+    const { here } = await pausing()
+    void here.tokens.logout()
+    void here.tokens.adopt({ refreshToken: 'bob-r' })
+    expect(await here.tokens.getAccessToken()).toBe('access-1')
+  })
+})
+
+describe('given an act that the store cannot be told yet', () => {
+  it('F335: when a token is asked for, then the login that the manager knows counts, and no look is waited for', async () => {
+    const { here } = processes({ renewal: { noticeWithinMs: 0 } })
+    await here.tokens.adopt(login('alice'))
+    here.source.script.push(() => new Promise(() => undefined))
+    void outcome(here.tokens.renew())
+    await settle()
+    void here.tokens.logout()
+    void here.tokens.adopt(login('bob'))
+    expect(await here.tokens.getAccessToken()).toBe('bob')
+  })
+})
+
+describe('given requests that come back with a 401 late', () => {
+  it('F336: when they carry an older token of a login that has ended, then they get none of the next login', async () => {
+    const { here } = processes()
+    await here.tokens.adopt(login('alice'))
+    await here.tokens.renew()
+    await here.tokens.logout()
+    await here.tokens.adopt(login('bob'))
+    expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REQUIRED')
+    expect(await asked(here.tokens.replaceAccessToken('access-1'))).toBe('ERR_LOGIN_REQUIRED')
+  })
+
+  it('F336: when the same tokens were adopted twice, then they get the next one', async () => {
+    const { here } = processes()
+    await here.tokens.adopt(login('page'))
+    await here.tokens.adopt(login('page'))
+    await here.tokens.renew()
+    expect(await asked(here.tokens.replaceAccessToken('page'))).toBe('access-1')
+  })
+})
+
+describe('given a login that is under way, and one that serves', () => {
+  it('F337: when a renewal is asked for, or a refused token comes back, then neither waits for the other login', async () => {
+    const { here } = processes()
+    await here.tokens.adopt(login('alice'))
+    void here.tokens.adopt(new Promise<undefined>(() => undefined))
+    await here.tokens.renew()
+    expect(await here.tokens.replaceAccessToken('access-1')).toBe('access-2')
+  })
+
+  it('F337: when a renewal fails, then whoever has no token waits on', async () => {
+    const { clock, here } = processes({ retry: { maxAttempts: 1 } })
+    await here.tokens.adopt(login('alice', 'alice', 60_000))
+    await clock.advance(61_000)
+    const late = held(failing(503))
+    here.source.script.push(late.answer)
+    const waiting = asked(here.tokens.getAccessToken())
+    await settle()
+    const come = underWay(here.tokens)
+    late.open()
+    await settle()
+    await come(login('alice-2', 'alice'))
+    expect(await waiting).toBe('alice-2')
+  })
+})
+
+describe('given a manager that is closed', () => {
+  it.each(['logout', 'reset'] as const)(
+    'F338: when %s was called before, and finds the login of somebody else, then nobody gets that token',
+    async (act) => {
+      const { clock, here, there } = await aliceInBoth({ renewal: { keepWarm: 'always' } })
+      await there.tokens.adopt(login('bob'))
+      await there.tokens.close()
+      const ended = here.tokens[act]()
+      await here.tokens.close()
+      await ended
+      expect([here.tokens.peekAccessToken(), await asked(here.tokens.getAccessToken())]).toEqual([
+        undefined,
+        'ERR_CLOSED',
+      ])
+      expect([here.told.loginChanged.at(-1)?.login, clock.pendingTimers]).toEqual(['required', 0])
+    },
+  )
+
+  it('F338: when it looked for a login in vain, then no timer is left', async () => {
+    const { clock, register, here } = processes({}, WatchedRegister)
+    register.read = () => Promise.reject(new Error('gone'))
+    internalsOf(here.tokens)?.followLogin?.()
+    await settle()
+    expect(clock.pendingTimers).toBe(1)
+    await here.tokens.close()
+    expect(clock.pendingTimers).toBe(0)
+  })
+})
+
+describe('given a store that is silent, and a token that lives', () => {
+  const silent = async () => {
+    const world = processes()
+    await world.here.tokens.adopt(login('alice'))
+    world.register.read = () => new Promise<never>(() => undefined)
+    await world.clock.advance(30_000)
+    return world
+  }
+
+  it('F339: when a caller can wait for less than one step of the store, then it gets the token', async () => {
+    const { clock, here } = await silent()
+    const waiting = asked(here.tokens.getAccessToken({ maxWaitMs: 100 }))
+    await clock.advance(100)
+    expect(await waiting).toBe('alice')
+  })
+
+  it('F339: when the caller gives up, then it hears its own reason', async () => {
+    const { here } = await silent()
+    const caller = new AbortController()
+    const waiting = asked(here.tokens.getAccessToken({ signal: caller.signal }))
+    caller.abort('left')
+    expect(await waiting).toBe('left')
+  })
+})
+
+describe('given a person who has logged out here, and another one who has logged in elsewhere', () => {
+  it('when a third person logs in here, then the login that is replaced is revoked (F281)', async () => {
+    const { here, there } = processes()
+    await here.tokens.adopt(login('alice', 'alice'))
+    await here.tokens.logout()
+    await there.tokens.adopt(login('carol', 'carol'))
+    await here.tokens.adopt(login('bob', 'bob'))
+    await settle()
+    expect(here.source.revoked).toEqual(['alice-r', 'carol-r'])
+  })
+})
