@@ -130,6 +130,13 @@ describe('F310: given an OAuth 2.0 server', () => {
     expect(bodies).toHaveLength(2)
   })
 
+  it('when it refuses the secret in the header and in the body, then neither is advised', async () => {
+    const { origin, bodies } = await server(answering(401, { error: 'invalid_client' }))
+    const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
+    expect([code, printed]).toEqual([4, expect.not.stringContaining("clientAuthentication: 'post'")])
+    expect(bodies).toHaveLength(2)
+  })
+
   it('when it gives a refresh token and offers DPoP, then both are told', async () => {
     const answer = { ...GRANT, refresh_token: 'refresh-of-nobody' }
     const { origin } = await server(answering(200, answer, { 'DPoP-Nonce': 'n' }), {

@@ -120,6 +120,24 @@ describe('given the command token', () => {
       const { code, stderr } = await token('--config', configFile('none.mjs', 'export default {}'))
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^--config must export a token manager/)])
     })
+
+    it.each([
+      ['is missing', () => 'gone.mjs', /^--config: there is no file gone\.mjs/],
+      [
+        'needs a package that is missing',
+        () => configFile('needs.mjs', "import 'no-such-package'"),
+        /^--config cannot be loaded \(ERR_MODULE_NOT_FOUND\): run it with node to see why/,
+      ],
+      [
+        'throws',
+        () => configFile('throws.mjs', "throw new RangeError('hidden-value')"),
+        /^--config cannot be loaded \(RangeError\)/,
+      ],
+    ])('when a module %s, then the program says so, and shows nothing of it', async (_, file, message) => {
+      const { code, stderr } = await token('--config', file())
+      expect([code, stderr]).toEqual([2, expect.stringMatching(message)])
+      expect(stderr).not.toContain('hidden-value')
+    })
   })
 
   it('given the usage of the program, then it tells all options', () => {

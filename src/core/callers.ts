@@ -144,16 +144,16 @@ export class Callers {
     const machine = this.#machine
     const { now } = machine
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
-    const living = mayKeep ? this.#memory.current?.living : undefined
+    const { current } = this.#memory
+    const living = mayKeep ? current?.living : undefined
     if (isWithin(this.#memory)) return living ?? waitForItself()
     const admitted = this.#admission(limit, because === 'forced')
     // Whoever has no token waits for the login that is under way.
-    const isHeld = this.#memory.current?.living === undefined && this.#settings.login.isPending && admitted !== 'closed'
+    const isHeld = current?.living === undefined && this.#settings.login.isPending && admitted !== 'closed'
     const isRefused = !isHeld && admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start' && !isHeld) machine.renew(because)
     machine.renewal?.hurry(limit)
-    const { current } = this.#memory
     if (living === undefined || !current) return this.#waitIn({ limit, signal }, because)
     // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)

@@ -213,16 +213,13 @@ export class Logins {
     if (memory.current?.living !== undefined) return
     login.required(loss.reason, loss.by)
     // Whoever asks from now on does not belong to the login that is lost. Whoever waits for the one under way does.
-    if (!memory.current || this.#host.room.size > 0) return
-    login.end()
-    memory.current = undefined
+    if (memory.current && this.#host.room.size === 0) this.#drop()
   }
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
-    const { login, memory, hasLogin } = this.#settings
-    login.end()
-    memory.current = undefined
+    const { login, hasLogin } = this.#settings
+    this.#drop()
     if (hasLogin) login.required('refused', by)
   }
 
@@ -235,9 +232,13 @@ export class Logins {
 
   /** Requests of the login that ends must get no token of a later one. If its source has logins, its callers wait no longer. */
   #end(reason: LoginReason): void {
-    const { login, memory, hasLogin } = this.#settings
+    this.#drop()
+    if (this.#settings.hasLogin) this.#host.room.dismiss(loginRequired(reason))
+  }
+
+  #drop(): void {
+    const { login, memory } = this.#settings
     login.end()
     memory.current = undefined
-    if (hasLogin) this.#host.room.dismiss(loginRequired(reason))
   }
 }

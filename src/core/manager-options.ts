@@ -45,7 +45,7 @@ export interface RenewalOptions {
   skewMs?: number | undefined
   /**
    * Callers wait for the renewal from this many ms before expiry on. Default: a twentieth of the lifetime, but at least 1 s
-   * and at most 10 s. Never more than a quarter of the lifetime.
+   * and at most 10 s. Never more than a quarter of the lifetime. Give less than `skewMs`: otherwise requests wait for each renewal.
    */
   hardSkewMs?: number | undefined
   /** Renewal is due earlier by up to this share of the skew (0 to 1), drawn once per token. Default 0.2. */
@@ -132,6 +132,7 @@ const OPTIONS = {
 
 /** @returns The options, checked and with their defaults. @throws {TypeError | RangeError} naming the option. */
 export function managerSettings(options: TokenManagerOptions) {
+  if (member(options, 'obtain') !== undefined) throw new TypeError(NO_SOURCE)
   const own = readOptions('The options of createTokenManager', options, OPTIONS, '')
   const { source, store, storeKey = source.id } = own
   if (store && storeKey === '')
@@ -145,6 +146,8 @@ export function managerSettings(options: TokenManagerOptions) {
   // A login keeps a refresh token that an answer does not replace, as RFC 6749, section 6, says.
   return Object.freeze({ ...own, storeKey, graceMs, ...login, keepsMs: login.needsLogin ? Infinity : graceMs })
 }
+
+const NO_SOURCE = 'source must be given: createTokenManager({ source })'
 
 /** Made once: a process may have thousands of managers. */
 const USUAL_RENEWAL = /* @__PURE__ */ readOptions('renewal', {}, RENEWAL)
@@ -180,7 +183,7 @@ function checkedRandom(name: string, random: () => number): () => number {
 }
 
 function checkedSource(source: TokenSource): TokenSource {
-  if ((source as unknown) === undefined) throw new TypeError('source must be given: createTokenManager({ source })')
+  if ((source as unknown) === undefined) throw new TypeError(NO_SOURCE)
   checkObject('source', source)
   // By `member`: what only Object.prototype has is no member of the source (F217).
   const [id, origin] = [member(source, 'id'), member(source, 'origin')]

@@ -102,7 +102,10 @@ async function obtained(examined: Examined): Promise<boolean> {
 function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service: Order['service']): Findings {
   readGrants(findings, grants)
   for (const answer of seen.calls) readAnswer(findings, answer)
-  if (isOAuth) Object.assign(findings, { clientAuthentication: proof.used, ...serverFindings(seen) })
+  // If the client was refused, the way in which it was tried last is no advice.
+  const isRefused = findings.problems[0]?.code === 'ERR_CREDENTIALS_REJECTED'
+  if (isOAuth)
+    Object.assign(findings, { ...(!isRefused && { clientAuthentication: proof.used }), ...serverFindings(seen) })
   const clock = findings.clock && clockProblem(findings.clock)
   if (clock) findings.problems.push(clock)
   const [first] = seen.calls

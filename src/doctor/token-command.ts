@@ -104,7 +104,10 @@ function opened(given: Given, env: NodeJS.ProcessEnv): TokenManager {
 
 async function configured(file: string | true | undefined): Promise<TokenManager> {
   if (typeof file !== 'string') throw new Misuse('--config must be given a file')
-  const exported = (await import(pathToFileURL(resolve(file)).href)) as Readonly<Record<string, unknown>>
+  if (!existsSync(file)) throw new Misuse(`--config: there is no file ${file}`)
+  const exported = (await import(pathToFileURL(resolve(file)).href).catch(notLoaded)) as Readonly<
+    Record<string, unknown>
+  >
   const candidates = [exported.default, exported.tokens].flatMap((one) => [
     one,
     (one as { tokens?: unknown } | undefined)?.tokens,
@@ -115,4 +118,10 @@ async function configured(file: string | true | undefined): Promise<TokenManager
   if (!found)
     throw new Misuse('--config must export a token manager, or a login of mcpLogin(), as default or as tokens')
   return found as TokenManager
+}
+
+/** Not its message, which may hold what the module holds. */
+function notLoaded(thrown: unknown): never {
+  const { code, name } = Object(thrown) as { code?: unknown; name?: unknown }
+  throw new Misuse(`--config cannot be loaded (${String(code ?? name)}): run it with node to see why`)
 }

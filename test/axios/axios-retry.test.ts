@@ -247,7 +247,7 @@ describe('given the delays of axios-retry that docs/migrating.md shows', () => {
 
 /** @returns `retryDelay` of the page. */
 function documentedDelay(): (count: number, error: AxiosError) => number {
-  const [, code] = /axiosRetry\(api, \{\s+retryDelay: (.*?),\n\}\)/s.exec(readFileSync('docs/migrating.md', 'utf8'))!
+  const [, code] = /axiosRetry\(api, \{[^}]*?retryDelay: (.*?),\n\}\)/s.exec(readFileSync('docs/migrating.md', 'utf8'))!
   type Make = (...given: unknown[]) => (count: number, error: AxiosError) => number
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own page
   const make = new Function('isTokenError', 'exponentialDelay', `return ${code}`) as Make

@@ -3,6 +3,11 @@ import { createTokenManager } from '../../src/index.ts'
 import { ScriptedSource } from '../support/managed.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 
+it('given a source in the place of the options, when a manager is created, then the error says how to give it', () => {
+  const source = Object.assign(new ScriptedSource(), { refreshTokens: 'reusable' })
+  expect(() => createTokenManager(source as never)).toThrow('source must be given: createTokenManager({ source })')
+})
+
 const create = (options: object) => () => createTokenManager({ source: new ScriptedSource(), ...options })
 
 describe('given options that cannot be, when a manager is created', () => {
