@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it, jest } from '@jest/globals'
 import { Cluster, Redis } from 'ioredis'
 import { createClientPool, createCluster, createSentinel, RESP_TYPES } from 'redis'
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
@@ -168,4 +168,47 @@ it('given a client that answers with bytes, when a byte order mark stands before
   const command = () => Promise.resolve([bytes('\ufeffa'), bytes('1767225600'), bytes('0'), bytes('run')])
   const { value } = await redisRegister({ command }).read('key')
   expect(value).toBe('\ufeffa')
+})
+
+describeRedis('given a server that does not know the script', () => {
+  const world = new World()
+
+  /** Names the commands that a register sends. The first text of the script has no answer as long as `held` is pending. */
+  async function counted(held: Promise<unknown> = Promise.resolve()) {
+    await world.server.command('SCRIPT', 'FLUSH')
+    const client = await world.connect()
+    const sent: string[] = []
+    const texts = () => sent.filter((name) => name === 'EVAL').length
+    const command = async (args: string[]) => {
+      sent.push(args[0]!)
+      if (args[0] === 'EVAL' && texts() === 1) await held
+      return client.sendCommand(args)
+    }
+    return { register: redisRegister({ command }), texts, sent }
+  }
+
+  it('when many steps begin at once, then one of them sends its text, and the others wait for that', async () => {
+    const { register, texts, sent } = await counted()
+    const keys = Array.from({ length: 10 }, (_, n) => `key-${n}`)
+    const read = await Promise.all(keys.map((key) => register.read(key)))
+    expect([read.filter(({ now }) => now > 0).length, texts(), sent.length]).toEqual([10, 1, 20])
+  })
+
+  it('when the step that sends its text has no answer, then others wait for it for one second', async () => {
+    let now = Date.now()
+    jest.spyOn(Date, 'now').mockImplementation(() => now)
+    let answer = (): void => undefined
+    const { register, texts } = await counted(new Promise<void>((resolve) => (answer = resolve)))
+    const first = register.read('one')
+    while (texts() === 0) await settle()
+    let isRead = false
+    now += 999
+    const early = register.read('two').then(() => (isRead = true))
+    await settle()
+    now += 1
+    expect((await register.read('three')).now).toBeGreaterThan(0)
+    expect([isRead, texts()]).toEqual([false, 2])
+    answer()
+    await Promise.all([first, early])
+  })
 })
