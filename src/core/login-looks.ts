@@ -45,16 +45,15 @@ export class LoginLooks {
     else if (looked && memory.seenVersion === seenVersion) this.#learn(looked, isLast)
   }
 
-  /** What a look has waited for has ended. */
+  /** What a look has waited for has ended. Nobody else would tell those who follow. */
   resume(): void {
-    if (this.#owesLook) void this.look()
+    if (this.#owesLook && this.#followers > 0) void this.look()
   }
 
   close(): void {
     this.#cancelLook?.()
   }
 
-  /** Nobody else would tell those who follow. */
   #lookLater(): void {
     this.#cancelLook?.()
     if (this.#followers > 0) this.#cancelLook = this.#settings.clock.setTimer(() => void this.look(), ASK_MS)

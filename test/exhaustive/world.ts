@@ -115,6 +115,9 @@ export class World {
       time: () => this.#now,
       onUnavailable,
     })
+    // Otherwise its second login would have the name of the first.
+    owner.drawn = running.drawn
+    running = owner
     return owner
   }
 
