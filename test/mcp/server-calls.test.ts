@@ -118,14 +118,15 @@ describe('given a login that ends while its request is on its way', () => {
 
 describe('given nobody who has logged in, and a request that waits for the page of another one', () => {
   it('when its caller gives up, then it ends at once', async () => {
-    const { calls, sent } = callsTo(() => new Response(null, { status: 401 }))
+    const clock = manualClock()
+    const { calls, sent } = callsTo(() => new Response(null, { status: 401 }), { clock })
     // The first one opens the page.
     expect((await calls.fetch(SERVER)).status).toBe(401)
     const caller = new AbortController()
     const waiting = calls.fetch(SERVER, { signal: caller.signal })
     setImmediate(() => caller.abort(new Error('enough')))
     expect((await failureOf(waiting)).message).toBe('enough')
-    expect(sent).toHaveLength(2)
+    expect([sent.length, clock.pendingTimers]).toEqual([2, 0])
   })
 
   it('when somebody logs in while it asks who opens the page, then it goes on at once', async () => {

@@ -212,3 +212,15 @@ describeRedis('given a server that does not know the script', () => {
     await Promise.all([first, early])
   })
 })
+
+it('given ten thousand keys, when one more is read, then the register has forgotten the epochs of all others', async () => {
+  const knows: boolean[] = []
+  const command = (args: string[]) => {
+    knows.push(args.at(-1) === 'known')
+    return Promise.resolve([null, '1767225600', '0', 'run:replid'])
+  }
+  const register = redisRegister({ command })
+  for (let n = 0; n < 9_999; n += 1) await register.read(`key-${n}`)
+  for (const key of ['key-0', 'key-0', 'key-9999', 'key-0', 'key-1']) await register.read(key)
+  expect([knows.slice(0, 9_999).includes(true), ...knows.slice(9_999)]).toEqual([false, true, true, false, true, false])
+})
