@@ -59,7 +59,7 @@ export class Callers {
   #mustLook(): boolean {
     const { noticeAt, current } = this.#memory
     const isLate = noticeAt < Infinity && this.#machine.now >= noticeAt
-    return isLate && current?.living !== undefined && !this.#settings.acts.areUnderWay
+    return isLate && current?.freshness !== 'expired' && !this.#settings.acts.areUnderWay
   }
 
   /** All callers who come during a look share it. */

@@ -23,6 +23,8 @@ export function areTwo(one: Person, other: Person): boolean {
 
 /** A request that began so many tokens ago has ended. */
 const MOST_HELD = 8
+/** Those of eight logins. */
+const MOST_PAST = 8 * MOST_HELD
 
 /** What a manager knows of its login, and tells its listeners. */
 export class LoginWatch {
@@ -42,8 +44,9 @@ export class LoginWatch {
   #reason: LoginReason | undefined
   /** Who has ended the last login, or would have to say so. */
   #requiredBy: LoginChange['by'] = 'here'
-  /** The last access tokens, each with the mark of its login. The last one stands first. */
-  #held: readonly { readonly token: string; readonly mark: number }[] = []
+  /** The last access tokens of this login, and of those that have ended. The last one stands first. */
+  #held: readonly string[] = []
+  #past: readonly string[] = []
   /** Until these logins have come, nobody hears that a login is required. */
   readonly underWay = new UnderWay()
   readonly #isAlone: boolean
@@ -134,17 +137,18 @@ export class LoginWatch {
   /** The login ends: later requests belong to another one. */
   end(): void {
     this.mark += 1
+    this.#past = [...this.#held, ...this.#past].slice(0, MOST_PAST)
+    this.#held = []
   }
 
   /** The login has this access token from now on. */
   held(token: string): void {
-    if (this.#hasLogin) this.#held = [{ token, mark: this.mark }, ...this.#held].slice(0, MOST_HELD)
+    if (this.#hasLogin) this.#held = [token, ...this.#held].slice(0, MOST_HELD)
   }
 
   /** Whether this access token belongs to a login that has ended. The same tokens may have been adopted again. */
   isPast(token: string): boolean {
-    const mark = this.#held.find((one) => one.token === token)?.mark
-    return mark !== undefined && mark !== this.mark
+    return this.#past.includes(token) && !this.#held.includes(token)
   }
 
   /** Somebody has logged in through `adopt()`. */

@@ -32,7 +32,7 @@ interface Ended extends EndedHere {
 /** What logins need of their machine. */
 export interface LoginHost {
   /** The callers who wait. */
-  readonly room: Pick<WaitingRoom, 'dismiss' | 'size'>
+  readonly room: Pick<WaitingRoom, 'dismiss'>
   readonly isClosed: boolean
   /** Why a closed manager does nothing. */
   denial(why: 'closed'): TokenError
@@ -210,10 +210,7 @@ export class Logins {
     const { loss } = login
     if (!loss) return
     if (memory.current?.isRefused || loss.reason === 'logged-out') this.#end(loss.reason)
-    if (memory.current?.living !== undefined) return
-    login.required(loss.reason, loss.by)
-    // Whoever asks from now on does not belong to the login that is lost. Whoever waits for the one under way does.
-    if (memory.current && this.#host.room.size === 0) this.#drop()
+    if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */

@@ -132,7 +132,7 @@ export class Machine implements LoginHost, LookHost, Activity {
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
         this.backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
-        if (!this.#settings.login.isPending) this.room.dismiss(this.denial(this.backoff), this.backoff.until)
+        this.room.dismiss(this.denial(this.backoff), this.backoff.until)
       },
     })
     this.renewal = renewal
@@ -210,12 +210,13 @@ export class Machine implements LoginHost, LookHost, Activity {
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
+    const isLost = error.code === 'ERR_LOGIN_REQUIRED'
+    // An access token that still serves is kept until it ends.
+    const servesMs = isLost ? this.logins.lost(error, by) : undefined
+    this.#armTimer(servesMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // The login that is under way may still serve them.
-    if (!login.isPending) this.room.dismiss(failure)
-    // An access token that still serves is kept until it ends.
-    const servesMs = error.code === 'ERR_LOGIN_REQUIRED' ? this.logins.lost(error, by) : undefined
-    this.#armTimer(servesMs ?? coolDown.ms)
+    if (!isLost || !login.isPending) this.room.dismiss(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
     if (backoff.until < Infinity || before?.error.code !== error.code)
       events.emit('renewalFailed', { error: failure, nextAttemptAt })

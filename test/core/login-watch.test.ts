@@ -115,7 +115,7 @@ describe('given tokens of the record, when they may belong to another login (R10
 })
 
 describe('given a login that ends', () => {
-  it('then requests before and after it differ in their mark, and its last access tokens are known, eight in all', () => {
+  it('then requests before and after it differ in their mark, and its last eight access tokens are known', () => {
     const { watch } = start()
     const held = Array.from({ length: 9 }, (_, n) => `access-${n}`)
     for (const token of held) watch.held(token)
@@ -124,9 +124,18 @@ describe('given a login that ends', () => {
     watch.end()
     expect([watch.mark, past()]).toEqual([1, [false, ...Array<boolean>(8).fill(true)]])
     watch.held('access-8')
-    expect(past()).toEqual([false, false, ...Array<boolean>(6).fill(true), false])
+    expect(past()).toEqual([false, ...Array<boolean>(7).fill(true), false])
     watch.end()
     expect([watch.mark, watch.isPast('access-8'), watch.isPast('none')]).toEqual([2, true, false])
+  })
+
+  it('then the last eight tokens of eight logins are known', () => {
+    const { watch } = start()
+    for (let login = 0; login < 9; login += 1) {
+      for (let n = 0; n < 8; n += 1) watch.held(`access-${login}-${n}`)
+      watch.end()
+    }
+    expect(['0-7', '1-0', '8-7'].map((name) => watch.isPast(`access-${name}`))).toEqual([false, true, true])
   })
 
   it('then the first word about where it ended counts, until the next login; alone it ended here', () => {

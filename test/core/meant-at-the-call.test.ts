@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenError, type TokenManager, type TokenManagerOptions } from '../../src/index.ts'
+import { TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -48,16 +48,6 @@ async function aliceInBoth(...given: Parameters<typeof processes>) {
   return world
 }
 
-/** A login that is under way, until `come`. */
-function underWay(tokens: TokenManager) {
-  let come!: (grant?: ReturnType<typeof login>) => void
-  const adopted = tokens.adopt(new Promise<ReturnType<typeof login> | undefined>((resolve) => (come = resolve)))
-  return async (grant?: ReturnType<typeof login>) => {
-    come(grant)
-    await adopted
-  }
-}
-
 describe('given a store that tells of a logout elsewhere while a renewal runs here', () => {
   it.each<[string, (source: ScriptedSource) => Parameters<typeof held>[0]]>([
     ['brings a token', (source) => () => source.grant()],
@@ -80,52 +70,6 @@ describe('given a store that tells of a logout elsewhere while a renewal runs he
   })
 })
 
-describe('given a login that was lost, of which everybody has been told', () => {
-  const lost = async () => {
-    const world = await aliceInBoth()
-    const { clock, here, there } = world
-    await here.tokens.adopt(login('alice', 'alice', 60_000))
-    await clock.advance(61_000)
-    here.source.script.push(refused)
-    expect(await asked(here.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
-    expect(here.tokens.status()).toMatchObject({ login: 'required', loginReason: 'refused' })
-    await clock.advance(2_000)
-    return { ...world, here, there }
-  }
-
-  it.each([['bob'], [undefined]])(
-    'F334: when somebody asks while the next login is under way, then it gets that token (subject %s)',
-    async (subject) => {
-      const { here } = await lost()
-      const come = underWay(here.tokens)
-      const waiting = asked(here.tokens.getAccessToken())
-      await come(login('bob', subject))
-      expect(await waiting).toBe('bob')
-    },
-  )
-
-  it('F334: when somebody has logged in elsewhere, then the first who asks gets that token', async () => {
-    const { here, there } = await lost()
-    await there.tokens.adopt(login('again'))
-    expect(await asked(here.tokens.getAccessToken())).toBe('again')
-  })
-
-  it('F334: when somebody waited before it was lost, then it gets no token of another person', async () => {
-    const { clock, here } = processes()
-    await here.tokens.adopt(login('alice', 'alice', 60_000))
-    await clock.advance(61_000)
-    const late = held(refused)
-    here.source.script.push(late.answer)
-    const waiting = asked(here.tokens.getAccessToken())
-    await settle()
-    const come = underWay(here.tokens)
-    late.open()
-    await settle()
-    await come(login('bob', 'bob'))
-    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
-  })
-})
-
 describe('given another owner in a pause that the service has asked for', () => {
   const pausing = async () => {
     const world = await aliceInBoth()
@@ -135,13 +79,13 @@ describe('given another owner in a pause that the service has asked for', () => 
     return world
   }
 
-  it('F335: when the person logs out here, then the logout does not wait for it', async () => {
+  it('F334: when the person logs out here, then the logout does not wait for it', async () => {
     const { here, there } = await pausing()
     expect(await here.tokens.logout()).toEqual({ revoked: true })
     expect([here.source.revoked, there.source.kinds]).toEqual([['alice-r'], 'refresh'])
   })
 
-  it('F335: when the next login is a refresh token alone, then its callers do not wait for it', async () => {
+  it('F334: when the next login is a refresh token alone, then its callers do not wait for it', async () => {
     const { here } = await pausing()
     void here.tokens.logout()
     void here.tokens.adopt({ refreshToken: 'bob-r' })
@@ -150,7 +94,7 @@ describe('given another owner in a pause that the service has asked for', () => 
 })
 
 describe('given an act that the store cannot be told yet', () => {
-  it('F335: when a token is asked for, then the login that the manager knows counts, and no look is waited for', async () => {
+  it('F334: when a token is asked for, then the login that the manager knows counts, and no look is waited for', async () => {
     const { here } = processes({ renewal: { noticeWithinMs: 0 } })
     await here.tokens.adopt(login('alice'))
     here.source.script.push(() => new Promise(() => undefined))
@@ -163,7 +107,7 @@ describe('given an act that the store cannot be told yet', () => {
 })
 
 describe('given requests that come back with a 401 late', () => {
-  it('F336: when they carry an older token of a login that has ended, then they get none of the next login', async () => {
+  it('F335: when they carry an older token of a login that has ended, then they get none of the next login', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('alice'))
     await here.tokens.renew()
@@ -173,7 +117,16 @@ describe('given requests that come back with a 401 late', () => {
     expect(await asked(here.tokens.replaceAccessToken('access-1'))).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F336: when the same tokens were adopted twice, then they get the next one', async () => {
+  it('F335: when the next login has been renewed often since, then they get none of its tokens', async () => {
+    const { here } = processes()
+    await here.tokens.adopt(login('alice'))
+    await here.tokens.logout()
+    await here.tokens.adopt(login('bob'))
+    for (let n = 0; n < 9; n += 1) await here.tokens.renew()
+    expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REQUIRED')
+  })
+
+  it('F335: when the same tokens were adopted twice, then they get the next one', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('page'))
     await here.tokens.adopt(login('page'))
@@ -183,33 +136,18 @@ describe('given requests that come back with a 401 late', () => {
 })
 
 describe('given a login that is under way, and one that serves', () => {
-  it('F337: when a renewal is asked for, or a refused token comes back, then neither waits for the other login', async () => {
+  it('F336: when a renewal is asked for, or a refused token comes back, then neither waits for the other login', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('alice'))
     void here.tokens.adopt(new Promise<undefined>(() => undefined))
     await here.tokens.renew()
     expect(await here.tokens.replaceAccessToken('access-1')).toBe('access-2')
   })
-
-  it('F337: when a renewal fails, then whoever has no token waits on', async () => {
-    const { clock, here } = processes({ retry: { maxAttempts: 1 } })
-    await here.tokens.adopt(login('alice', 'alice', 60_000))
-    await clock.advance(61_000)
-    const late = held(failing(503))
-    here.source.script.push(late.answer)
-    const waiting = asked(here.tokens.getAccessToken())
-    await settle()
-    const come = underWay(here.tokens)
-    late.open()
-    await settle()
-    await come(login('alice-2', 'alice'))
-    expect(await waiting).toBe('alice-2')
-  })
 })
 
 describe('given a manager that is closed', () => {
   it.each(['logout', 'reset'] as const)(
-    'F338: when %s was called before, and finds the login of somebody else, then nobody gets that token',
+    'F337: when %s was called before, and finds the login of somebody else, then nobody gets that token',
     async (act) => {
       const { clock, here, there } = await aliceInBoth({ renewal: { keepWarm: 'always' } })
       await there.tokens.adopt(login('bob'))
@@ -225,7 +163,7 @@ describe('given a manager that is closed', () => {
     },
   )
 
-  it('F338: when it looked for a login in vain, then no timer is left', async () => {
+  it('F337: when it looked for a login in vain, then no timer is left', async () => {
     const { clock, register, here } = processes({}, WatchedRegister)
     register.read = () => Promise.reject(new Error('gone'))
     internalsOf(here.tokens)?.followLogin?.()
@@ -245,14 +183,14 @@ describe('given a store that is silent, and a token that lives', () => {
     return world
   }
 
-  it('F339: when a caller can wait for less than one step of the store, then it gets the token', async () => {
+  it('F338: when a caller can wait for less than one step of the store, then it gets the token', async () => {
     const { clock, here } = await silent()
     const waiting = asked(here.tokens.getAccessToken({ maxWaitMs: 100 }))
     await clock.advance(100)
     expect(await waiting).toBe('alice')
   })
 
-  it('F339: when the caller gives up, then it hears its own reason', async () => {
+  it('F338: when the caller gives up, then it hears its own reason', async () => {
     const { here } = await silent()
     const caller = new AbortController()
     const waiting = asked(here.tokens.getAccessToken({ signal: caller.signal }))

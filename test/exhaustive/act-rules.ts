@@ -87,8 +87,6 @@ export class ActRules {
   sees(owner: Owner, token: string | undefined, login: string | undefined): void {
     const known = this.#of(owner)
     if (login === 'required' && this.#keeps(owner)) this.#fail('kept login', `${owner.name} has lost its login`)
-    // Whoever asks when a login is required belongs to none.
-    if (login === 'required') known.now = undefined
     if (token === undefined) return
     this.#serves(owner, token)
     known.now = this.#service.loginOf(token)
