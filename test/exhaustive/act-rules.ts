@@ -87,6 +87,8 @@ export class ActRules {
   sees(owner: Owner, token: string | undefined, login: string | undefined): void {
     const known = this.#of(owner)
     if (login === 'required' && this.#keeps(owner)) this.#fail('kept login', `${owner.name} has lost its login`)
+    // After a logout elsewhere, too, whoever asks belongs to none.
+    if (login === 'required') known.now = undefined
     if (token === undefined) return
     this.#serves(owner, token)
     known.now = this.#service.loginOf(token)
