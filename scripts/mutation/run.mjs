@@ -63,7 +63,6 @@ const { values, positionals } = parseArgs({
 async function measure(room) {
   // Some rooms have tests with packages of their own.
   process.env.NODE_PATH = resolve('test', room, 'node_modules')
-  if (room === 'redis' || room === 'postgres') findServers()
   const startedAt = performance.now()
   const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
   const drawn = sampleOf(all, Number(values.sample))
@@ -225,5 +224,6 @@ async function started(bundle) {
   return { ask: (message, limitOf) => next(limitOf, message), end }
 }
 
+if (positionals.includes('redis') || positionals.includes('postgres')) findServers()
 for (const room of positionals) await measure(room)
 endServers()

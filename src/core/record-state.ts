@@ -50,8 +50,7 @@ export function claim(
   const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
   if (state.rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, leftMs) } }
   const by = state.claim?.settled === false ? state.claim.owner : undefined
-  // An owner makes one exchange at a time: when it claims again, the exchange of its earlier claim has ended. An owner that has died makes none. A logout
-  // does not wait for a pause between two exchanges.
+  // When an owner claims again, its earlier exchange has ended. An owner that has died makes none. A logout does not wait for a pause between two.
   const isOther =
     state.claim !== undefined && state.claim.owner !== owner && (by === undefined ? !endsLogin : by !== dead)
   // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.

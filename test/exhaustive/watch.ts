@@ -74,8 +74,8 @@ export class Watch {
       if ((evidence === 'unexplained' || severity === 'high') && !isExcused)
         this.fail('I7', `${name} reports theft where there is none (${evidence}, ${severity})`)
       // What the first owner told the record may have been lost.
-      const isKnown = this.#suspected.has(fingerprint) && !this.#suspected.get(fingerprint)
-      if (isKnown) this.fail('I7', `a second suspicion of one refresh token, by ${name}`)
+      if (this.#suspected.get(fingerprint) === false)
+        this.fail('I7', `a second suspicion of one refresh token, by ${name}`)
       this.#suspected.set(fingerprint, owner.troubles > 0)
     })
     tokens.on('renewed', () => {
