@@ -45,15 +45,16 @@ export function maySeeRedirects({ name, prover }: Grantee<never>): boolean {
  * @returns The mark to which the request now belongs.
  * @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended: the request must not be sent.
  */
-export function loginAtSending({ access }: Grantee<never>, begun: number | undefined): number | undefined {
-  const login = access.login?.()
-  if (login === begun || !access.needsLogin) return login
+export function loginAtSending(grantee: Grantee<never>, begun: number | undefined): number | undefined {
+  const { access } = grantee
+  if (isStillOf(grantee, begun)) return begun
+  if (!access.needsLogin) return access.login?.()
   throw new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
 }
 const ENDED =
   'The login in which this request began has ended. The request was not sent: send it again if it still applies'
 
 /** Whether a request that was sent in the login `sent` may have another token. */
-export function isStillOf({ access }: Grantee<never>, sent: number | undefined): boolean {
-  return access.login?.() === sent
+export function isStillOf({ access }: Grantee<never>, sent = 0): boolean {
+  return sent >= access.loginSince()
 }

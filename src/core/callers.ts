@@ -48,11 +48,15 @@ export class Callers {
   /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
   get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#mustLook() ? this.#afterLook(options) : this.#takeOrWait(options)
+    return this.#getFor(this.#settings.login.marks.now, options)
   }
 
-  #takeOrWait(options: WaitOptions | undefined): Promise<string> | string {
-    return this.#take() ?? this.#wait(causeFor(this.#memory.current), options, true)
+  #getFor(mark: number, options: WaitOptions | undefined): Promise<string> | string {
+    return this.#mustLook() ? this.#afterLook(mark, options) : this.#takeOrWait(mark, options)
+  }
+
+  #takeOrWait(mark: number, options: WaitOptions | undefined): Promise<string> | string {
+    return this.#take() ?? this.#wait(causeFor(this.#memory.current), options, mark, true)
   }
 
   /** Whether the login may have ended elsewhere by now, and nothing asks the record. Of a login that the record does not know yet nobody else can know. */
@@ -63,33 +67,40 @@ export class Callers {
   }
 
   /** All callers who come during a look share it. */
-  async #afterLook(options: WaitOptions | undefined): Promise<string> {
+  async #afterLook(mark: number, options: WaitOptions | undefined): Promise<string> {
     const { clock, renewal, login } = this.#settings
     const { looks, now } = this.#machine
-    const { mark } = login
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
     // At the limit of a caller a silent store is no reason to refuse a token that lives.
     await withinLimit(looks.notice(), limit).catch(() => checkNotAborted(signal))
-    if (login.mark !== mark) throw loginRequired('logged-out')
-    return this.#takeOrWait({ signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
+    if (mark < login.marks.since) throw loginRequired('logged-out')
+    return this.#takeOrWait(mark, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
   replace(refused: string, options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
+    // It would be no token that the manager knows, and its caller would get the refused one again.
+    if (/^(bearer|dpop) /i.test(refused))
+      throw new TypeError('refused must be the access token alone, not the text of a header')
+    const { login } = this.#settings
+    // Whoever has sent it has asked in its login, and does not wait for the next one.
+    const mark = login.marks.since
     if (!this.#isCurrent(refused)) {
-      if (this.#settings.login.isPast(refused)) throw loginRequired('logged-out')
-      return this.get(options)
+      if (login.isPast(refused)) throw loginRequired('logged-out')
+      return this.#getFor(mark, options)
     }
     this.#refuse()
+    if (mark < login.marks.since)
+      throw this.#settings.events.refused(loginRequired(login.reasonOfRefusal, this.#machine.backoff?.error), 'refused')
     const isExpired = this.#memory.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#beginForced()
       if (tooSoon) throw this.#machine.denial(tooSoon)
     }
-    return this.#wait(isExpired ? 'expired' : 'refused', options, false)
+    return this.#wait(isExpired ? 'expired' : 'refused', options, mark, false)
   }
 
   /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
@@ -104,7 +115,7 @@ export class Callers {
 
   renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#wait('forced', options, false)
+    return this.#wait('forced', options, this.#settings.login.marks.now, false)
   }
 
   /** Whether `token` is the current one and has expired. */
@@ -137,9 +148,15 @@ export class Callers {
   /**
    * Not an async function: each of ten thousand waiters would hold one more promise.
    *
+   * @param mark Of the login in which the caller has asked.
    * @param mayKeep Whether the caller takes the old token if no new one comes in time.
    */
-  #wait(because: RenewalCause, options: WaitOptions | undefined, mayKeep: boolean): Promise<string> | string {
+  #wait(
+    because: RenewalCause,
+    options: WaitOptions | undefined,
+    mark: number,
+    mayKeep: boolean,
+  ): Promise<string> | string {
     const signal = ownOption(options, 'signal')
     const machine = this.#machine
     const { now } = machine
@@ -154,11 +171,11 @@ export class Callers {
     if (isRefused && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start' && !isHeld) machine.renew(because)
     machine.renewal?.hurry(limit)
-    if (living === undefined || !current) return this.#waitIn({ limit, signal }, because)
+    if (living === undefined || !current) return this.#waitIn({ limit, signal, mark }, because)
     // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
     if (isRefused || patienceMs <= 0) return living
-    return this.#waitIn({ limit, keepAt: now + patienceMs, signal }, because)
+    return this.#waitIn({ limit, keepAt: now + patienceMs, signal, mark }, because)
   }
 
   #waitIn(wait: Wait, because: RenewalCause): Promise<string> {

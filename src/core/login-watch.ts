@@ -1,6 +1,7 @@
 import type { LoginReason } from './errors.ts'
 import type { Events, TokenEvents } from './events.ts'
 import type { HeldToken } from './held-token.ts'
+import { LoginMarks } from './login-marks.ts'
 import type { ManagerSettings } from './manager-options.ts'
 import type { TokenStatus } from './status.ts'
 import type { StoredTokens } from './token-store.ts'
@@ -53,8 +54,7 @@ export class LoginWatch {
   readonly #isSession: boolean
   /** Why the login has ended, although its access token may still serve, and where. Nobody has been told yet. */
   loss: { readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
-  /** Changes whenever a login ends. A request that began under another mark must not get a token of this login (R10). */
-  mark = 0
+  readonly marks = new LoginMarks()
 
   /** @param isAlone Whether there is no store that may hold a login. */
   constructor(
@@ -134,9 +134,19 @@ export class LoginWatch {
     return this.#login === 'required' || subject === undefined || subject !== this.#subject
   }
 
-  /** The login ends: later requests belong to another one. */
+  /** The login ends. */
   end(): void {
-    this.mark += 1
+    this.marks.end()
+    this.#leave()
+  }
+
+  /** Another login takes its place. */
+  next(): void {
+    this.marks.next()
+    this.#leave()
+  }
+
+  #leave(): void {
     this.#past = [...this.#held, ...this.#past].slice(0, MOST_PAST)
     this.#held = []
   }
@@ -220,6 +230,7 @@ export class LoginWatch {
   }
 
   #tellRequired(reason: LoginReason): void {
+    this.marks.told()
     this.#emit({ login: 'required', by: this.#requiredBy, account: 'unknown', reason })
   }
 
@@ -227,6 +238,7 @@ export class LoginWatch {
     this.#login = 'present'
     this.#reason = undefined
     this.loss = undefined
+    this.marks.came()
   }
 
   #emit(change: LoginChange): void {

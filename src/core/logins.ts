@@ -85,7 +85,7 @@ export class Logins {
     const host = this.#host
     this.#checkOpen()
     const before = this.#ending()
-    if (memory.current && !login.isNamed(grant.subject)) this.#end('logged-out')
+    if (memory.current && !login.isNamed(grant.subject)) this.#makeWay()
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
@@ -187,7 +187,7 @@ export class Logins {
     // A session may be that of somebody else by now.
     const isNamedOther = by === 'here' && areTwo(login.person, tokens)
     const isOther = isNamedOther || (!memory.current?.isOf(tokens) && login.isOther(tokens))
-    if (memory.current && isOther) this.#end('logged-out')
+    if (memory.current && isOther) this.#makeWay()
     login.seen(tokens, isOther, by)
   }
 
@@ -215,8 +215,9 @@ export class Logins {
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
-    const { login, hasLogin } = this.#settings
-    this.#drop()
+    const { login, memory, hasLogin } = this.#settings
+    login.end()
+    memory.current = undefined
     if (hasLogin) login.required('refused', by)
   }
 
@@ -227,15 +228,21 @@ export class Logins {
     this.#host.use(tokens)
   }
 
-  /** Requests of the login that ends must get no token of a later one. If its source has logins, its callers wait no longer. */
   #end(reason: LoginReason): void {
-    this.#drop()
-    if (this.#settings.hasLogin) this.#host.room.dismiss(loginRequired(reason))
+    this.#settings.login.end()
+    this.#leave(reason)
   }
 
-  #drop(): void {
-    const { login, memory } = this.#settings
-    login.end()
+  /** Another login comes. */
+  #makeWay(): void {
+    this.#settings.login.next()
+    this.#leave('logged-out')
+  }
+
+  /** Requests of the login that has ended must get no token of a later one. If its source has logins, its callers wait no longer. */
+  #leave(reason: LoginReason): void {
+    const { login, memory, hasLogin } = this.#settings
     memory.current = undefined
+    if (hasLogin) this.#host.room.dismiss(loginRequired(reason), Infinity, login.marks.since)
   }
 }

@@ -21,11 +21,13 @@ export interface ManagerInternals {
   readonly replaceBehind: (token: string) => void
   /** Whether a person logs in and out. */
   readonly needsLogin?: boolean
-  /**
-   * A mark of the login that the manager knows now. Another mark after a logout, a `reset()`, or the login of somebody else, here or elsewhere: then
-   * a request that began under this mark must not get a token. Without `needsLogin` it still must not be replayed.
-   */
+  /** The mark of a request that begins now: a number that grows. */
   readonly login?: () => number
+  /**
+   * The first mark that belongs to the login of now. It grows at a logout, a `reset()`, and the login of somebody else, here or elsewhere. A request that
+   * began under a lower mark must not get a token. Without `needsLogin` it still must not be replayed.
+   */
+  readonly loginSince?: () => number
   /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
   readonly followLogin?: () => () => void
   /** Looks once. Resolves when the manager knows what the store has told, and never rejects. */

@@ -16,9 +16,12 @@ export interface Wait {
   /** From this instant on the caller takes the old token, if it still lives. Default Infinity: never. */
   readonly keepAt?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** The mark of the login under which the caller asks. */
+  readonly mark?: number | undefined
 }
 
 interface Waiter extends Wait {
+  readonly mark: number
   keepAt: number
   /** A rejected promise rejects the waiter, so that each of ten thousand callers holds one function in the place of two. */
   readonly resolve: (token: string | Promise<never>) => void
@@ -65,10 +68,10 @@ export class WaitingRoom {
   }
 
   /** @throws `signal.reason` when the caller gives up. */
-  enter({ limit, keepAt = Infinity, signal }: Wait): Promise<string> {
+  enter({ limit, keepAt = Infinity, signal, mark = 0 }: Wait): Promise<string> {
     return new Promise((resolve) => {
       // Not by a spread of the wait: that alone would double the cost of a waiter.
-      const waiter: Waiter = { limit, keepAt, signal, resolve }
+      const waiter: Waiter = { limit, keepAt, signal, mark, resolve }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)
       const next = Math.min(keepAt, limit)
@@ -93,10 +96,13 @@ export class WaitingRoom {
     }
   }
 
-  /** Callers who can wait no longer than `until` leave: with the old token if they take it and it lives, else with `error`. */
-  dismiss(error: TokenError, until = Infinity): void {
+  /**
+   * Callers leave who can wait no longer than `until` and have asked under a mark below `before`: with the old token if they take it and it lives, else with
+   * `error`. Default: all.
+   */
+  dismiss(error: TokenError, until = Infinity, before = Infinity): void {
     for (const waiter of this.#waiters) {
-      if (waiter.limit > until || this.#keep(waiter)) continue
+      if (waiter.limit > until || waiter.mark >= before || this.#keep(waiter)) continue
       this.#leave(waiter)
       waiter.resolve(Promise.reject(error))
     }
@@ -186,5 +192,5 @@ export function waitMsOf(options: WaitOptions | undefined, most: number): number
 /** Whether two callers may share a wait: their limits differ by less than a millisecond, the resolution of timers. */
 function isAlike(earlier: Wait, later: Wait): boolean {
   const isNear = (one = Infinity, other = Infinity) => one === other || Math.abs(one - other) < 1
-  return isNear(earlier.limit, later.limit) && isNear(earlier.keepAt, later.keepAt)
+  return earlier.mark === later.mark && isNear(earlier.limit, later.limit) && isNear(earlier.keepAt, later.keepAt)
 }

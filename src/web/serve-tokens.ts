@@ -140,17 +140,16 @@ class Server {
   /** @returns `own`: the login of this act, and not that of an act that follows before the work is done. */
   #begin({ name, given, login }: Question): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
-    const { needsLogin = false } = this.#internals
-    const isEnded = () => needsLogin && !isSame(login, this.#login)
-    if (rule?.otherwise === 'nothing' && isEnded()) return { work: Promise.resolve(NOTHING) }
+    const { needsLogin = false, login: mark, loginSince } = this.#internals
+    const begun = mark?.() ?? 0
+    const isOfOther = needsLogin && !isSame(login, this.#login)
+    if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }
     const work = async () => {
       if (!rule) throw new TypeError(`The worker knows no ${name}: its script is of another release of axios-evergreen`)
-      const check = () => {
-        if (rule.otherwise === 'refused' && isEnded()) throw loginEnded()
-      }
-      check()
+      if (rule.otherwise !== 'refused') return rule.run(given as never)
+      if (isOfOther) throw loginEnded()
       const value = await rule.run(given as never)
-      check()
+      if (needsLogin && begun < (loginSince?.() ?? 0)) throw loginEnded()
       return value
     }
     return { work: work(), own: rule?.isAct && this.#login }
@@ -171,7 +170,7 @@ class Server {
   }
 
   get #login(): Login {
-    return { worker: this.#name, mark: this.#internals.login?.() ?? 0 }
+    return { worker: this.#name, mark: this.#internals.loginSince?.() ?? 0 }
   }
 
   get #state(): State {

@@ -2,6 +2,7 @@ import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { type AnomalyKind, type AnyListener, Events, type TokenEvents } from '../core/events.ts'
+import { LoginMarks } from '../core/login-marks.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { TokenStatus } from '../core/status.ts'
@@ -23,9 +24,9 @@ export class WorkerTokens implements TokenManager {
   readonly #link: Link
   readonly #events = new Events(systemClock)
   #state: State
-  /** The login that `#mark` stands for. */
+  /** The login that `#marks` stand for. */
   #login: Login
-  #mark = 0
+  readonly #marks = new LoginMarks()
   /** The subject of that login, if this page has adopted it. */
   #subject: string | undefined
   /** Settles when all acts of this page have been answered. */
@@ -42,6 +43,7 @@ export class WorkerTokens implements TokenManager {
     this.#link = link
     this.#state = state
     this.#login = state.login
+    if (state.status.login === 'required') this.#marks.told()
     link.onTold = ({ state, event: [name, told] }) => {
       this.#hear(state)
       this.#tell(name, told)
@@ -135,7 +137,8 @@ export class WorkerTokens implements TokenManager {
       needsLogin,
       maxWaitMs,
       clock: systemClock,
-      login: () => this.#mark,
+      login: () => this.#marks.now,
+      loginSince: () => this.#marks.since,
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
       replaceBehind: (refused) => {
@@ -151,9 +154,10 @@ export class WorkerTokens implements TokenManager {
     this.#checkOpen()
     const { needsLogin, maxWaitMs } = this.#state
     const ms = waitMsOf(options, maxWaitMs)
-    const begun = this.#mark
+    const begun = this.#marks.now
+    const isEnded = () => needsLogin && begun < this.#marks.since
     const checkLogin = () => {
-      if (needsLogin && begun !== this.#mark) throw loginEnded()
+      if (isEnded()) throw loginEnded()
     }
     const ask = async (): Promise<unknown> => {
       // Who has no token waits for the login that is under way in this page.
@@ -166,7 +170,7 @@ export class WorkerTokens implements TokenManager {
         checkLogin()
         return value
       } catch (error) {
-        const mayCome = this.#isPending && this.#state.status.login === 'required' && begun === this.#mark
+        const mayCome = this.#isPending && this.#state.status.login === 'required' && !isEnded()
         if (mayCome && isTokenError(error, 'ERR_LOGIN_REQUIRED')) return ask()
         throw error
       }
@@ -185,7 +189,7 @@ export class WorkerTokens implements TokenManager {
     const isFirst = name === 'adopt' && needsLogin && status.login !== 'present'
     this.#subject = subject
     const mayStay = isSamePerson || isFirst
-    if (!mayStay) this.#mark += 1
+    if (!mayStay) this.#marks.end()
     this.#pendingActs += 1
     const done = this.#acts
       .then(() => this.#ask(name, ACT_LIMIT_MS, given, mayStay))
@@ -203,8 +207,9 @@ export class WorkerTokens implements TokenManager {
     const { own, state, error, value } = answer
     const before = this.#state
     if (own) {
-      if (mayStay && !isSame(own, this.#login)) this.#mark += 1
+      if (mayStay && !isSame(own, this.#login)) this.#marks.next()
       this.#login = own
+      this.#marks.came()
     }
     this.#hear(state)
     if (answer.isUnknown) this.#missed(name, before)
@@ -238,6 +243,7 @@ export class WorkerTokens implements TokenManager {
   #loginMissed(): void {
     const { login, loginReason: reason } = this.#state.status
     if (this.#isClosed || !this.#state.needsLogin || login !== 'required') return
+    this.#marks.told()
     this.#events.emit('loginChanged', { login, by: 'here', account: 'unknown', ...(reason && { reason }) })
   }
 
@@ -247,7 +253,10 @@ export class WorkerTokens implements TokenManager {
       kind: AnomalyKind
       error?: TransferredError
     }
-    if (name === 'loginChanged' && login === 'required' && this.#isPending) return
+    const isLoss = name === 'loginChanged' && login === 'required'
+    if (isLoss && this.#isPending) return
+    // The event may come after a state that follows it.
+    if (isLoss && this.#state.status.login === 'required') this.#marks.told()
     if (name === 'anomaly') this.#events.anomaly(kind, message)
     else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
     else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
@@ -255,10 +264,14 @@ export class WorkerTokens implements TokenManager {
 
   /** Begins another mark if the worker has another login than that which the mark stands for. While an act is under way, the mark stands for what follows from it. */
   #settle(): void {
-    if (this.#pendingActs > 0 || isSame(this.#login, this.#state.login)) return
-    this.#login = this.#state.login
-    this.#mark += 1
-    this.#subject = undefined
+    if (this.#pendingActs > 0) return
+    const { login, status } = this.#state
+    if (!isSame(this.#login, login)) {
+      this.#login = login
+      this.#marks.next()
+      this.#subject = undefined
+    }
+    if (status.login === 'present') this.#marks.came()
   }
 
   #look(): void {

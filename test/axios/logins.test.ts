@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import axios from 'axios'
-import { attachBearer } from '../../src/index.ts'
+import { attachBearer, createTokenManager, TokenError } from '../../src/index.ts'
 import { startLogins } from '../client/support/logins.ts'
 import { inProcess } from './support/in-process.ts'
 import { refusal, startApi } from './support/api-server.ts'
@@ -81,5 +81,30 @@ describe('given an interceptor that takes its time', () => {
     opened.open()
     expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     expect(calls).toEqual([])
+  })
+})
+
+describe('given a login that is lost while an interceptor takes its time, and the next one', () => {
+  it('F339: when requests began before and after everybody had heard of the loss, then the later one alone is sent', async () => {
+    const refuse = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
+    const person = { id: 'person', needsLogin: true, obtain: refuse, refresh: refuse }
+    const tokens = createTokenManager({ source: person })
+    await tokens.adopt({ accessToken: 'ALICE', accessLifetimeMs: 0, refreshToken: 'r', subject: 'alice' })
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter, baseURL })
+    const opened = gate()
+    // Registered before ours, so it runs after it.
+    api.interceptors.request.use((config) => opened.opened.then(() => config))
+    attachBearer(api, tokens)
+    const before = failureOf(api.post('/transfer', { from: 'alice' }))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    const since = api.post('/transfer', { from: 'bob' })
+    await tokens.adopt({ accessToken: 'BOB', accessLifetimeMs: 600_000, subject: 'bob' })
+    opened.open()
+    expect(await before).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', isAxiosError: true })
+    await since
+    expect(calls).toMatchObject([{ config: { data: '{"from":"bob"}' }, headers: { Authorization: 'Bearer BOB' } }])
+    await tokens.close()
   })
 })

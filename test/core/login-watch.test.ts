@@ -120,13 +120,13 @@ describe('given a login that ends', () => {
     const held = Array.from({ length: 9 }, (_, n) => `access-${n}`)
     for (const token of held) watch.held(token)
     const past = () => held.map((token) => watch.isPast(token))
-    expect([watch.mark, past()]).toEqual([0, Array(9).fill(false)])
+    expect([watch.marks.since, past()]).toEqual([0, Array(9).fill(false)])
     watch.end()
-    expect([watch.mark, past()]).toEqual([1, [false, ...Array<boolean>(8).fill(true)]])
+    expect([watch.marks.since, past()]).toEqual([1, [false, ...Array<boolean>(8).fill(true)]])
     watch.held('access-8')
     expect(past()).toEqual([false, ...Array<boolean>(7).fill(true), false])
     watch.end()
-    expect([watch.mark, watch.isPast('access-8'), watch.isPast('none')]).toEqual([2, true, false])
+    expect([watch.marks.since, watch.isPast('access-8'), watch.isPast('none')]).toEqual([2, true, false])
   })
 
   it('then the last eight tokens of eight logins are known', () => {

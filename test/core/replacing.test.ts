@@ -19,6 +19,18 @@ describe('given an API that refuses the token', () => {
     expect(source.calls).toHaveLength(2)
   })
 
+  it.each(['Bearer access-1', 'bearer access-1', 'DPoP access-1'])(
+    'when the text of the header %s is given, then an error says so, because the refused token would come again',
+    async (header) => {
+      const { source, tokens } = manage()
+      await tokens.getAccessToken()
+      expect(await outcome(tokens.replaceAccessToken(header))).toEqual(
+        new TypeError('refused must be the access token alone, not the text of a header'),
+      )
+      expect(source.calls).toHaveLength(1)
+    },
+  )
+
   it('when there is no token at all, then one is got', async () => {
     const { tokens } = manage()
     expect(await tokens.replaceAccessToken('of an earlier life')).toBe('access-1')

@@ -841,11 +841,127 @@ describe('given a login that is under way in a page of a worker', () => {
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
     const login = gate()
     const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
-    const { login: markOf } = internalsOf(tokens) ?? {}
-    const begun = markOf?.()
+    const { login: markOf, loginSince } = internalsOf(tokens) ?? {}
+    const begun = markOf?.() ?? 0
     login.open()
     await adopted
-    expect([await tokens.getAccessToken(), markOf?.() === begun]).toEqual(['BOB', false])
+    expect([await tokens.getAccessToken(), begun >= (loginSince?.() ?? 0)]).toEqual(['BOB', false])
+  })
+
+  it.each(['alice', 'bob', undefined])(
+    'F339: when the login before is lost, as everybody has heard, then who waits since gets the token of the next one (%s)',
+    async (subject) => {
+      const { openPage, source } = startWorker()
+      const tokens = await openPage()
+      const told = listen(tokens)
+      await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+      const begun = internalsOf(tokens)?.login?.() ?? 0
+      source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+      expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      await arrived()
+      expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required' })
+      const login = gate()
+      const adopted = tokens.adopt(login.opened.then(() => grant('second', { subject })))
+      const waiting = tokens.getAccessToken()
+      await arrived()
+      login.open()
+      await adopted
+      expect(await waiting).toBe('SECOND')
+      // A request that began before the loss is one of Alice.
+      expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(subject === 'alice')
+    },
+  )
+
+  it.each([
+    ['logs in twice', (page: TokenManager) => [page.adopt(grant('bob')), page.adopt(grant('carol'))]],
+    [
+      'and another one log in',
+      (page: TokenManager, other: TokenManager) => [page.adopt(grant('bob')), other.adopt(grant('carol'))],
+    ],
+  ])(
+    'F339: when the page %s after a loss, then a request that began between the two gets no token of the second',
+    async (_, act) => {
+      const { openPage, source } = startWorker()
+      const [tokens, other] = [await openPage(), await openPage()]
+      await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+      source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+      await failureOf(tokens.getAccessToken())
+      await arrived()
+      const [first, second] = act(tokens, other)
+      const begun = internalsOf(tokens)?.login?.() ?? 0
+      await Promise.all([first, second])
+      await arrived()
+      expect(await tokens.getAccessToken()).toBe('CAROL')
+      expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(false)
+    },
+  )
+
+  it('F339: when the worker waits for a login of its own, then a request of the one before gets no token of it', async () => {
+    const { manager, openPage } = startWorker()
+    const tokens = await openPage()
+    const login = gate()
+    const adopted = manager.adopt(login.opened.then(() => grant('carol')))
+    await tokens.adopt(grant('bob'))
+    await arrived()
+    const begun = internalsOf(tokens)?.login?.() ?? 0
+    login.open()
+    await adopted
+    await arrived()
+    expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(false)
+  })
+
+  it('F339: when the loss of the login before is told while a page brings the next one, then its requests get no token of a third', async () => {
+    const { connect, manager, openPage, source } = startWorker()
+    const port = connect()
+    const [tokens, other] = [await openPage(port), await openPage()]
+    await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    await arrived()
+    const underWay = gate()
+    port.held = underWay.opened
+    const adopted = tokens.adopt(grant('bob'))
+    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+    await failureOf(manager.getAccessToken())
+    await arrived()
+    underWay.open()
+    await adopted
+    const begun = internalsOf(tokens)?.login?.() ?? 0
+    await other.adopt(grant('carol'))
+    await arrived()
+    expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(false)
+  })
+
+  it.each(['alice', 'bob', undefined])(
+    'F339: when a page is opened after the loss, then who waits there has the token of the login that it brings (%s)',
+    async (subject) => {
+      const { manager, openPage, source } = startWorker()
+      await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
+      source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+      await failureOf(manager.getAccessToken())
+      const tokens = await openPage()
+      const login = gate()
+      const adopted = tokens.adopt(login.opened.then(() => grant('second', { subject })))
+      const waiting = tokens.getAccessToken()
+      login.open()
+      await adopted
+      expect(await waiting).toBe('SECOND')
+    },
+  )
+
+  it('F339: when another page logs in after a loss that everybody has heard of, then who began since is of that login', async () => {
+    const { openPage, source } = startWorker()
+    const [tokens, other] = [await openPage(), await openPage()]
+    await other.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+    const { login: markOf, loginSince } = internalsOf(tokens) ?? {}
+    await arrived()
+    const before = markOf?.() ?? 0
+    expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    await arrived()
+    const begun = markOf?.() ?? 0
+    await other.adopt(grant('bob'))
+    await arrived()
+    const since = loginSince?.() ?? 0
+    expect([before >= since, begun >= since, await tokens.getAccessToken()]).toEqual([false, true, 'BOB'])
   })
 
   it('F284: when it fails, or the page is closed, then adopt rejects', async () => {

@@ -1,0 +1,34 @@
+/**
+ * Which requests belong to the login of now (R10): those that began in it, and those that began after everybody had heard that the login before it was
+ * lost, because they wait for this one. A request notes the mark under which it begins.
+ */
+export class LoginMarks {
+  /** The mark of whoever asks now. */
+  now = 0
+  /** The first mark that belongs to the login of now. */
+  since = 0
+  /** Whether everybody has heard that the login is lost. */
+  #isTold = false
+
+  told(): void {
+    if (!this.#isTold) this.now += 1
+    this.#isTold = true
+  }
+
+  came(): void {
+    this.#isTold = false
+  }
+
+  /** The login ends, for everybody who has asked so far. */
+  end(): void {
+    this.now += 1
+    this.since = this.now
+  }
+
+  /** Another login takes the place of this one. */
+  next(): void {
+    if (this.#isTold) this.since = this.now
+    else this.end()
+    this.#isTold = false
+  }
+}

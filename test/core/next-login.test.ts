@@ -1,0 +1,235 @@
+import { describe, expect, it } from '@jest/globals'
+import { memoryStore, TokenError, type TokenGrant, type TokenStore } from '../../src/index.ts'
+import { LoginMarks } from '../../src/core/login-marks.ts'
+import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/watched-clock.ts'
+
+/** Only a person can obtain its tokens. It notes what it revokes. */
+class LoginSource extends ScriptedSource {
+  readonly needsLogin = true
+  readonly revoked: unknown[] = []
+  revoke = ({ refreshToken }: { refreshToken?: string }): Promise<void> => {
+    this.revoked.push(refreshToken)
+    return Promise.resolve()
+  }
+}
+
+const login = (name: string, subject?: string): TokenGrant => ({
+  ...{ accessToken: name, accessLifetimeMs: 60_000, refreshToken: `${name}-r` },
+  ...(subject !== undefined && { subject }),
+})
+const asked = (answer: Promise<unknown>) =>
+  outcome(answer).then((ended) => (ended instanceof TokenError ? ended.code : ended))
+const refused = () => {
+  throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
+}
+/** A page on which somebody logs in: the test says when. */
+function loginPage() {
+  let come: (grant: TokenGrant) => void = () => undefined
+  let fail: (reason: Error) => void = () => undefined
+  const promise = new Promise<TokenGrant>((resolve, reject) => {
+    come = resolve
+    fail = reject
+  })
+  return { promise, come: (grant: TokenGrant) => come(grant), fail: (reason: Error) => fail(reason) }
+}
+
+const open = (store: TokenStore | undefined, clock?: ReturnType<typeof manage>['clock']) => {
+  const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
+  return { ...manage(source, { renewal: { keepWarm: 'never' }, ...(store && { store }) }, clock), source }
+}
+
+/** A login is lost. Everybody has heard that one is required. */
+async function lost({ subject, store }: { subject?: string | undefined; store?: TokenStore } = {}) {
+  const world = open(store)
+  await world.tokens.adopt(login('first', subject))
+  await world.clock.advance(61_000)
+  world.source.script.push(refused)
+  expect(await asked(world.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+  await settle()
+  expect(world.told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
+  return world
+}
+
+const NAMES: [string, string | undefined, string | undefined][] = [
+  ['of somebody', undefined, undefined],
+  ['of the same person', 'alice', 'alice'],
+  ['of another person', 'alice', 'bob'],
+]
+
+describe.each<[string, () => TokenStore | undefined]>([
+  ['a store', () => memoryStore()],
+  ['no store', () => undefined],
+])('given a login that is lost, as everybody has heard, and %s', (_, storeOf) => {
+  const ofStore = () => {
+    const store = storeOf()
+    return store && { store }
+  }
+
+  it.each(NAMES)('F339: when callers wait for the next login, %s, then they get its token', async (_of, one, other) => {
+    const { tokens } = await lost({ subject: one, ...ofStore() })
+    const page = loginPage()
+    const adopted = tokens.adopt(page.promise)
+    const waiting = [tokens.getAccessToken(), tokens.renew().then(() => tokens.getAccessToken())].map(asked)
+    await settle()
+    page.come(login('second', other))
+    await adopted
+    expect(await Promise.all(waiting)).toEqual(['second', 'second'])
+  })
+
+  it.each(NAMES)(
+    'F339: when a token of the login that was lost comes back, then it gets one of the next login if that is, as far as is known at once, of the same person (%s)',
+    async (_of, one, other) => {
+      const { tokens } = await lost({ subject: one, ...ofStore() })
+      const page = loginPage()
+      const adopted = tokens.adopt(page.promise)
+      const waiting = asked(tokens.replaceAccessToken('first'))
+      await settle()
+      page.come(login('second', other))
+      await adopted
+      const end = other === 'alice' ? 'second' : 'ERR_LOGIN_REQUIRED'
+      expect([await waiting, await asked(tokens.replaceAccessToken('first'))]).toEqual([end, end])
+    },
+  )
+
+  it('F339: when an older token of the login that was lost comes back, then it gets none of another person', async () => {
+    const store = storeOf()
+    const { clock, tokens, source } = open(store)
+    await tokens.adopt(login('first', 'alice'))
+    await tokens.renew()
+    await clock.advance(61_000)
+    source.script.push(refused)
+    expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+    const page = loginPage()
+    const adopted = tokens.adopt(page.promise)
+    const waiting = asked(tokens.replaceAccessToken('first'))
+    page.come(login('second', 'bob'))
+    await adopted
+    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+  })
+
+  it('F339: when the API refuses its living token only now, then whoever sent it hears of the loss, and gets none of another person', async () => {
+    const { tokens, source } = open(storeOf())
+    await tokens.adopt(login('first', 'alice'))
+    source.script.push(refused)
+    expect(await asked(tokens.renew())).toBe('ERR_LOGIN_REQUIRED')
+    expect(tokens.peekAccessToken()).toBe('first')
+    const page = loginPage()
+    const adopted = tokens.adopt(page.promise)
+    const waiting = outcome(tokens.replaceAccessToken('first'))
+    page.come(login('second', 'bob'))
+    await adopted
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'refused', status: 400 })
+  })
+
+  it('F339: when a first page brings no login, then who waits goes on to wait for the second', async () => {
+    const { tokens, told } = await lost(ofStore())
+    const [first, second] = [loginPage(), loginPage()]
+    const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)].map(asked)
+    const waiting = asked(tokens.getAccessToken())
+    await settle()
+    first.fail(new Error('the window was closed'))
+    await settle()
+    second.come(login('second'))
+    expect([await waiting, await ends[1]]).toEqual(['second', undefined])
+    expect(told.loginChanged.map((change) => change.login)).toEqual(['present', 'required', 'present'])
+  })
+
+  it('F339: when somebody logs out meanwhile, then nobody waits on, and the tokens are revoked', async () => {
+    const { tokens, source } = await lost(ofStore())
+    const page = loginPage()
+    const adopted = tokens.adopt(page.promise)
+    const waiting = asked(tokens.getAccessToken())
+    const ended = tokens.logout()
+    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+    await ended
+    page.come(login('second'))
+    await adopted
+    expect([tokens.peekAccessToken(), source.revoked]).toEqual(['second', ['first-r']])
+  })
+
+  it('F339: when the same person has logged in again and out, then callers of that login get no token of the next', async () => {
+    const { clock, tokens, source } = await lost({ subject: 'alice', ...ofStore() })
+    await tokens.adopt(login('second', 'alice'))
+    await clock.advance(61_000)
+    const late = held(() => source.grant())
+    source.script.push(late.answer)
+    const waiting = asked(tokens.getAccessToken())
+    await settle()
+    await tokens.adopt(login('third', 'bob'))
+    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+    late.open()
+  })
+})
+
+describe('given a login that is lost, and a listener that begins the next one when it hears of it', () => {
+  it.each(NAMES)(
+    'F339: when it comes, %s, then whoever has asked since has its token, and whoever asked before was told of the loss',
+    async (_of, one, other) => {
+      const world = open(undefined)
+      const { clock, tokens, source } = world
+      await tokens.adopt(login('first', one))
+      const page = loginPage()
+      tokens.on('loginChanged', ({ login: change }) => {
+        if (change === 'required') void tokens.adopt(page.promise)
+      })
+      await clock.advance(61_000)
+      source.script.push(refused)
+      const before = asked(tokens.getAccessToken())
+      await settle()
+      const since = asked(tokens.getAccessToken())
+      await settle()
+      page.come(login('second', other))
+      expect([await before, await since]).toEqual(['ERR_LOGIN_REQUIRED', 'second'])
+    },
+  )
+})
+
+describe('given a login that is lost here, as everybody has heard', () => {
+  it('F339: when somebody logs in elsewhere, then the first who asks here has that token', async () => {
+    const store = memoryStore()
+    const { clock, tokens, told } = await lost({ subject: 'alice', store })
+    await open(store, clock).tokens.adopt(login('second', 'bob'))
+    await clock.advance(1_000)
+    expect(await asked(tokens.getAccessToken())).toBe('second')
+    expect(told.loginChanged.at(-1)).toMatchObject({ login: 'present', by: 'elsewhere' })
+  })
+})
+
+describe('given marks of requests', () => {
+  const isOf = (marks: LoginMarks, mark: number) => mark >= marks.since
+
+  it('when a login ends, then those before belong to no other one', () => {
+    const marks = new LoginMarks()
+    const before = marks.now
+    marks.end()
+    expect([isOf(marks, before), isOf(marks, marks.now)]).toEqual([false, true])
+    const meanwhile = marks.now
+    marks.next()
+    expect([isOf(marks, meanwhile), isOf(marks, marks.now)]).toEqual([false, true])
+  })
+
+  it('when everybody has heard that a login is lost, then those after it belong to the next one, and those before to the same one', () => {
+    const marks = new LoginMarks()
+    const before = marks.now
+    marks.told()
+    const after = marks.now
+    expect([isOf(marks, before), isOf(marks, after)]).toEqual([true, true])
+    marks.told()
+    expect(marks.now).toBe(after)
+    marks.next()
+    expect([isOf(marks, before), isOf(marks, after)]).toEqual([false, true])
+    marks.next()
+    expect(isOf(marks, after)).toBe(false)
+  })
+
+  it('when the login that was lost comes back, then all before belong to it, and to no other one', () => {
+    const marks = new LoginMarks()
+    marks.told()
+    const after = marks.now
+    marks.came()
+    expect(isOf(marks, after)).toBe(true)
+    marks.next()
+    expect(isOf(marks, after)).toBe(false)
+  })
+})
