@@ -95,9 +95,11 @@ export const DEEDS = {
   },
   async deleted(round, tab) {
     round.storageSuffers()
+    round.isDeleting = true
     if (round.engine.clear && round.dice.happens(0.5)) await round.engine.clear(round.service.origin)
     else await tab.driver.evaluate(DELETE)
     // A deletion waits for the steps of other tabs.
+    round.isDeleting = false
     round.storageSuffers()
   },
   async full(round) {

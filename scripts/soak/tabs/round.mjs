@@ -20,6 +20,9 @@ export class Round {
   /** Since the last login: how often the storage was deleted, or full. */
   storageDeeds = 0
   isStorageFull = false
+  isDeleting = false
+  /** A page has told that the engine's IndexedDB answers no longer: from then on each tab keeps its tokens to itself. */
+  isStorageSilent = false
   isOffline = false
   /** Who logs in. */
   person = 'ada'
@@ -212,7 +215,8 @@ export class Round {
     tally.served += served
     for (const [code, count] of Object.entries(failed)) tally.failed[code] = (tally.failed[code] ?? 0) + count
     tally.hung += pendingMs > HANGS_MS ? 1 : 0
-    for (const { name, evidence, kind } of events) {
+    for (const { name, evidence, kind, message } of events) {
+      if (name === 'storeUnavailable' && message.includes('gives no answer')) this.isStorageSilent = true
       if (name === 'suspicious') tally.suspicious.push(evidence)
       if (name === 'storeUnavailable') tally.anomalies[name] = (tally.anomalies[name] ?? 0) + 1
       if (name === 'anomaly') tally.anomalies[kind] = (tally.anomalies[kind] ?? 0) + 1
@@ -225,7 +229,7 @@ export class Round {
     const login = this.logins.at(-1)
     login.inAt = this.troubledAt = performance.now()
     // A deletion that came after the demand for this login may cost the next one.
-    if (!this.isStorageFull) this.storageDeeds -= login.storageDeeds
+    if (!this.isStorageFull && !this.isDeleting) this.storageDeeds -= login.storageDeeds
     login.storageDeeds = 0
   }
 
@@ -252,9 +256,9 @@ export class Round {
   }
 
   #reason() {
-    const { service, logins, storageDeeds } = this
+    const { service, logins, storageDeeds, isStorageSilent } = this
     const calls = service.calls.filter(({ token }) => token !== undefined)
-    return reasonOfLogin({ calls, logins, storageDeeds })
+    return reasonOfLogin({ calls, logins, storageDeeds, isStorageSilent })
   }
 }
 

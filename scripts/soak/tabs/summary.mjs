@@ -33,7 +33,7 @@ export function sumOf(results) {
     twice: again.filter(({ lost }) => lost === undefined).length,
     logins: grouped(reasons.map((reason) => reason ?? 'NO REASON')),
     asOther: all('asOther').filter(({ storage }) => !storage).length,
-    lost: reasons.filter((reason) => reason !== 'first' && reason !== 'storage').length,
+    lost: reasons.filter((reason) => !['first', 'storage', 'silent storage'].includes(reason)).length,
     ...{ longestFirstMs: firstMs, suspicious: grouped(all('suspicious')), anomalies: counts('anomalies') },
     trouble: grouped(all('trouble')),
   }
@@ -52,7 +52,7 @@ export function promisesOf({ twice, asOther, lost, hung, served }) {
       `no page that knew of a login sent a request of the other person's login before it (${asOther} were sent)`,
     ],
     [twice === 0, `no refresh token was presented again after its answer had come (${twice} were)`],
-    [lost === 0, `no login was lost but to a storage that was deleted or full (${lost} were)`],
+    [lost === 0, `no login was lost but to a storage that was deleted, full, or answered no longer (${lost} were)`],
     [hung === 0 && served > 0, `no request hung (${hung} did)`],
   ]
 }

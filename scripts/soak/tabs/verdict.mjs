@@ -23,12 +23,13 @@ export function presentedAgain(calls) {
 /**
  * Why a person must log in, as far as the harness has caused it.
  *
- * @returns `first`: nobody has logged in before; `storage`: the storage was deleted, or full; the loss of an answer, if the service has refused the token
- * for it; undefined: no reason is known.
+ * @returns `first`: nobody has logged in before; `storage`: the storage was deleted, or full; `silent storage`: the engine's IndexedDB answers no longer; the
+ * loss of an answer, if the service has refused the token for it; undefined: no reason is known.
  */
-export function reasonOfLogin({ calls, logins, storageDeeds }) {
+export function reasonOfLogin({ calls, logins, storageDeeds, isStorageSilent }) {
   if (logins.length === 0) return 'first'
   if (storageDeeds > 0) return 'storage'
+  if (isStorageSilent) return 'silent storage'
   const refused = presentedAgain(calls)
     .filter(({ call }) => call.end === 400)
     .at(-1)
