@@ -48,7 +48,7 @@ export function maySeeRedirects({ name, prover }: Grantee<never>): boolean {
 export function loginAtSending(grantee: Grantee<never>, begun: number | undefined): number | undefined {
   const { access } = grantee
   if (isStillOf(grantee, begun)) return begun
-  if (!access.needsLogin) return access.login?.()
+  if (!access.needsLogin) return access.markNow?.()
   throw new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
 }
 const ENDED =
@@ -56,5 +56,5 @@ const ENDED =
 
 /** Whether a request that was sent in the login `sent` may have another token. */
 export function isStillOf({ access }: Grantee<never>, sent = 0): boolean {
-  return sent >= access.loginSince()
+  return sent >= access.markSince()
 }

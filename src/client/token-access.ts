@@ -12,7 +12,7 @@ export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
   get(options: WaitLimits): Promise<string> | string
   replace(refused: string, options: WaitLimits): Promise<string>
-  loginSince(): number
+  readonly markSince: () => number
 }
 /** How long one caller may wait, and what ends its wait. */
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
@@ -36,7 +36,7 @@ export function accessTo(tokens: TokenManager): TokenAccess {
     // A source has no origin if its manager reads one that it inherits from Object.prototype.
     origin: known.origin === Reflect.get(Object.prototype, 'origin') ? undefined : known.origin,
     peek: () => tokens.peekAccessToken(),
-    loginSince: known.loginSince ?? known.login ?? (() => 0),
+    markSince: known.markSince ?? known.markNow ?? (() => 0),
     get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
     replace: (refused, options) => tokens.replaceAccessToken(refused, options),
   }
@@ -66,7 +66,7 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
       return true
     },
     hasEnded: () => false,
-    loginSince: () => 0,
+    markSince: () => 0,
     replaceBehind(refused) {
       void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)
     },

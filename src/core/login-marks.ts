@@ -8,15 +8,22 @@ export class LoginMarks {
   /** The first mark that belongs to the login of now. */
   since = 0
   /** Whether everybody has heard that the login is lost. */
-  #isTold = false
+  isTold = false
 
-  told(): void {
-    if (!this.#isTold) this.now += 1
-    this.#isTold = true
+  /** Whether whoever asked under `mark` waits for the next login. */
+  isOfNext(mark: number): boolean {
+    return this.isTold && mark === this.now
   }
 
+  /** Everybody hears that the login is lost. Whoever asks from now on waits for the next one. */
+  told(): void {
+    if (!this.isTold) this.now += 1
+    this.isTold = true
+  }
+
+  /** There is a login. */
   came(): void {
-    this.#isTold = false
+    this.isTold = false
   }
 
   /** The login ends, for everybody who has asked so far. */
@@ -27,8 +34,8 @@ export class LoginMarks {
 
   /** Another login takes the place of this one. */
   next(): void {
-    if (this.#isTold) this.since = this.now
+    if (this.isTold) this.since = this.now
     else this.end()
-    this.#isTold = false
+    this.isTold = false
   }
 }

@@ -209,7 +209,10 @@ export class Logins {
     const { login, memory } = this.#settings
     const { loss } = login
     if (!loss) return
-    if (memory.current?.isRefused || loss.reason === 'logged-out') this.#end(loss.reason)
+    const { current } = memory
+    // Who has asked since everybody heard of it waits on.
+    const isEnd = current && !login.marks.isTold && (current.isRefused || loss.reason === 'logged-out')
+    if (isEnd) this.#end(loss.reason)
     if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 

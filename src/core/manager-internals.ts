@@ -22,12 +22,14 @@ export interface ManagerInternals {
   /** Whether a person logs in and out. */
   readonly needsLogin?: boolean
   /** The mark of a request that begins now: a number that grows. */
-  readonly login?: () => number
+  readonly markNow?: () => number
   /**
    * The first mark that belongs to the login of now. It grows at a logout, a `reset()`, and the login of somebody else, here or elsewhere. A request that
    * began under a lower mark must not get a token. Without `needsLogin` it still must not be replayed.
    */
-  readonly loginSince?: () => number
+  readonly markSince?: () => number
+  /** Whether everybody has heard that the login is lost: a request that begins now waits for the next one. */
+  readonly isLossTold?: () => boolean
   /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
   readonly followLogin?: () => () => void
   /** Looks once. Resolves when the manager knows what the store has told, and never rejects. */

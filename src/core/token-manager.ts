@@ -183,8 +183,9 @@ export class Manager implements TokenManager {
     const { source, clock, renewal, events, login, hasLogin } = this.#settings
     return {
       needsLogin: hasLogin,
-      login: () => login.marks.now,
-      loginSince: () => login.marks.since,
+      markNow: () => login.marks.now,
+      markSince: () => login.marks.since,
+      isLossTold: () => login.marks.isTold,
       followLogin: () => this.#machine.looks.follow(),
       lookForLogin: () => this.#machine.looks.look(),
       origin: member(source, 'origin') as string | undefined,

@@ -33,7 +33,7 @@ export function sendWithToken(
   call: Call,
 ): Promise<Response> {
   const { access } = grantee
-  const begun = access.login?.()
+  const begun = access.markNow?.()
   const token = access.peek()
   const { input, url, init } = call
   const prover = grantee.prover && hasHeader(input, init, 'dpop') ? undefined : grantee.prover

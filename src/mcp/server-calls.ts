@@ -74,15 +74,15 @@ export class ServerCalls {
   }
 
   async #made(call: Call): Promise<Response> {
-    const { login = () => 0, replaceBehind } = this.#access
+    const { markNow = () => 0, markSince, replaceBehind } = this.#access
     let isOfLogin = this.#tokens.status().login === 'present'
-    let begun = login()
+    let begun = markNow()
     let token = await this.#token(call)
     for (;;) {
       // No request of one login gets a token of another one (R10). A request that began without a login belongs to none.
-      if (isOfLogin && login() !== begun) throw ended()
+      if (isOfLogin && begun < markSince()) throw ended()
       isOfLogin = token !== undefined
-      begun = login()
+      begun = markNow()
       const response = await call.send(token)
       this.#learn(call.url, response)
       const challenge = response.headers.get('www-authenticate')

@@ -138,10 +138,11 @@ class Server {
   }
 
   /** @returns `own`: the login of this act, and not that of an act that follows before the work is done. */
-  #begin({ name, given, login }: Question): { work: Promise<unknown>; own?: Login | undefined } {
+  #begin({ name, given, login, isOfNext = false }: Question): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
-    const { needsLogin = false, login: mark, loginSince } = this.#internals
-    const begun = mark?.() ?? 0
+    const { needsLogin = false, markNow, markSince } = this.#internals
+    // The question may come later than what it did not know of.
+    const begun = (isOfNext ? markNow : markSince)?.() ?? 0
     const isOfOther = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }
     const work = async () => {
@@ -149,7 +150,7 @@ class Server {
       if (rule.otherwise !== 'refused') return rule.run(given as never)
       if (isOfOther) throw loginEnded()
       const value = await rule.run(given as never)
-      if (needsLogin && begun < (loginSince?.() ?? 0)) throw loginEnded()
+      if (needsLogin && begun < (markSince?.() ?? 0)) throw loginEnded()
       return value
     }
     return { work: work(), own: rule?.isAct && this.#login }
@@ -170,13 +171,14 @@ class Server {
   }
 
   get #login(): Login {
-    return { worker: this.#name, mark: this.#internals.loginSince?.() ?? 0 }
+    return { worker: this.#name, mark: this.#internals.markSince?.() ?? 0 }
   }
 
   get #state(): State {
     const { clock, needsLogin = false, maxWaitMs, origin } = this.#internals
     const status = this.#tokens.status()
     const livesMs = (status.accessExpiresAt ?? 0) - clock.wallNow()
-    return { login: this.#login, at: (this.#sent += 1), status, livesMs, needsLogin, maxWaitMs, origin }
+    const isLossTold = this.#internals.isLossTold?.() ?? false
+    return { isLossTold, login: this.#login, at: (this.#sent += 1), status, livesMs, needsLogin, maxWaitMs, origin }
   }
 }

@@ -28,7 +28,7 @@ export class Link {
    * @returns The answer. It may hold an error.
    * @throws {TokenError} `ERR_WAIT_TIMEOUT` if there is none; what `close` was given.
    */
-  ask(name: string, ms: number, asked: Pick<Question, 'given' | 'login'> = {}): Promise<Answer> {
+  ask(name: string, ms: number, asked: Pick<Question, 'given' | 'login' | 'isOfNext'> = {}): Promise<Answer> {
     const { port1, port2 } = new MessageChannel()
     const port = port1 as unknown as Port
     let end: (error: Error) => void = () => undefined

@@ -37,6 +37,8 @@ export interface Question {
   readonly given?: unknown
   /** The login that the page means. */
   readonly login?: Login | undefined
+  /** Whoever asks does so because that login is lost, and waits for the next one. */
+  readonly isOfNext?: boolean
   /** Names the page. */
   readonly page: string
 }
@@ -46,6 +48,8 @@ export const QUESTION = 'axios-evergreen'
 export interface State {
   readonly login: Login
   readonly at: number
+  /** Whether everybody has heard that this login is lost. */
+  readonly isLossTold: boolean
   readonly status: TokenStatus
   /** How long the access token lives, ms. */
   readonly livesMs: number

@@ -43,7 +43,7 @@ export class WorkerTokens implements TokenManager {
     this.#link = link
     this.#state = state
     this.#login = state.login
-    if (state.status.login === 'required') this.#marks.told()
+    if (state.isLossTold) this.#marks.told()
     link.onTold = ({ state, event: [name, told] }) => {
       this.#hear(state)
       this.#tell(name, told)
@@ -137,8 +137,8 @@ export class WorkerTokens implements TokenManager {
       needsLogin,
       maxWaitMs,
       clock: systemClock,
-      login: () => this.#marks.now,
-      loginSince: () => this.#marks.since,
+      markNow: () => this.#marks.now,
+      markSince: () => this.#marks.since,
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
       replaceBehind: (refused) => {
@@ -154,7 +154,8 @@ export class WorkerTokens implements TokenManager {
     this.#checkOpen()
     const { needsLogin, maxWaitMs } = this.#state
     const ms = waitMsOf(options, maxWaitMs)
-    const begun = this.#marks.now
+    // A refused token was sent in the login of now: its sender does not wait for the next one.
+    const begun = name === 'replace' ? this.#marks.since : this.#marks.now
     const isEnded = () => needsLogin && begun < this.#marks.since
     const checkLogin = () => {
       if (isEnded()) throw loginEnded()
@@ -166,7 +167,7 @@ export class WorkerTokens implements TokenManager {
       await this.#acts
       checkLogin()
       try {
-        const value = await this.#ask(name, ms, { ...given, maxWaitMs: ms })
+        const value = await this.#ask(name, ms, { ...given, maxWaitMs: ms }, { begun })
         checkLogin()
         return value
       } catch (error) {
@@ -192,7 +193,7 @@ export class WorkerTokens implements TokenManager {
     if (!mayStay) this.#marks.end()
     this.#pendingActs += 1
     const done = this.#acts
-      .then(() => this.#ask(name, ACT_LIMIT_MS, given, mayStay))
+      .then(() => this.#ask(name, ACT_LIMIT_MS, given, { mayStay }))
       .finally(() => {
         this.#pendingActs -= 1
         this.#settle()
@@ -201,9 +202,12 @@ export class WorkerTokens implements TokenManager {
     return done
   }
 
-  /** @param mayStay Whether the mark stays if the act has ended no login of the worker. */
-  async #ask(name: string, ms: number, given?: unknown, mayStay = false): Promise<unknown> {
-    const answer = await this.#link.ask(name, ms, { given, login: this.#login })
+  /**
+   * @param of `mayStay`: whether the marks stay if the act has ended no login of the worker; `begun`: the mark under which a caller asks.
+   */
+  async #ask(name: string, ms: number, given?: unknown, { mayStay = false, begun = 0 } = {}): Promise<unknown> {
+    const isOfNext = this.#marks.isOfNext(begun)
+    const answer = await this.#link.ask(name, ms, { given, login: this.#login, isOfNext })
     const { own, state, error, value } = answer
     const before = this.#state
     if (own) {
@@ -256,22 +260,22 @@ export class WorkerTokens implements TokenManager {
     const isLoss = name === 'loginChanged' && login === 'required'
     if (isLoss && this.#isPending) return
     // The event may come after a state that follows it.
-    if (isLoss && this.#state.status.login === 'required') this.#marks.told()
+    if (isLoss && this.#state.isLossTold) this.#marks.told()
     if (name === 'anomaly') this.#events.anomaly(kind, message)
     else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
     else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
   }
 
-  /** Begins another mark if the worker has another login than that which the mark stands for. While an act is under way, the mark stands for what follows from it. */
+  /** The marks follow the login of the worker. While an act is under way, they stand for what follows from it. */
   #settle(): void {
     if (this.#pendingActs > 0) return
-    const { login, status } = this.#state
+    const { login, isLossTold } = this.#state
     if (!isSame(this.#login, login)) {
       this.#login = login
       this.#marks.next()
       this.#subject = undefined
     }
-    if (status.login === 'present') this.#marks.came()
+    if (!isLossTold) this.#marks.came()
   }
 
   #look(): void {

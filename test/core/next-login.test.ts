@@ -196,6 +196,40 @@ describe('given a login that is lost here, as everybody has heard', () => {
   })
 })
 
+describe('given a login that is lost, as everybody has heard, and its token that comes back', () => {
+  it('F339: when the store has none, still, then who has asked since waits on for the login under way', async () => {
+    const { clock, tokens } = await lost({ store: memoryStore() })
+    expect(await asked(tokens.replaceAccessToken('first'))).toBe('ERR_LOGIN_REQUIRED')
+    await clock.advance(5_000)
+    const waiting = asked(tokens.getAccessToken())
+    const page = loginPage()
+    const adopted = tokens.adopt(page.promise)
+    await settle()
+    page.come(login('second'))
+    await adopted
+    expect(await waiting).toBe('second')
+  })
+})
+
+describe('given a logout elsewhere, as everybody has heard', () => {
+  it('F339: when the store says so again, then who has asked since waits on for the login under way', async () => {
+    const store = memoryStore()
+    const { clock, tokens } = open(store)
+    await tokens.adopt(login('first', 'alice'))
+    await open(store, clock).tokens.logout()
+    await clock.advance(61_000)
+    expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+    await clock.advance(5_000)
+    const waiting = asked(tokens.getAccessToken())
+    const page = loginPage()
+    const adopted = tokens.adopt(page.promise)
+    await settle()
+    page.come(login('second', 'bob'))
+    await adopted
+    expect(await waiting).toBe('second')
+  })
+})
+
 describe('given marks of requests', () => {
   const isOf = (marks: LoginMarks, mark: number) => mark >= marks.since
 

@@ -249,8 +249,8 @@ export class Owner {
   /** As an attachment sends a request that meets a 401 (R10). */
   async #request(): Promise<void> {
     const internals = this.#internals
-    const begun = internals.login?.()
-    const isOfLogin = () => internals.login?.() === begun
+    const begun = internals.markNow?.() ?? 0
+    const isOfLogin = () => begun >= (internals.markSince?.() ?? 0)
     const first = this.tokens.peekAccessToken() ?? (await this.tokens.getAccessToken())
     const replace = isOfLogin() ? this.tokens.replaceAccessToken(first) : undefined
     const next = await replace?.catch((error: unknown) => {

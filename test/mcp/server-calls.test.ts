@@ -116,6 +116,18 @@ describe('given a login that ends while its request is on its way', () => {
   })
 })
 
+describe('given a login whose refresh token is refused while a request asks for its token', () => {
+  it('then the request goes out without one, so that the SDK gets its 401 and logs in (F339)', async () => {
+    const clock = manualClock()
+    const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
+    const { calls, sent } = callsTo(() => new Response(null, REFUSED), { clock, refresh })
+    await tokens.adopt(LOGIN)
+    await clock.advance(61_000)
+    expect((await calls.fetch(SERVER)).status).toBe(401)
+    expect([sent, tokens.status().login]).toEqual([[['/mcp', null]], 'required'])
+  })
+})
+
 describe('given nobody who has logged in, and a request that waits for the page of another one', () => {
   it('when its caller gives up, then it ends at once', async () => {
     const clock = manualClock()

@@ -841,11 +841,11 @@ describe('given a login that is under way in a page of a worker', () => {
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
     const login = gate()
     const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
-    const { login: markOf, loginSince } = internalsOf(tokens) ?? {}
+    const { markNow: markOf, markSince } = internalsOf(tokens) ?? {}
     const begun = markOf?.() ?? 0
     login.open()
     await adopted
-    expect([await tokens.getAccessToken(), begun >= (loginSince?.() ?? 0)]).toEqual(['BOB', false])
+    expect([await tokens.getAccessToken(), begun >= (markSince?.() ?? 0)]).toEqual(['BOB', false])
   })
 
   it.each(['alice', 'bob', undefined])(
@@ -855,7 +855,7 @@ describe('given a login that is under way in a page of a worker', () => {
       const tokens = await openPage()
       const told = listen(tokens)
       await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
-      const begun = internalsOf(tokens)?.login?.() ?? 0
+      const begun = internalsOf(tokens)?.markNow?.() ?? 0
       source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
       expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
       await arrived()
@@ -868,7 +868,7 @@ describe('given a login that is under way in a page of a worker', () => {
       await adopted
       expect(await waiting).toBe('SECOND')
       // A request that began before the loss is one of Alice.
-      expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(subject === 'alice')
+      expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(subject === 'alice')
     },
   )
 
@@ -888,11 +888,11 @@ describe('given a login that is under way in a page of a worker', () => {
       await failureOf(tokens.getAccessToken())
       await arrived()
       const [first, second] = act(tokens, other)
-      const begun = internalsOf(tokens)?.login?.() ?? 0
+      const begun = internalsOf(tokens)?.markNow?.() ?? 0
       await Promise.all([first, second])
       await arrived()
       expect(await tokens.getAccessToken()).toBe('CAROL')
-      expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(false)
+      expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(false)
     },
   )
 
@@ -903,11 +903,11 @@ describe('given a login that is under way in a page of a worker', () => {
     const adopted = manager.adopt(login.opened.then(() => grant('carol')))
     await tokens.adopt(grant('bob'))
     await arrived()
-    const begun = internalsOf(tokens)?.login?.() ?? 0
+    const begun = internalsOf(tokens)?.markNow?.() ?? 0
     login.open()
     await adopted
     await arrived()
-    expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(false)
+    expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(false)
   })
 
   it('F339: when the loss of the login before is told while a page brings the next one, then its requests get no token of a third', async () => {
@@ -924,10 +924,102 @@ describe('given a login that is under way in a page of a worker', () => {
     await arrived()
     underWay.open()
     await adopted
-    const begun = internalsOf(tokens)?.login?.() ?? 0
+    const begun = internalsOf(tokens)?.markNow?.() ?? 0
     await other.adopt(grant('carol'))
     await arrived()
-    expect(begun >= (internalsOf(tokens)?.loginSince?.() ?? 0)).toBe(false)
+    expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(false)
+  })
+
+  it('F339: when the same person logs in again in another page, then a request of that login gets no token of the one under way', async () => {
+    const { manager, openPage, source } = startWorker()
+    const [tokens, other] = [await openPage(), await openPage()]
+    await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+    await failureOf(manager.getAccessToken())
+    await arrived()
+    const login = gate()
+    const adopted = manager.adopt(login.opened.then(() => grant('carol')))
+    await other.adopt(grant('alice'))
+    await arrived()
+    expect(await tokens.getAccessToken()).toBe('ALICE')
+    const { markNow, markSince } = internalsOf(tokens) ?? {}
+    const begun = markNow?.() ?? 0
+    login.open()
+    await adopted
+    await arrived()
+    expect(begun >= (markSince?.() ?? 0)).toBe(false)
+  })
+
+  it('F339: when the worker learns of the loss before it hears the question of a page, then that caller gets no token of the next person', async () => {
+    const { connect, manager, openPage, source } = startWorker()
+    const port = connect()
+    const tokens = await openPage(port)
+    await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    await arrived()
+    const login = gate()
+    let isBegun = false
+    manager.on('loginChanged', ({ login: change }) => {
+      if (change !== 'required' || isBegun) return
+      isBegun = true
+      void manager.adopt(login.opened.then(() => undefined))
+    })
+    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+    const underWay = gate()
+    port.held = underWay.opened
+    const before = failureOf(tokens.getAccessToken())
+    await failureOf(manager.getAccessToken())
+    underWay.open()
+    await arrived()
+    const since = tokens.getAccessToken()
+    await arrived()
+    await tokens.adopt(grant('carol'))
+    expect([await since, await before]).toMatchObject(['CAROL', { code: 'ERR_LOGIN_REQUIRED' }])
+    login.open()
+  })
+
+  it('F339: when a listener of the worker begins the next login at once, then who asks in a page since waits for it', async () => {
+    const source = new PersonSource()
+    const manager = createTokenManager({ source })
+    endings.push(() => manager.close())
+    const login = gate()
+    manager.on('loginChanged', ({ login: change }) => {
+      if (change === 'required') void manager.adopt(login.opened.then(() => grant('bob')))
+    })
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveTokens(manager, port2)
+    endings.push(() => {
+      stop()
+      port1.close()
+      port2.close()
+    })
+    const tokens = page(await tokensOf(port1))
+    await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+    await failureOf(tokens.getAccessToken())
+    await arrived()
+    const waiting = tokens.getAccessToken()
+    await arrived()
+    login.open()
+    expect(await waiting).toBe('BOB')
+  })
+
+  it('F339: when a token of the login that was lost comes back in a page, then it gets none of another person', async () => {
+    const { openPage, source } = startWorker()
+    const tokens = await openPage()
+    await tokens.adopt(grant('alice'))
+    // The manager knows the last eight tokens of a login.
+    for (let n = 0; n < 9; n += 1) await tokens.renew()
+    await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+    await failureOf(tokens.getAccessToken())
+    await arrived()
+    const login = gate()
+    const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
+    const waiting = failureOf(tokens.replaceAccessToken('ALICE'))
+    await arrived()
+    login.open()
+    await adopted
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 
   it.each(['alice', 'bob', undefined])(
@@ -952,7 +1044,7 @@ describe('given a login that is under way in a page of a worker', () => {
     const [tokens, other] = [await openPage(), await openPage()]
     await other.adopt(grant('alice', { accessLifetimeMs: 0 }))
     source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-    const { login: markOf, loginSince } = internalsOf(tokens) ?? {}
+    const { markNow: markOf, markSince } = internalsOf(tokens) ?? {}
     await arrived()
     const before = markOf?.() ?? 0
     expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
@@ -960,7 +1052,7 @@ describe('given a login that is under way in a page of a worker', () => {
     const begun = markOf?.() ?? 0
     await other.adopt(grant('bob'))
     await arrived()
-    const since = loginSince?.() ?? 0
+    const since = markSince?.() ?? 0
     expect([before >= since, begun >= since, await tokens.getAccessToken()]).toEqual([false, true, 'BOB'])
   })
 

@@ -40,7 +40,7 @@ export function startLogins({ needsLogin = true } = {}): Logins {
     hasEnded: () => false,
     replaceBehind: (refused) => void replace(refused).catch(() => undefined),
     needsLogin,
-    login: () => login,
+    markNow: () => login,
   }
   const tokens = {
     peekAccessToken: () => current,
