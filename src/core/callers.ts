@@ -86,7 +86,7 @@ export class Callers {
     if (/^(bearer|dpop) /i.test(refused))
       throw new TypeError('refused must be the access token alone, not the text of a header')
     const { login } = this.#settings
-    // A refused token was sent in the login of now: its sender does not wait for the next one.
+    // A refused token counts as sent in the login of now: its sender does not wait for the next one.
     const mark = login.marks.since
     if (!this.#isCurrent(refused)) {
       if (login.isPast(refused)) throw loginRequired('logged-out')

@@ -1,6 +1,6 @@
 /**
- * Which requests belong to the login of now (R10): those that began in it, and those that began after everybody had heard that the login before it was
- * lost, because they wait for this one. A request notes the mark under which it begins.
+ * Which requests belong to the login of now (R10). A request notes the mark under which it begins, and belongs to each login whose `since` is not above it:
+ * that in which it began; and if it began after everybody had heard that this one is lost, the next one, because it waits for that.
  */
 export class LoginMarks {
   /** The mark of whoever asks now. */

@@ -137,16 +137,16 @@ export class LoginWatch {
   /** The login ends. */
   end(): void {
     this.marks.end()
-    this.#leave()
+    this.#passTokens()
   }
 
   /** Another login takes its place. */
   next(): void {
     this.marks.next()
-    this.#leave()
+    this.#passTokens()
   }
 
-  #leave(): void {
+  #passTokens(): void {
     this.#past = [...this.#held, ...this.#past].slice(0, MOST_PAST)
     this.#held = []
   }
@@ -230,7 +230,8 @@ export class LoginWatch {
   }
 
   #tellRequired(reason: LoginReason): void {
-    this.marks.told()
+    // Before the first login there is none that could be lost.
+    if (reason !== 'none-yet') this.marks.told()
     this.#emit({ login: 'required', by: this.#requiredBy, account: 'unknown', reason })
   }
 

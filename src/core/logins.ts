@@ -85,7 +85,7 @@ export class Logins {
     const host = this.#host
     this.#checkOpen()
     const before = this.#ending()
-    if (memory.current && !login.isNamed(grant.subject)) this.#makeWay()
+    if ((memory.current || login.marks.isTold) && !login.isNamed(grant.subject)) this.#makeWay()
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
@@ -211,7 +211,7 @@ export class Logins {
     if (!loss) return
     const { current } = memory
     // Who has asked since everybody heard of it waits on.
-    const isEnd = current && !login.marks.isTold && (current.isRefused || loss.reason === 'logged-out')
+    const isEnd = !login.marks.isTold && (current?.isRefused === true || loss.reason === 'logged-out')
     if (isEnd) this.#end(loss.reason)
     if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
   }

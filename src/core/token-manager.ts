@@ -41,7 +41,8 @@ export interface TokenManager {
    * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. A refresh token alone will do: the next caller
    * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Requests of an earlier login get no token of this one,
    * unless both were adopted here and name the same `subject`. Those that began after `loginChanged` told that a login is required wait for this one. If
-   * both name a `subject`, and another one, the source revokes the tokens of the earlier login in the background. Takes effect at the call: `adopt`, `logout` and `reset` happen in the order of their calls.
+   * both name a `subject`, and another one, the source revokes the tokens of the earlier login in the background. Takes effect at the call: `adopt`,
+   * `logout` and `reset` happen in the order of their calls.
    *
    * Of a promise: a login is under way, and the act happens when the promise settles. Until then `status().login` is `pending`, nobody is told that a
    * login is required, and callers without a token wait, each within its own limits. A promise that never settles holds nothing else. If the promise

@@ -79,10 +79,12 @@ export class ServerCalls {
     let begun = markNow()
     let token = await this.#token(call)
     for (;;) {
-      // No request of one login gets a token of another one (R10). A request that began without a login belongs to none.
+      // No request of one login gets a token of another one (R10). One that began without a login belongs to the first whose token it carries.
       if (isOfLogin && begun < markSince()) throw ended()
-      isOfLogin = token !== undefined
-      begun = markNow()
+      if (token !== undefined && !isOfLogin) {
+        isOfLogin = true
+        begun = markSince()
+      }
       const response = await call.send(token)
       this.#learn(call.url, response)
       const challenge = response.headers.get('www-authenticate')

@@ -154,7 +154,7 @@ export class WorkerTokens implements TokenManager {
     this.#checkOpen()
     const { needsLogin, maxWaitMs } = this.#state
     const ms = waitMsOf(options, maxWaitMs)
-    // A refused token was sent in the login of now: its sender does not wait for the next one.
+    // A refused token counts as sent in the login of now: its sender does not wait for the next one.
     const begun = name === 'replace' ? this.#marks.since : this.#marks.now
     const isEnded = () => needsLogin && begun < this.#marks.since
     const checkLogin = () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError, type TokenGrant, type TokenStore } from '../../src/index.ts'
+import { internalsOf } from '../../src/core/manager-internals.ts'
 import { LoginMarks } from '../../src/core/login-marks.ts'
 import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -208,6 +209,57 @@ describe('given a login that is lost, as everybody has heard, and its token that
     page.come(login('second'))
     await adopted
     expect(await waiting).toBe('second')
+  })
+})
+
+describe('given a manager that knows the login of its store, and has no token of it yet', () => {
+  const begun = async () => {
+    const store = memoryStore()
+    const one = open(store)
+    await one.tokens.adopt(login('first', 'alice'))
+    await one.clock.advance(61_000)
+    const two = open(store, one.clock)
+    const { markNow, markSince } = internalsOf(two.tokens) ?? {}
+    const mark = markNow?.() ?? 0
+    return { one, two, isStillOf: () => mark >= (markSince?.() ?? 0) }
+  }
+
+  it('F339: when somebody logs out elsewhere, then a caller of that login gets no token of the one under way', async () => {
+    const { one, two } = await begun()
+    const late = held(() => one.source.grant())
+    one.source.script.push(late.answer)
+    void asked(one.tokens.getAccessToken())
+    await settle()
+    const waiting = asked(two.tokens.getAccessToken())
+    await settle()
+    expect(two.tokens.status().login).toBe('present')
+    const page = loginPage()
+    const adopted = two.tokens.adopt(page.promise)
+    const ended = one.tokens.logout()
+    late.open()
+    await settle()
+    await ended
+    await two.clock.advance(2_400)
+    page.come(login('second', 'bob'))
+    await adopted
+    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+  })
+
+  it('F339: when the login turns out to be lost, then a request that began before is none of the next login', async () => {
+    const { two, isStillOf } = await begun()
+    two.source.script.push(refused)
+    expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+    expect(isStillOf()).toBe(true)
+    await two.tokens.adopt(login('second', 'bob'))
+    expect(isStillOf()).toBe(false)
+  })
+
+  it('when nobody has ever logged in, then a request that began before the first login is one of it', async () => {
+    const { tokens } = open(memoryStore())
+    const mark = internalsOf(tokens)?.markNow?.() ?? 0
+    expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+    await tokens.adopt(login('first'))
+    expect(mark >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(true)
   })
 })
 

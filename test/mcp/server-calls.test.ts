@@ -126,6 +126,25 @@ describe('given a login whose refresh token is refused while a request asks for 
     expect((await calls.fetch(SERVER)).status).toBe(401)
     expect([sent, tokens.status().login]).toEqual([[['/mcp', null]], 'required'])
   })
+
+  it('when another one waits for the page, and another person logs in, then it is not sent as that person (R10)', async () => {
+    const clock = manualClock()
+    const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
+    const { calls, sent } = callsTo((_, headers) => new Response(null, headers.has('authorization') ? {} : REFUSED), {
+      ...{ clock, refresh },
+    })
+    await tokens.adopt({ ...LOGIN, subject: 'alice' })
+    await clock.advance(61_000)
+    const [first, second] = ['one of alice', 'two of alice'].map((body) =>
+      calls.fetch(SERVER, { method: 'POST', body }),
+    )
+    const failed = failureOf(second as Promise<unknown>)
+    expect((await first)?.status).toBe(401)
+    await tokens.adopt({ ...LOGIN, accessToken: 'of-bob', subject: 'bob' })
+    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect((await calls.fetch(SERVER)).status).toBe(200)
+    expect(sent.map(([, token]) => token)).toEqual([null, null, 'Bearer of-bob'])
+  })
 })
 
 describe('given nobody who has logged in, and a request that waits for the page of another one', () => {

@@ -41,6 +41,7 @@ export function startLogins({ needsLogin = true } = {}): Logins {
     replaceBehind: (refused) => void replace(refused).catch(() => undefined),
     needsLogin,
     markNow: () => login,
+    markSince: () => login,
   }
   const tokens = {
     peekAccessToken: () => current,
