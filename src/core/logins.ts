@@ -85,7 +85,7 @@ export class Logins {
     const host = this.#host
     this.#checkOpen()
     const before = this.#ending()
-    if ((memory.current || login.marks.isTold) && !login.isNamed(grant.subject)) this.#makeWay()
+    if ((memory.current || login.marks.isAwaited) && !login.isNamed(grant.subject)) this.#makeWay()
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
@@ -187,7 +187,7 @@ export class Logins {
     // A session may be that of somebody else by now.
     const isNamedOther = by === 'here' && areTwo(login.person, tokens)
     const isOther = isNamedOther || (!memory.current?.isOf(tokens) && login.isOther(tokens))
-    if (memory.current && isOther) this.#makeWay()
+    if ((memory.current || login.marks.isAwaited) && isOther) this.#makeWay()
     login.seen(tokens, isOther, by)
   }
 
@@ -210,9 +210,10 @@ export class Logins {
     const { loss } = login
     if (!loss) return
     const { current } = memory
+    const isKnown = current !== undefined || login.isPresent
+    const isEnd = isKnown && (current?.isRefused === true || loss.reason === 'logged-out')
     // Who has asked since everybody heard of it waits on.
-    const isEnd = !login.marks.isTold && (current?.isRefused === true || loss.reason === 'logged-out')
-    if (isEnd) this.#end(loss.reason)
+    if (isEnd && !login.marks.isAwaited) this.#end(loss.reason)
     if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 

@@ -28,8 +28,8 @@ export interface ManagerInternals {
    * began under a lower mark must not get a token. Without `needsLogin` it still must not be replayed.
    */
   readonly markSince?: () => number
-  /** Whether everybody has heard that the login is lost: a request that begins now waits for the next one. */
-  readonly isLossTold?: () => boolean
+  /** Whether there is no login, as everybody has heard: a request that begins now waits for the next one. */
+  readonly isLoginAwaited?: () => boolean
   /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
   readonly followLogin?: () => () => void
   /** Looks once. Resolves when the manager knows what the store has told, and never rejects. */

@@ -186,7 +186,7 @@ export class Manager implements TokenManager {
       needsLogin: hasLogin,
       markNow: () => login.marks.now,
       markSince: () => login.marks.since,
-      isLossTold: () => login.marks.isTold,
+      isLoginAwaited: () => login.marks.isAwaited,
       followLogin: () => this.#machine.looks.follow(),
       lookForLogin: () => this.#machine.looks.look(),
       origin: member(source, 'origin') as string | undefined,

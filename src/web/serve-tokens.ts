@@ -178,7 +178,7 @@ class Server {
     const { clock, needsLogin = false, maxWaitMs, origin } = this.#internals
     const status = this.#tokens.status()
     const livesMs = (status.accessExpiresAt ?? 0) - clock.wallNow()
-    const isLossTold = this.#internals.isLossTold?.() ?? false
-    return { isLossTold, login: this.#login, at: (this.#sent += 1), status, livesMs, needsLogin, maxWaitMs, origin }
+    const isLoginAwaited = this.#internals.isLoginAwaited?.() ?? false
+    return { isLoginAwaited, login: this.#login, at: (this.#sent += 1), status, livesMs, needsLogin, maxWaitMs, origin }
   }
 }

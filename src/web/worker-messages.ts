@@ -37,7 +37,7 @@ export interface Question {
   readonly given?: unknown
   /** The login that the page means. */
   readonly login?: Login | undefined
-  /** Whoever asks does so because that login is lost, and waits for the next one. */
+  /** Whoever asks has asked since that login was over, and waits for the next one. */
   readonly isOfNext?: boolean
   /** Names the page. */
   readonly page: string
@@ -48,8 +48,8 @@ export const QUESTION = 'axios-evergreen'
 export interface State {
   readonly login: Login
   readonly at: number
-  /** Whether everybody has heard that this login is lost. */
-  readonly isLossTold: boolean
+  /** Whether this login is over, as everybody has heard. */
+  readonly isLoginAwaited: boolean
   readonly status: TokenStatus
   /** How long the access token lives, ms. */
   readonly livesMs: number

@@ -43,7 +43,7 @@ export class WorkerTokens implements TokenManager {
     this.#link = link
     this.#state = state
     this.#login = state.login
-    if (state.isLossTold) this.#marks.told()
+    if (state.isLoginAwaited) this.#marks.told()
     link.onTold = ({ state, event: [name, told] }) => {
       this.#hear(state)
       this.#tell(name, told)
@@ -213,7 +213,7 @@ export class WorkerTokens implements TokenManager {
     if (own) {
       if (mayStay && !isSame(own, this.#login)) this.#marks.next()
       this.#login = own
-      this.#marks.came()
+      if (name === 'adopt') this.#marks.came()
     }
     this.#hear(state)
     if (answer.isUnknown) this.#missed(name, before)
@@ -260,7 +260,7 @@ export class WorkerTokens implements TokenManager {
     const isLoss = name === 'loginChanged' && login === 'required'
     if (isLoss && this.#isPending) return
     // The event may come after a state that follows it.
-    if (isLoss && this.#state.isLossTold) this.#marks.told()
+    if (isLoss && this.#state.isLoginAwaited) this.#marks.told()
     if (name === 'anomaly') this.#events.anomaly(kind, message)
     else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
     else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
@@ -269,13 +269,13 @@ export class WorkerTokens implements TokenManager {
   /** The marks follow the login of the worker. While an act is under way, they stand for what follows from it. */
   #settle(): void {
     if (this.#pendingActs > 0) return
-    const { login, isLossTold } = this.#state
+    const { login, isLoginAwaited } = this.#state
     if (!isSame(this.#login, login)) {
       this.#login = login
       this.#marks.next()
       this.#subject = undefined
     }
-    if (!isLossTold) this.#marks.came()
+    if (!isLoginAwaited) this.#marks.came()
   }
 
   #look(): void {

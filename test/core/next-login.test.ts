@@ -254,12 +254,62 @@ describe('given a manager that knows the login of its store, and has no token of
     expect(isStillOf()).toBe(false)
   })
 
+  it('F339: when it turns out to be lost, and somebody logs in elsewhere, then the same', async () => {
+    const { one, two, isStillOf } = await begun()
+    two.source.script.push(refused)
+    expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+    await one.tokens.adopt(login('second', 'bob'))
+    await two.clock.advance(1_000)
+    expect([await asked(two.tokens.getAccessToken()), isStillOf()]).toEqual(['second', false])
+  })
+
   it('when nobody has ever logged in, then a request that began before the first login is one of it', async () => {
     const { tokens } = open(memoryStore())
     const mark = internalsOf(tokens)?.markNow?.() ?? 0
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
     await tokens.adopt(login('first'))
     expect(mark >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(true)
+  })
+})
+
+describe('given a manager whose store says that the last person has logged out', () => {
+  it.each(['before', 'after'])(
+    'F284: when a caller asks %s the next login is under way, then it waits for that login',
+    async (when) => {
+      const store = memoryStore()
+      const one = open(store)
+      await one.tokens.adopt(login('first'))
+      await one.tokens.logout()
+      const { tokens } = open(store, one.clock)
+      const early = when === 'before' ? asked(tokens.getAccessToken()) : undefined
+      if (!early) internalsOf(tokens)?.followLogin?.()
+      const page = loginPage()
+      const adopted = tokens.adopt(page.promise)
+      const waiting = early ?? asked(tokens.getAccessToken())
+      await settle()
+      page.come(login('second'))
+      await adopted
+      expect(await waiting).toBe('second')
+    },
+  )
+})
+
+describe('given a logout while a login is under way', () => {
+  it('F339: when that one fails and a listener begins another one, then who has asked since the logout waits for that', async () => {
+    const { tokens } = open(undefined)
+    await tokens.adopt(login('first', 'alice'))
+    const [first, second] = [loginPage(), loginPage()]
+    const failed = asked(tokens.adopt(first.promise))
+    await tokens.logout()
+    const waiting = asked(tokens.getAccessToken())
+    tokens.on('loginChanged', ({ login: change }) => {
+      if (change === 'required') void tokens.adopt(second.promise)
+    })
+    first.fail(new Error('the window was closed'))
+    await failed
+    await settle()
+    second.come(login('second', 'bob'))
+    expect(await waiting).toBe('second')
   })
 })
 
@@ -291,6 +341,9 @@ describe('given marks of requests', () => {
     marks.end()
     expect([isOf(marks, before), isOf(marks, marks.now)]).toEqual([false, true])
     const meanwhile = marks.now
+    marks.told()
+    marks.next()
+    expect([isOf(marks, before), isOf(marks, meanwhile)]).toEqual([false, true])
     marks.next()
     expect([isOf(marks, meanwhile), isOf(marks, marks.now)]).toEqual([false, true])
   })

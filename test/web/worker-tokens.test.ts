@@ -1022,6 +1022,18 @@ describe('given a login that is under way in a page of a worker', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 
+  it('F339: when a page logs out and another one logs in, then a request that began between the two is of that login', async () => {
+    const { openPage } = startWorker()
+    const [tokens, other] = [await openPage(), await openPage()]
+    await tokens.adopt(grant('alice'))
+    await tokens.logout()
+    const begun = internalsOf(tokens)?.markNow?.() ?? 0
+    await arrived()
+    await other.adopt(grant('bob'))
+    await arrived()
+    expect([begun >= (internalsOf(tokens)?.markSince?.() ?? 0), await tokens.getAccessToken()]).toEqual([true, 'BOB'])
+  })
+
   it.each(['alice', 'bob', undefined])(
     'F339: when a page is opened after the loss, then who waits there has the token of the login that it brings (%s)',
     async (subject) => {
