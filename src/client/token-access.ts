@@ -36,7 +36,6 @@ export function accessTo(tokens: TokenManager): TokenAccess {
     // A source has no origin if its manager reads one that it inherits from Object.prototype.
     origin: known.origin === Reflect.get(Object.prototype, 'origin') ? undefined : known.origin,
     peek: () => tokens.peekAccessToken(),
-    markSince: known.markSince ?? (() => 0),
     get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
     replace: (refused, options) => tokens.replaceAccessToken(refused, options),
   }

@@ -202,9 +202,7 @@ export class WorkerTokens implements TokenManager {
     return done
   }
 
-  /**
-   * @param of `mayStay`: whether the marks stay if the act has ended no login of the worker; `begun`: the mark under which a caller asks.
-   */
+  /** `mayStay`: whether the marks stay if the act has ended no login of the worker. `begun`: the mark under which a caller asks. */
   async #ask(name: string, ms: number, given?: unknown, { mayStay = false, begun = 0 } = {}): Promise<unknown> {
     const isOfNext = this.#marks.isOfNext(begun)
     const answer = await this.#link.ask(name, ms, { given, login: this.#login, isOfNext })

@@ -1,32 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenError, type TokenManagerOptions } from '../../src/index.ts'
+import type { TokenManagerOptions } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import type { ScriptedSource } from '../support/managed.ts'
+import { failing, held, manage, outcome } from '../support/managed.ts'
 import { MemoryRegister, WatchedRegister } from '../support/memory-register.ts'
+import { asked, loginOf, LoginSource, refused } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Only a person can obtain its tokens. It notes what it revokes. */
-class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
-  readonly revoked: unknown[] = []
-  revoke = ({ refreshToken }: { refreshToken?: string }): Promise<void> => {
-    this.revoked.push(refreshToken)
-    return Promise.resolve()
-  }
-}
-
 const HOUR = 3_600_000
-const login = (name: string, subject?: string, accessLifetimeMs = HOUR) => ({
-  ...{ accessToken: name, accessLifetimeMs, refreshToken: `${name}-r` },
-  ...(subject !== undefined && { subject }),
-})
-const asked = (answer: Promise<unknown>) =>
-  outcome(answer).then((ended) => (ended instanceof TokenError ? ended.code : ended))
-const refused = () => {
-  throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
-}
+const login = (name: string, subject?: string) => loginOf(name, subject, HOUR)
 
 /** Managers of one store and one clock, in the order in which they are opened. */
 function processes(options: Partial<TokenManagerOptions> = {}, Register = MemoryRegister) {

@@ -1,39 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore, TokenError, type TokenGrant, type TokenStore } from '../../src/index.ts'
+import { memoryStore, type TokenStore } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { LoginMarks } from '../../src/core/login-marks.ts'
-import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { held, manage, outcome } from '../support/managed.ts'
+import { asked, loginOf, LoginSource, refused, underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
-
-/** Only a person can obtain its tokens. It notes what it revokes. */
-class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
-  readonly revoked: unknown[] = []
-  revoke = ({ refreshToken }: { refreshToken?: string }): Promise<void> => {
-    this.revoked.push(refreshToken)
-    return Promise.resolve()
-  }
-}
-
-const login = (name: string, subject?: string): TokenGrant => ({
-  ...{ accessToken: name, accessLifetimeMs: 60_000, refreshToken: `${name}-r` },
-  ...(subject !== undefined && { subject }),
-})
-const asked = (answer: Promise<unknown>) =>
-  outcome(answer).then((ended) => (ended instanceof TokenError ? ended.code : ended))
-const refused = () => {
-  throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
-}
-/** A page on which somebody logs in: the test says when. */
-function loginPage() {
-  let come: (grant: TokenGrant) => void = () => undefined
-  let fail: (reason: Error) => void = () => undefined
-  const promise = new Promise<TokenGrant>((resolve, reject) => {
-    come = resolve
-    fail = reject
-  })
-  return { promise, come: (grant: TokenGrant) => come(grant), fail: (reason: Error) => fail(reason) }
-}
 
 const open = (store: TokenStore | undefined, clock?: ReturnType<typeof manage>['clock']) => {
   const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
@@ -43,7 +14,7 @@ const open = (store: TokenStore | undefined, clock?: ReturnType<typeof manage>['
 /** A login is lost. Everybody has heard that one is required. */
 async function lost({ subject, store }: { subject?: string | undefined; store?: TokenStore } = {}) {
   const world = open(store)
-  await world.tokens.adopt(login('first', subject))
+  await world.tokens.adopt(loginOf('first', subject))
   await world.clock.advance(61_000)
   world.source.script.push(refused)
   expect(await asked(world.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
@@ -69,11 +40,11 @@ describe.each<[string, () => TokenStore | undefined]>([
 
   it.each(NAMES)('F339: when callers wait for the next login, %s, then they get its token', async (_of, one, other) => {
     const { tokens } = await lost({ subject: one, ...ofStore() })
-    const page = loginPage()
+    const page = underWay()
     const adopted = tokens.adopt(page.promise)
     const waiting = [tokens.getAccessToken(), tokens.renew().then(() => tokens.getAccessToken())].map(asked)
     await settle()
-    page.come(login('second', other))
+    page.come(loginOf('second', other))
     await adopted
     expect(await Promise.all(waiting)).toEqual(['second', 'second'])
   })
@@ -82,11 +53,11 @@ describe.each<[string, () => TokenStore | undefined]>([
     'F339: when a token of the login that was lost comes back, then it gets one of the next login if that is, as far as is known at once, of the same person (%s)',
     async (_of, one, other) => {
       const { tokens } = await lost({ subject: one, ...ofStore() })
-      const page = loginPage()
+      const page = underWay()
       const adopted = tokens.adopt(page.promise)
       const waiting = asked(tokens.replaceAccessToken('first'))
       await settle()
-      page.come(login('second', other))
+      page.come(loginOf('second', other))
       await adopted
       const end = other === 'alice' ? 'second' : 'ERR_LOGIN_REQUIRED'
       expect([await waiting, await asked(tokens.replaceAccessToken('first'))]).toEqual([end, end])
@@ -96,68 +67,68 @@ describe.each<[string, () => TokenStore | undefined]>([
   it('F339: when an older token of the login that was lost comes back, then it gets none of another person', async () => {
     const store = storeOf()
     const { clock, tokens, source } = open(store)
-    await tokens.adopt(login('first', 'alice'))
+    await tokens.adopt(loginOf('first', 'alice'))
     await tokens.renew()
     await clock.advance(61_000)
     source.script.push(refused)
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
-    const page = loginPage()
+    const page = underWay()
     const adopted = tokens.adopt(page.promise)
     const waiting = asked(tokens.replaceAccessToken('first'))
-    page.come(login('second', 'bob'))
+    page.come(loginOf('second', 'bob'))
     await adopted
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
   })
 
   it('F339: when the API refuses its living token only now, then whoever sent it hears of the loss, and gets none of another person', async () => {
     const { tokens, source } = open(storeOf())
-    await tokens.adopt(login('first', 'alice'))
+    await tokens.adopt(loginOf('first', 'alice'))
     source.script.push(refused)
     expect(await asked(tokens.renew())).toBe('ERR_LOGIN_REQUIRED')
     expect(tokens.peekAccessToken()).toBe('first')
-    const page = loginPage()
+    const page = underWay()
     const adopted = tokens.adopt(page.promise)
     const waiting = outcome(tokens.replaceAccessToken('first'))
-    page.come(login('second', 'bob'))
+    page.come(loginOf('second', 'bob'))
     await adopted
     expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'refused', status: 400 })
   })
 
   it('F339: when a first page brings no login, then who waits goes on to wait for the second', async () => {
     const { tokens, told } = await lost(ofStore())
-    const [first, second] = [loginPage(), loginPage()]
+    const [first, second] = [underWay(), underWay()]
     const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)].map(asked)
     const waiting = asked(tokens.getAccessToken())
     await settle()
     first.fail(new Error('the window was closed'))
     await settle()
-    second.come(login('second'))
+    second.come(loginOf('second'))
     expect([await waiting, await ends[1]]).toEqual(['second', undefined])
     expect(told.loginChanged.map((change) => change.login)).toEqual(['present', 'required', 'present'])
   })
 
   it('F339: when somebody logs out meanwhile, then nobody waits on, and the tokens are revoked', async () => {
     const { tokens, source } = await lost(ofStore())
-    const page = loginPage()
+    const page = underWay()
     const adopted = tokens.adopt(page.promise)
     const waiting = asked(tokens.getAccessToken())
     const ended = tokens.logout()
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
     await ended
-    page.come(login('second'))
+    page.come(loginOf('second'))
     await adopted
     expect([tokens.peekAccessToken(), source.revoked]).toEqual(['second', ['first-r']])
   })
 
   it('F339: when the same person has logged in again and out, then callers of that login get no token of the next', async () => {
     const { clock, tokens, source } = await lost({ subject: 'alice', ...ofStore() })
-    await tokens.adopt(login('second', 'alice'))
+    await tokens.adopt(loginOf('second', 'alice'))
     await clock.advance(61_000)
     const late = held(() => source.grant())
     source.script.push(late.answer)
     const waiting = asked(tokens.getAccessToken())
     await settle()
-    await tokens.adopt(login('third', 'bob'))
+    await tokens.adopt(loginOf('third', 'bob'))
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
     late.open()
   })
@@ -169,8 +140,8 @@ describe('given a login that is lost, and a listener that begins the next one wh
     async (_of, one, other) => {
       const world = open(undefined)
       const { clock, tokens, source } = world
-      await tokens.adopt(login('first', one))
-      const page = loginPage()
+      await tokens.adopt(loginOf('first', one))
+      const page = underWay()
       tokens.on('loginChanged', ({ login: change }) => {
         if (change === 'required') void tokens.adopt(page.promise)
       })
@@ -180,7 +151,7 @@ describe('given a login that is lost, and a listener that begins the next one wh
       await settle()
       const since = asked(tokens.getAccessToken())
       await settle()
-      page.come(login('second', other))
+      page.come(loginOf('second', other))
       expect([await before, await since]).toEqual(['ERR_LOGIN_REQUIRED', 'second'])
     },
   )
@@ -190,7 +161,7 @@ describe('given a login that is lost here, as everybody has heard', () => {
   it('F339: when somebody logs in elsewhere, then the first who asks here has that token', async () => {
     const store = memoryStore()
     const { clock, tokens, told } = await lost({ subject: 'alice', store })
-    await open(store, clock).tokens.adopt(login('second', 'bob'))
+    await open(store, clock).tokens.adopt(loginOf('second', 'bob'))
     await clock.advance(1_000)
     expect(await asked(tokens.getAccessToken())).toBe('second')
     expect(told.loginChanged.at(-1)).toMatchObject({ login: 'present', by: 'elsewhere' })
@@ -203,10 +174,10 @@ describe('given a login that is lost, as everybody has heard, and its token that
     expect(await asked(tokens.replaceAccessToken('first'))).toBe('ERR_LOGIN_REQUIRED')
     await clock.advance(5_000)
     const waiting = asked(tokens.getAccessToken())
-    const page = loginPage()
+    const page = underWay()
     const adopted = tokens.adopt(page.promise)
     await settle()
-    page.come(login('second'))
+    page.come(loginOf('second'))
     await adopted
     expect(await waiting).toBe('second')
   })
@@ -216,7 +187,7 @@ describe('given a manager that knows the login of its store, and has no token of
   const begun = async () => {
     const store = memoryStore()
     const one = open(store)
-    await one.tokens.adopt(login('first', 'alice'))
+    await one.tokens.adopt(loginOf('first', 'alice'))
     await one.clock.advance(61_000)
     const two = open(store, one.clock)
     const { markNow, markSince } = internalsOf(two.tokens) ?? {}
@@ -233,14 +204,14 @@ describe('given a manager that knows the login of its store, and has no token of
     const waiting = asked(two.tokens.getAccessToken())
     await settle()
     expect(two.tokens.status().login).toBe('present')
-    const page = loginPage()
+    const page = underWay()
     const adopted = two.tokens.adopt(page.promise)
     const ended = one.tokens.logout()
     late.open()
     await settle()
     await ended
     await two.clock.advance(2_400)
-    page.come(login('second', 'bob'))
+    page.come(loginOf('second', 'bob'))
     await adopted
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
   })
@@ -250,7 +221,7 @@ describe('given a manager that knows the login of its store, and has no token of
     two.source.script.push(refused)
     expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
     expect(isStillOf()).toBe(true)
-    await two.tokens.adopt(login('second', 'bob'))
+    await two.tokens.adopt(loginOf('second', 'bob'))
     expect(isStillOf()).toBe(false)
   })
 
@@ -258,7 +229,7 @@ describe('given a manager that knows the login of its store, and has no token of
     const { one, two, isStillOf } = await begun()
     two.source.script.push(refused)
     expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
-    await one.tokens.adopt(login('second', 'bob'))
+    await one.tokens.adopt(loginOf('second', 'bob'))
     await two.clock.advance(1_000)
     expect([await asked(two.tokens.getAccessToken()), isStillOf()]).toEqual(['second', false])
   })
@@ -267,7 +238,7 @@ describe('given a manager that knows the login of its store, and has no token of
     const { tokens } = open(memoryStore())
     const mark = internalsOf(tokens)?.markNow?.() ?? 0
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
-    await tokens.adopt(login('first'))
+    await tokens.adopt(loginOf('first'))
     expect(mark >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(true)
   })
 })
@@ -278,16 +249,16 @@ describe('given a manager whose store says that the last person has logged out',
     async (when) => {
       const store = memoryStore()
       const one = open(store)
-      await one.tokens.adopt(login('first'))
+      await one.tokens.adopt(loginOf('first'))
       await one.tokens.logout()
       const { tokens } = open(store, one.clock)
       const early = when === 'before' ? asked(tokens.getAccessToken()) : undefined
       if (!early) internalsOf(tokens)?.followLogin?.()
-      const page = loginPage()
+      const page = underWay()
       const adopted = tokens.adopt(page.promise)
       const waiting = early ?? asked(tokens.getAccessToken())
       await settle()
-      page.come(login('second'))
+      page.come(loginOf('second'))
       await adopted
       expect(await waiting).toBe('second')
     },
@@ -297,8 +268,8 @@ describe('given a manager whose store says that the last person has logged out',
 describe('given a logout while a login is under way', () => {
   it('F339: when that one fails and a listener begins another one, then who has asked since the logout waits for that', async () => {
     const { tokens } = open(undefined)
-    await tokens.adopt(login('first', 'alice'))
-    const [first, second] = [loginPage(), loginPage()]
+    await tokens.adopt(loginOf('first', 'alice'))
+    const [first, second] = [underWay(), underWay()]
     const failed = asked(tokens.adopt(first.promise))
     await tokens.logout()
     const waiting = asked(tokens.getAccessToken())
@@ -308,7 +279,7 @@ describe('given a logout while a login is under way', () => {
     first.fail(new Error('the window was closed'))
     await failed
     await settle()
-    second.come(login('second', 'bob'))
+    second.come(loginOf('second', 'bob'))
     expect(await waiting).toBe('second')
   })
 })
@@ -317,16 +288,16 @@ describe('given a logout elsewhere, as everybody has heard', () => {
   it('F339: when the store says so again, then who has asked since waits on for the login under way', async () => {
     const store = memoryStore()
     const { clock, tokens } = open(store)
-    await tokens.adopt(login('first', 'alice'))
+    await tokens.adopt(loginOf('first', 'alice'))
     await open(store, clock).tokens.logout()
     await clock.advance(61_000)
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
     await clock.advance(5_000)
     const waiting = asked(tokens.getAccessToken())
-    const page = loginPage()
+    const page = underWay()
     const adopted = tokens.adopt(page.promise)
     await settle()
-    page.come(login('second', 'bob'))
+    page.come(loginOf('second', 'bob'))
     await adopted
     expect(await waiting).toBe('second')
   })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { type AdoptedGrant, memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
+import { memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const ALICE: TokenGrant = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'of-alice', subject: 'alice' }
@@ -12,17 +13,6 @@ class LoginSource extends ScriptedSource {
   override obtain(): Promise<never> {
     return Promise.reject(new Error('a login is never obtained'))
   }
-}
-
-/** A login that the test ends. */
-function underWay() {
-  let come: (grant: AdoptedGrant | undefined) => void = () => undefined
-  let fail: (reason: unknown) => void = () => undefined
-  const promise = new Promise<AdoptedGrant | undefined>((resolve, reject) => {
-    come = resolve
-    fail = reject
-  })
-  return { promise, come: (grant?: AdoptedGrant) => come(grant), fail: (reason: unknown) => fail(reason) }
 }
 
 function start(options = {}) {

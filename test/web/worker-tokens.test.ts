@@ -513,6 +513,13 @@ describe('given a page that is gone', () => {
   })
 })
 
+/** The service refuses the refresh token of the login, and everybody hears that one is required. */
+async function losing(source: PersonSource, tokens: TokenManager): Promise<void> {
+  source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
+  await failureOf(tokens.getAccessToken())
+  await arrived()
+}
+
 /** As a service worker: it may be stopped and started again between two messages. */
 function startServiceWorker() {
   let scope = new EventTarget()
@@ -884,9 +891,7 @@ describe('given a login that is under way in a page of a worker', () => {
       const { openPage, source } = startWorker()
       const [tokens, other] = [await openPage(), await openPage()]
       await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
-      source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-      await failureOf(tokens.getAccessToken())
-      await arrived()
+      await losing(source, tokens)
       const [first, second] = act(tokens, other)
       const begun = internalsOf(tokens)?.markNow?.() ?? 0
       await Promise.all([first, second])
@@ -919,9 +924,7 @@ describe('given a login that is under way in a page of a worker', () => {
     const underWay = gate()
     port.held = underWay.opened
     const adopted = tokens.adopt(grant('bob'))
-    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-    await failureOf(manager.getAccessToken())
-    await arrived()
+    await losing(source, manager)
     underWay.open()
     await adopted
     const begun = internalsOf(tokens)?.markNow?.() ?? 0
@@ -934,9 +937,7 @@ describe('given a login that is under way in a page of a worker', () => {
     const { manager, openPage, source } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
-    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-    await failureOf(manager.getAccessToken())
-    await arrived()
+    await losing(source, manager)
     const login = gate()
     const adopted = manager.adopt(login.opened.then(() => grant('carol')))
     await other.adopt(grant('alice'))
@@ -994,9 +995,7 @@ describe('given a login that is under way in a page of a worker', () => {
     })
     const tokens = page(await tokensOf(port1))
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
-    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-    await failureOf(tokens.getAccessToken())
-    await arrived()
+    await losing(source, tokens)
     const waiting = tokens.getAccessToken()
     await arrived()
     login.open()
@@ -1010,9 +1009,7 @@ describe('given a login that is under way in a page of a worker', () => {
     // The manager knows the last eight tokens of a login.
     for (let n = 0; n < 9; n += 1) await tokens.renew()
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
-    source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-    await failureOf(tokens.getAccessToken())
-    await arrived()
+    await losing(source, tokens)
     const login = gate()
     const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
     const waiting = failureOf(tokens.replaceAccessToken('ALICE'))
