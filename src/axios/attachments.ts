@@ -93,8 +93,8 @@ class Attachments {
   /** A request belongs to the logins that the managers know now, so their marks are taken before later interceptors run. */
   #begin(): Beginning {
     const last = this.#beginning
-    if (last?.all.every(({ bearer, login }) => bearer.access.markNow?.() === login)) return last
-    const all = [...new Set(this.#grantees.values())].map((bearer) => ({ bearer, login: bearer.access.markNow?.() }))
+    if (last?.all.every(({ bearer, mark }) => bearer.access.markNow?.() === mark)) return last
+    const all = [...new Set(this.#grantees.values())].map((bearer) => ({ bearer, mark: bearer.access.markNow?.() }))
     const begunBy = new Map(all.map((begun) => [begun.bearer, begun]))
     const byOrigin = new Map([...this.#grantees].map(([origin, bearer]) => [origin, begunBy.get(bearer) as Begun]))
     const lateLook = new LateLook((config, isCopy) => this.#wrappers.lookAgain(config, isCopy, byOrigin))

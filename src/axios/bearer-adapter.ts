@@ -1,6 +1,6 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { isReplayable } from '../client/bodies.ts'
-import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-port.ts'
+import { type Grantee, markAtSending, maySeeRedirects } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
@@ -34,7 +34,7 @@ interface Sending extends Errand<AxiosResponse> {
  * Sends one request with a token, below all interceptors and transforms. If the API refuses the token and another one can be
  * had, sends it once more. Interceptors never see the header, so a retry library starts from a clean config.
  *
- * @param begun The mark of the login in which the request began.
+ * @param begun The mark under which the request began.
  * @throws {TokenError} if no token can be had, or if the login of the request has ended. Then the request is not sent.
  */
 export function sendWithToken(
@@ -45,7 +45,7 @@ export function sendWithToken(
 ): Promise<AxiosResponse> {
   try {
     const token = grantee.access.peek()
-    const login = loginAtSending(grantee, begun)
+    const mark = markAtSending(grantee, begun)
     const serializer = takeAsCalled(config)
     const sending: Sending = {
       config,
@@ -55,7 +55,7 @@ export function sendWithToken(
       grantee,
       begun,
       token: token ?? '',
-      login,
+      mark,
       isReplay: false,
       isProvenAgain: false,
       waits: undefined,
@@ -77,7 +77,7 @@ function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
   // Waits again if the process stalled until the token had expired.
   if (grantee.access.hasEnded(token)) return sendAfterWait(sending)
   try {
-    sending.login = loginAtSending(grantee, begun)
+    sending.mark = markAtSending(grantee, begun)
     sending.token = token
     return send(sending)
   } catch (error) {

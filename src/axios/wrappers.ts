@@ -9,10 +9,10 @@ import { OriginScope } from './origin-scope.ts'
 import { mayFollowByItself, OWN_TRANSPORT } from './own-transport.ts'
 import { checkStays } from './unfollowed.ts'
 
-/** A grantee, and the login of its manager in which a request began. */
+/** A grantee, and the mark of its manager under which a request began. */
 export interface Begun {
   readonly bearer: Bearer
-  readonly login: number | undefined
+  readonly mark: number | undefined
 }
 /** Whose token the requests get that begin now. It is replaced, never changed. */
 type ByOrigin = ReadonlyMap<string, Begun>
@@ -37,8 +37,8 @@ export class Wrappers {
     const adapter = adapterOf(config)
     if (this.#kept?.byOrigin === byOrigin && this.#kept.choice.isOf(adapter)) return this.#kept.wrapper
     const choice = new AdapterChoice(adapter)
-    const send = this.#inPlaceOf(choice, byOrigin, (final, { bearer, login }) =>
-      sendWithToken(final, choice.telling(final), bearer, login),
+    const send = this.#inPlaceOf(choice, byOrigin, (final, { bearer, mark }) =>
+      sendWithToken(final, choice.telling(final), bearer, mark),
     )
     const wrapper: Wrapper = Object.assign(send, { [WRAPPED]: choice.adapter })
     this.#kept = { wrapper, choice, byOrigin }
@@ -49,12 +49,12 @@ export class Wrappers {
   lookAgain(config: InternalAxiosRequestConfig, isCopy: boolean, byOrigin: ByOrigin): void {
     if ((config.adapter as Wrapper | undefined)?.[WRAPPED] !== undefined) return
     const choice = new AdapterChoice(adapterOf(config))
-    config.adapter = this.#inPlaceOf(choice, byOrigin, async (final, { bearer, login }) => {
+    config.adapter = this.#inPlaceOf(choice, byOrigin, async (final, { bearer, mark }) => {
       const { access, header, refuses } = bearer
       const outer: Outer = { header, isRelieved: false }
       // If that adapter has called our wrapper, the wrapper has replayed the request already.
       const relieved: Bearer = { ...bearer, refuses: (response) => !outer.isRelieved && refuses(response) }
-      if (!isCopy) return sendWithToken(final, noting(choice.telling(final), outer), relieved, login)
+      if (!isCopy) return sendWithToken(final, noting(choice.telling(final), outer), relieved, mark)
       try {
         return await noting(choice.plain(final), outer)(final)
       } finally {

@@ -6,7 +6,7 @@ import type { TokenAccess } from './token-access.ts'
 
 /**
  * What a client library needs of a manager is three questions. May this URL have a token: the `Grantee` of its origin. A token, or the wait
- * for one: the grantee's `access`, under the rules of `loginAtSending`. What follows an answer: `follow`.
+ * for one: the grantee's `access`, under the rules of `markAtSending`. What follows an answer: `follow`.
  */
 
 /** Who may have the token of one manager, and how the token is put on a request. `Answer` is what a client library calls a response. */
@@ -41,11 +41,11 @@ export function maySeeRedirects({ name, prover }: Grantee<never>): boolean {
  * A request belongs to the login that its manager knew when the request began. With a source that can obtain, the request may wait while the
  * manager is reset, so there the login counts from the first sending.
  *
- * @param begun The mark of the login in which the request began.
- * @returns The mark to which the request now belongs.
+ * @param begun The mark under which the request began.
+ * @returns The mark under which it counts from now on.
  * @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended: the request must not be sent.
  */
-export function loginAtSending(grantee: Grantee<never>, begun: number | undefined): number | undefined {
+export function markAtSending(grantee: Grantee<never>, begun: number | undefined): number | undefined {
   const { access } = grantee
   if (isStillOf(grantee, begun)) return begun
   if (!access.needsLogin) return access.markNow?.()
@@ -54,7 +54,7 @@ export function loginAtSending(grantee: Grantee<never>, begun: number | undefine
 const ENDED =
   'The login in which this request began has ended. The request was not sent: send it again if it still applies'
 
-/** Whether a request that was sent in the login `sent` may have another token. */
-export function isStillOf({ access }: Grantee<never>, sent = 0): boolean {
-  return sent >= access.markSince()
+/** Whether the login of a request that was sent under `mark` goes on: only then may it have another token. */
+export function isStillOf({ access }: Grantee<never>, mark = 0): boolean {
+  return mark >= access.markSince()
 }

@@ -1,17 +1,17 @@
 import { hidesRefusal } from './bodies.ts'
 import { type Cure, cureOf } from './challenges.ts'
-import { type Grantee, isStillOf, loginAtSending } from './client-port.ts'
+import { type Grantee, isStillOf, markAtSending } from './client-port.ts'
 import type { Prover, SentRequest } from './prover.ts'
 import type { WaitLimits } from './token-access.ts'
 
 /** One request with a token, as its latest sending has left it. The only object that is made for each request. */
 export interface Errand<Answer> {
   readonly grantee: Grantee<Answer>
-  /** The mark of the login in which the request began. */
+  /** The mark under which the request began. */
   readonly begun: number | undefined
   token: string
-  /** The login to which the request belongs since its first sending. */
-  login: number | undefined
+  /** The mark under which it counts since its first sending. */
+  mark: number | undefined
   isReplay: boolean
   /** Whether this token has had a second proof. */
   isProvenAgain: boolean
@@ -63,11 +63,11 @@ export function sequelOf(request: RefusedRequest): Sequel {
 
 /** Runs what follows an answer that refuses the token. */
 export async function follow<Answer>(errand: Errand<Answer>, refused: Refused<Answer>): Promise<Answer> {
-  const { grantee, token, login, isReplay, isProvenAgain } = errand
+  const { grantee, token, mark, isReplay, isProvenAgain } = errand
   const { access, prover } = grantee
   let sequel = sequelOf({
     cure: cureOf(refused.challenge),
-    isOfThisLogin: isStillOf(grantee, login),
+    isOfThisLogin: isStillOf(grantee, mark),
     isRepeatable: refused.isRepeatable,
     isReplay,
     mayProveAgain: prover !== undefined && !isProvenAgain,
@@ -77,7 +77,7 @@ export async function follow<Answer>(errand: Errand<Answer>, refused: Refused<An
     // Waits again if the process stalled until the token had expired.
     while (next !== undefined && access.hasEnded(next)) next = await refused.replace()
     // Without another token the API's own answer tells the caller most.
-    if (next === undefined || !isStillOf(grantee, login)) sequel = 'surface'
+    if (next === undefined || !isStillOf(grantee, mark)) sequel = 'surface'
     else if (next === token) sequel = 'surface-again'
     else Object.assign(errand, { token: next, isReplay: true, isProvenAgain: false })
   }
@@ -100,19 +100,19 @@ export async function follow<Answer>(errand: Errand<Answer>, refused: Refused<An
 }
 
 /** Hears an error that came in the place of an answer. */
-export function heedFailure({ grantee, token, login }: Errand<never>, error: unknown): void {
-  if (hidesRefusal(error) && isStillOf(grantee, login)) grantee.access.replaceBehind(token)
+export function heedFailure({ grantee, token, mark }: Errand<never>, error: unknown): void {
+  if (hidesRefusal(error) && isStillOf(grantee, mark)) grantee.access.replaceBehind(token)
 }
 
 /** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login ended while the key signed. */
 export async function proofOf(
-  { grantee, token, login }: Errand<never>,
+  { grantee, token, mark }: Errand<never>,
   prover: Prover,
   request: SentRequest,
   limits: WaitLimits,
 ): Promise<string> {
   const proof = await prover.prove({ ...request, token }, limits)
-  loginAtSending(grantee, login)
+  markAtSending(grantee, mark)
   return proof
 }
 

@@ -1,4 +1,4 @@
-import { type Grantee, loginAtSending, maySeeRedirects } from '../client/client-port.ts'
+import { type Grantee, markAtSending, maySeeRedirects } from '../client/client-port.ts'
 import { promised } from '../client/promised.ts'
 import type { Prover } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
@@ -49,7 +49,7 @@ export function sendWithToken(
     signal: memberOfCall(input, init, 'signal') ?? undefined,
     spentMs: 0,
     token: token ?? '',
-    login: loginAtSending(grantee, begun),
+    mark: markAtSending(grantee, begun),
     isReplay: false,
     isProvenAgain: false,
     spare: undefined,
@@ -62,7 +62,7 @@ async function sendAfterWait(sending: Sending): Promise<Response> {
   const token = await waited(sending, (limits) => grantee.access.get(limits))
   // Waits again if the process stalled until the token had expired.
   if (grantee.access.hasEnded(token)) return sendAfterWait(sending)
-  sending.login = loginAtSending(grantee, begun)
+  sending.mark = markAtSending(grantee, begun)
   sending.token = token
   return sendFirst(sending)
 }
