@@ -86,7 +86,7 @@ export class Callers {
     if (/^(bearer|dpop) /i.test(refused))
       throw new TypeError('refused must be the access token alone, not the text of a header')
     const { login } = this.#settings
-    // A refused token counts as sent in the login of now: its sender does not wait for the next one.
+    // Whoever brings a refused token counts as in this login from its beginning on: the next login dismisses it.
     const mark = login.marks.since
     if (!this.#isCurrent(refused)) {
       if (login.isPast(refused)) throw loginRequired('logged-out')
@@ -131,7 +131,7 @@ export class Callers {
   #refuse(): void {
     const { current } = this.#memory
     if (current) current.isRefused = true
-    this.#machine.logins.tellLoss()
+    this.#machine.logins.concludeLoss()
   }
 
   #beginForced() {
@@ -185,7 +185,7 @@ export class Callers {
   }
 
   #refused(why: 'closed' | Backoff, because: RenewalCause): TokenError {
-    this.#machine.logins.tellLoss()
+    this.#machine.logins.concludeLoss()
     return this.#settings.events.refused(this.#machine.denial(why), because)
   }
 }

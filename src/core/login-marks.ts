@@ -1,14 +1,17 @@
 /**
- * Which requests belong to the login of now (R10). A request notes the mark under which it begins, and belongs to each login whose `since` is not above it:
- * that in which it began; and if it began after that one had ended, or everybody had heard that it is lost, the next one, because it waits for that.
+ * Which requests belong to the login of now (R10). A request notes the mark under which it begins. The login of now has all requests from `since` on: those
+ * that began in it, and those that waited for it. A request waits for the next login if it began after the last one had ended, or after everybody had heard
+ * that it is lost.
  */
 export class LoginMarks {
   /** The mark of whoever asks now. */
   now = 0
   /** The first mark that belongs to the login of now. */
   since = 0
-  /** Whether there is no login, as everybody has heard: whoever asks now waits for the next one. */
+  /** Whether whoever asks now waits for the next login: the last one has ended, or everybody has heard that it is lost. */
   isAwaited = false
+  /** Whether there was a login before. Whoever asked before the first one gets that. */
+  hasBegun = false
 
   /** Whether whoever asked under `mark` waits for the next login. */
   isOfNext(mark: number): boolean {
@@ -18,25 +21,31 @@ export class LoginMarks {
   /** Everybody hears that the login is lost. */
   told(): void {
     if (!this.isAwaited) this.now += 1
-    this.isAwaited = true
+    this.#await()
   }
 
   /** The login ends, for everybody who has asked so far. */
   end(): void {
     this.now += 1
     this.since = this.now
-    this.isAwaited = true
+    this.#await()
   }
 
-  /** There is a login. */
+  #await(): void {
+    this.isAwaited = true
+    this.hasBegun = true
+  }
+
+  /** The login of now serves, for the first time or again: whoever asks now asks in it. */
   came(): void {
     this.isAwaited = false
+    this.hasBegun = true
   }
 
   /** Another login takes the place of the one before. */
   next(): void {
     if (!this.isAwaited) this.now += 1
     this.since = this.now
-    this.isAwaited = false
+    this.came()
   }
 }

@@ -127,7 +127,15 @@ export class LoginWatch {
     return name !== undefined && name === this.#name
   }
 
-  /** Whether tokens of the record belong to another login than the one that the manager knows. Tokens of no number are private. */
+  /** Whether tokens that come into use belong to another login than the one that the manager knows, or to the next one. */
+  isNext(tokens: LoginTokens): boolean {
+    const account = accountOf(this.#subject, tokens.subject)
+    // Sessions have no numbers. After everybody has heard that one is over, whoever comes may be anybody.
+    const mayBeAnybody = this.#isSession && this.marks.isAwaited && account === 'unknown'
+    return account === 'other' || mayBeAnybody || this.isOther(tokens)
+  }
+
+  /** Whether tokens of the record have the number of another login than the one that the manager knows. Tokens of no number are private. */
   isOther({ login = 0, loginId, subject }: LoginTokens): boolean {
     if (login === 0 || (loginId !== undefined && loginId === this.#id)) return false
     if (!this.#isUntold) return this.#number !== undefined && login !== this.#number
@@ -194,7 +202,8 @@ export class LoginWatch {
     this.#present()
     const subject = tokens.subject ?? (isNews ? undefined : this.#subject)
     const account = accountOf(this.#subject, subject)
-    if (subject !== this.#subject) this.#name = undefined
+    // The name is that of the person for whom it was given.
+    if (isNews && account !== 'same') this.#name = undefined
     this.#subject = subject
     if (isNews) this.#emit({ login: 'present', by, account })
   }

@@ -85,7 +85,7 @@ export class Logins {
     const host = this.#host
     this.#checkOpen()
     const before = this.#ending()
-    if ((memory.current || login.marks.isAwaited) && !login.isNamed(grant.subject)) this.#makeWay()
+    if (!login.isNamed(grant.subject)) this.#makeWay()
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
@@ -184,10 +184,8 @@ export class Logins {
   meet(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
     const { login, memory } = this.#settings
     // The store may have our own login only now, because it was unreachable.
-    // A session may be that of somebody else by now.
-    const isNamedOther = by === 'here' && areTwo(login.person, tokens)
-    const isOther = isNamedOther || (!memory.current?.isOf(tokens) && login.isOther(tokens))
-    if ((memory.current || login.marks.isAwaited) && isOther) this.#makeWay()
+    const isOther = !memory.current?.isOf(tokens) && login.isNext(tokens)
+    if (isOther) this.#makeWay()
     login.seen(tokens, isOther, by)
   }
 
@@ -200,20 +198,19 @@ export class Logins {
     const { login, memory, hasLogin } = this.#settings
     if (!hasLogin) return undefined
     login.lost(loginReason, by)
-    this.tellLoss()
+    this.concludeLoss()
     return memory.current?.living === undefined ? undefined : memory.current.remainingMs
   }
 
-  /** Tells the listeners of a login that is lost, once no access token of it serves. */
-  tellLoss(): void {
+  /** Ends a login that is lost if nobody may use its access token any more, and tells the listeners once that serves no longer. */
+  concludeLoss(): void {
     const { login, memory } = this.#settings
     const { loss } = login
     if (!loss) return
-    const { current } = memory
-    const isKnown = current !== undefined || login.isPresent
-    const isEnd = isKnown && (current?.isRefused === true || loss.reason === 'logged-out')
-    // Who has asked since everybody heard of it waits on.
-    if (isEnd && !login.marks.isAwaited) this.#end(loss.reason)
+    const { hasBegun, isAwaited } = login.marks
+    const isEnd = memory.current?.isRefused === true || loss.reason === 'logged-out'
+    // If everybody has heard of the loss already, who has asked since waits for the next login.
+    if (isEnd && hasBegun && !isAwaited) this.#end(loss.reason)
     if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 
@@ -237,9 +234,11 @@ export class Logins {
     this.#leave(reason)
   }
 
-  /** Another login comes. */
+  /** Another login comes. The first one has no other before it, whether this manager has tokens or not. */
   #makeWay(): void {
-    this.#settings.login.next()
+    const { login } = this.#settings
+    if (!login.marks.hasBegun) return
+    login.next()
     this.#leave('logged-out')
   }
 

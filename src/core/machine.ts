@@ -242,7 +242,7 @@ export class Machine implements LoginHost, LookHost, Activity {
 
   #onTimer(): void {
     const { current } = this.#memory
-    this.logins.tellLoss()
+    this.logins.concludeLoss()
     const ms = current && timerMs(this, current, this.#settings.renewal.keepWarm, this.now)
     if (!current || ms === undefined) return
     if (ms > 0) this.#armTimer(ms)

@@ -28,7 +28,7 @@ export interface ManagerInternals {
    * began under a lower mark must not get a token. Without `needsLogin` it still must not be replayed.
    */
   readonly markSince?: () => number
-  /** Whether there is no login, as everybody has heard: a request that begins now waits for the next one. */
+  /** Whether a request that begins now waits for the next login (`LoginMarks.isAwaited`). */
   readonly isLoginAwaited?: () => boolean
   /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
   readonly followLogin?: () => () => void

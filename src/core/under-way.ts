@@ -6,15 +6,9 @@ export type GivenLogin = AdoptedGrant | PromiseLike<AdoptedGrant | undefined>
 /** Logins that are under way: promises that `adopt()` was given, and that have not settled. */
 export class UnderWay {
   #count = 0
-  #ended: Promise<unknown> = Promise.resolve()
 
   get isPending(): boolean {
     return this.#count > 0
-  }
-
-  /** Settles when the promises that were given so far have settled. */
-  get ended(): Promise<unknown> {
-    return this.#ended
   }
 
   /**
@@ -28,7 +22,6 @@ export class UnderWay {
     missed: () => void,
   ): Promise<void> {
     this.#count += 1
-    this.#ended = Promise.allSettled([this.#ended, given])
     let act: Promise<unknown> | undefined
     try {
       let grant: AdoptedGrant | undefined

@@ -141,7 +141,7 @@ class Server {
   #begin({ name, given, login, isOfNext = false }: Question): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
     const { needsLogin = false, markNow, markSince } = this.#internals
-    // The login may have been lost while the question was under way: then its page did not know that.
+    // A page that has not heard of a loss asks in the login that was lost, whatever is known here.
     const begun = (isOfNext ? markNow : markSince)?.() ?? 0
     const isOfOther = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }

@@ -48,7 +48,7 @@ export const QUESTION = 'axios-evergreen'
 export interface State {
   readonly login: Login
   readonly at: number
-  /** Whether this login is over, as everybody has heard. */
+  /** Whether who asks now waits for the next login (`LoginMarks.isAwaited`). */
   readonly isLoginAwaited: boolean
   readonly status: TokenStatus
   /** How long the access token lives, ms. */

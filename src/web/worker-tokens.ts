@@ -19,6 +19,17 @@ const LOOK_EVERY_MS = 20_000
 /** The longest time of an act: a logout waits for the exchange in flight, and for the revocation. */
 const ACT_LIMIT_MS = 60_000
 
+/** Who asks the worker for what only one login may get. */
+interface Caller {
+  readonly name: string
+  readonly ms: number
+  readonly given: object
+  /** The mark under which it asks. */
+  readonly begun: number
+  /** It waits no longer: nothing more is asked for it. */
+  hasLeft: boolean
+}
+
 /** The manager of a worker, as one page has it. */
 export class WorkerTokens implements TokenManager {
   readonly #link: Link
@@ -36,6 +47,9 @@ export class WorkerTokens implements TokenManager {
   #given: { readonly token: unknown; readonly until: number } | undefined
   /** Logins of this page. Other pages do not wait for them. */
   readonly #underWay = new UnderWay()
+  /** What those wait for who wait for a login of this page. */
+  #change: Promise<void> | undefined
+  #tellChange: () => void = () => undefined
   #cancelLook: () => void = () => undefined
   #isClosed = false
 
@@ -127,6 +141,7 @@ export class WorkerTokens implements TokenManager {
     this.#isClosed = true
     this.#cancelLook()
     this.#link.close(closed())
+    this.#changed()
     return Promise.resolve()
   }
 
@@ -152,33 +167,58 @@ export class WorkerTokens implements TokenManager {
     const signal = ownOption(options, 'signal')
     checkNotAborted(signal)
     this.#checkOpen()
-    const { needsLogin, maxWaitMs } = this.#state
-    const ms = waitMsOf(options, maxWaitMs)
-    // A refused token counts as sent in the login of now: its sender does not wait for the next one.
+    const ms = waitMsOf(options, this.#state.maxWaitMs)
+    // Whoever brings a refused token counts as in this login from its beginning on: the next login dismisses it.
     const begun = name === 'replace' ? this.#marks.since : this.#marks.now
-    const isEnded = () => needsLogin && begun < this.#marks.since
-    const checkLogin = () => {
-      if (isEnded()) throw loginEnded()
-    }
-    const ask = async (): Promise<unknown> => {
-      // Who has no token waits for the login that is under way in this page.
-      while (this.#isPending && this.#state.status.login !== 'present') await this.#underWay.ended
-      // Until then nobody knows the login that this question means.
-      await this.#acts
-      checkLogin()
-      try {
-        const value = await this.#ask(name, ms, { ...given, maxWaitMs: ms }, { begun })
-        checkLogin()
-        return value
-      } catch (error) {
-        const mayCome = this.#isPending && this.#state.status.login === 'required' && !isEnded()
-        if (mayCome && isTokenError(error, 'ERR_LOGIN_REQUIRED')) return ask()
-        throw error
-      }
-    }
+    const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, begun, hasLeft: false }
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'The worker gave no access token within the time that this caller can wait')
-    return withinLimit(ask(), { clock: systemClock, ms, signal, atLimit })
+    try {
+      return await withinLimit(this.#askFor(caller), { clock: systemClock, ms, signal, atLimit })
+    } finally {
+      caller.hasLeft = true
+    }
+  }
+
+  async #askFor(caller: Caller): Promise<unknown> {
+    const { name, ms, given, begun } = caller
+    // Who has no token waits for the login that is under way in this page.
+    while (this.#isPending && this.#state.status.login !== 'present') {
+      await this.#nextChange()
+      this.#checkGoesOn(begun)
+    }
+    // Until then nobody knows the login that this question means.
+    await this.#acts
+    this.#checkGoesOn(begun)
+    if (caller.hasLeft) return undefined
+    try {
+      const value = await this.#ask(name, ms, given, { begun })
+      this.#checkGoesOn(begun)
+      return value
+    } catch (error) {
+      const mayCome = this.#isPending && this.#state.status.login === 'required' && !this.#isPast(begun)
+      if (mayCome && isTokenError(error, 'ERR_LOGIN_REQUIRED')) return this.#askFor(caller)
+      throw error
+    }
+  }
+
+  #isPast(begun: number): boolean {
+    return this.#state.needsLogin && begun < this.#marks.since
+  }
+
+  #checkGoesOn(begun: number): void {
+    this.#checkOpen()
+    if (this.#isPast(begun)) throw loginEnded()
+  }
+
+  /** Settles when something has changed for those who wait for a login of this page. */
+  #nextChange(): Promise<void> {
+    return (this.#change ??= new Promise((resolve) => (this.#tellChange = resolve)))
+  }
+
+  #changed(): void {
+    this.#tellChange()
+    this.#change = undefined
   }
 
   /** Begins or ends a login: at once for the requests of this page, and for the worker after the earlier acts of this page. */
@@ -199,10 +239,14 @@ export class WorkerTokens implements TokenManager {
         this.#settle()
       })
     this.#acts = done.catch(() => undefined)
+    this.#changed()
     return done
   }
 
-  /** `mayStay`: whether the marks stay if the act has ended no login of the worker. `begun`: the mark under which a caller asks. */
+  /**
+   * @param mayStay The page does not know whether this act ends a login: the marks move only if the worker answers with another one.
+   * @param begun The mark under which a caller asks.
+   */
   async #ask(name: string, ms: number, given?: unknown, { mayStay = false, begun = 0 } = {}): Promise<unknown> {
     const isOfNext = this.#marks.isOfNext(begun)
     const answer = await this.#link.ask(name, ms, { given, login: this.#login, isOfNext })
@@ -243,6 +287,7 @@ export class WorkerTokens implements TokenManager {
 
   /** No login came. Whoever has seen that it is pending hears that it is required, if it is. */
   #loginMissed(): void {
+    this.#changed()
     const { login, loginReason: reason } = this.#state.status
     if (this.#isClosed || !this.#state.needsLogin || login !== 'required') return
     this.#marks.told()
@@ -274,6 +319,7 @@ export class WorkerTokens implements TokenManager {
       this.#subject = undefined
     }
     if (!isLoginAwaited) this.#marks.came()
+    this.#changed()
   }
 
   #look(): void {

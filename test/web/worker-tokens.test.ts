@@ -1065,6 +1065,35 @@ describe('given a login that is under way in a page of a worker', () => {
     expect([before >= since, begun >= since, await tokens.getAccessToken()]).toEqual([false, true, 'BOB'])
   })
 
+  it.each(['close', 'logout'] as const)(
+    'F343: when the page calls %s, then whoever waits is told at once',
+    async (act) => {
+      const { openPage } = startWorker()
+      const tokens = await openPage()
+      void failureOf(tokens.adopt(new Promise(() => undefined)))
+      const waiting = failureOf(tokens.getAccessToken())
+      await arrived()
+      await tokens[act]()
+      expect(await waiting).toMatchObject({ code: act === 'close' ? 'ERR_CLOSED' : 'ERR_LOGIN_REQUIRED' })
+    },
+  )
+
+  it('F343: when a caller gives up, and the login comes, then nothing is asked for that caller', async () => {
+    const { openPage, source } = startWorker()
+    const tokens = await openPage()
+    const come = gate()
+    const adopted = tokens.adopt(come.opened.then(() => grant('alice')))
+    const controller = new AbortController()
+    const waiting = failureOf(tokens.renew({ signal: controller.signal }))
+    await arrived()
+    controller.abort()
+    expect(await waiting).toMatchObject({ name: 'AbortError' })
+    come.open()
+    await adopted
+    await arrived()
+    expect([source.refreshes, await tokens.getAccessToken()]).toEqual([0, 'ALICE'])
+  })
+
   it('F284: when it fails, or the page is closed, then adopt rejects', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()

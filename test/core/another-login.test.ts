@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { type ExchangeContext, memoryStore, type TokenStore } from '../../src/index.ts'
+import { internalsOf } from '../../src/core/manager-internals.ts'
+import type { TokenManager } from '../../src/core/token-manager.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { asked, loginOf, LoginSource } from '../support/people.ts'
+import { settle } from '../support/watched-clock.ts'
+
+type Clock = ReturnType<typeof manage>['clock']
+
+const renewal = { keepWarm: 'never' } as const
+const open = (store: TokenStore, clock?: Clock) => {
+  const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
+  return { ...manage(source, { renewal, store }, clock), source }
+}
+
+/** A request that begins now and is sent later. @returns Whether it may have a token. */
+function begun(tokens: TokenManager) {
+  const { markNow, markSince } = internalsOf(tokens)!
+  const mark = markNow!()
+  return { mayBeSent: () => mark >= markSince!() }
+}
+
+describe.each(['here', 'elsewhere'] as const)(
+  'given a manager that has found the login of Alice in its store, with a token that has ended, when Bob logs in %s',
+  (where) => {
+    const found = async () => {
+      const store = memoryStore()
+      const one = open(store)
+      await one.tokens.adopt(loginOf('alice', 'alice'))
+      await one.clock.advance(61_000)
+      const two = open(store, one.clock)
+      return { ...two, bobLogsIn: () => (where === 'here' ? two : one).tokens.adopt(loginOf('bob', 'bob', 600_000)) }
+    }
+
+    it('F340: while the token is renewed, then whoever has asked as Alice gets none of Bob', async () => {
+      const { bobLogsIn, clock, source, tokens } = await found()
+      const late = held(() => source.grant())
+      source.script.push(late.answer)
+      const waiting = asked(tokens.getAccessToken())
+      await settle()
+      expect(tokens.status().login).toBe('present')
+      const request = begun(tokens)
+      await bobLogsIn()
+      late.open()
+      await clock.advance(1_000)
+      expect([await waiting, request.mayBeSent(), await asked(tokens.getAccessToken())]).toEqual([
+        'ERR_LOGIN_REQUIRED',
+        false,
+        'bob',
+      ])
+    })
+
+    it('F340: after a renewal that has failed, then a request of Alice gets no token of Bob', async () => {
+      const { bobLogsIn, clock, source, tokens } = await found()
+      source.script.push(...Array.from({ length: 20 }, () => failing(503)))
+      const waiting = asked(tokens.getAccessToken())
+      await clock.advance(31_000)
+      expect(await waiting).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE')
+      const request = begun(tokens)
+      source.script.length = 0
+      await bobLogsIn()
+      await clock.advance(31_000)
+      await asked(tokens.getAccessToken())
+      expect([await asked(tokens.getAccessToken()), request.mayBeSent()]).toEqual(['bob', false])
+    })
+  },
+)
+
+describe('given a session in a cookie', () => {
+  let cookie: string | undefined
+  class CookieSource extends ScriptedSource {
+    readonly needsLogin = 'session'
+    /** Whether the service says whose token it is. */
+    namesPeople = true
+    override obtain(context: ExchangeContext) {
+      const person = cookie
+      this.script.push(person === undefined ? failing(401) : () => this.#grantOf(person))
+      return super.obtain(context)
+    }
+    #grantOf(person: string) {
+      return this.grant({
+        accessToken: `${person}-${this.calls.length}`,
+        ...(this.namesPeople && { subject: person }),
+      })
+    }
+  }
+  const tab = (store?: TokenStore, clock?: Clock) => {
+    const source = new CookieSource({ lifetimeMs: 60_000 })
+    return { ...manage(source, { renewal, ...(store && { store }) }, clock), source }
+  }
+  beforeEach(() => {
+    cookie = 'alice'
+  })
+
+  it('F341: when another tab has the token of Bob, then this one tells of another account, and its requests of Alice get none', async () => {
+    const store = memoryStore()
+    const one = tab(store)
+    await one.tokens.getAccessToken()
+    const two = tab(store, one.clock)
+    expect(await asked(two.tokens.getAccessToken())).toBe('alice-1')
+    const request = begun(two.tokens)
+    await one.clock.advance(61_000)
+    cookie = 'bob'
+    await asked(one.tokens.getAccessToken())
+    const waiting = asked(two.tokens.getAccessToken())
+    await one.clock.advance(1_000)
+    expect([await waiting, request.mayBeSent()]).toEqual(['ERR_LOGIN_REQUIRED', false])
+    expect(await asked(two.tokens.getAccessToken())).toBe(await asked(one.tokens.getAccessToken()))
+    expect(two.told.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
+  })
+
+  it.each([
+    ['bob', true, false],
+    ['bob', false, false],
+    ['alice', true, true],
+    ['alice', false, false],
+  ])(
+    'F341: when everybody has heard that it is over, and %s is there (the service says so: %s), then whoever asked before gets a token only if that is known to be Alice',
+    async (next, namesPeople, mayBeSent) => {
+      const { clock, source, tokens, told } = tab()
+      source.namesPeople = namesPeople
+      await tokens.getAccessToken()
+      const request = begun(tokens)
+      cookie = undefined
+      await clock.advance(61_000)
+      expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
+      expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
+      const later = begun(tokens)
+      cookie = next
+      await clock.advance(11_000)
+      expect(await outcome(tokens.getAccessToken())).toMatch(next)
+      expect([request.mayBeSent(), later.mayBeSent()]).toEqual([mayBeSent, true])
+    },
+  )
+})
+
+describe('given a page without WebCrypto, in which nobody has a fingerprint', () => {
+  afterEach(() => {
+    jest.restoreAllMocks()
+  })
+
+  it('F342: when Alice logs in, Bob elsewhere, and Alice again, then a request of Bob gets no token of Alice', async () => {
+    jest.spyOn(crypto.subtle, 'digest').mockRejectedValue(new TypeError('no secure context'))
+    const store = memoryStore()
+    const one = open(store)
+    const two = open(store, one.clock)
+    await two.tokens.adopt(loginOf('alice', 'alice'))
+    await one.tokens.adopt(loginOf('bob', 'bob'))
+    await internalsOf(two.tokens)!.lookForLogin!()
+    expect(await asked(two.tokens.getAccessToken())).toBe('bob')
+    const request = begun(two.tokens)
+    await two.tokens.adopt(loginOf('alice-2', 'alice'))
+    expect([two.tokens.peekAccessToken(), request.mayBeSent()]).toEqual(['alice-2', false])
+  })
+})
