@@ -86,7 +86,7 @@ export class Callers {
     if (/^(bearer|dpop) /i.test(refused))
       throw new TypeError('refused must be the access token alone, not the text of a header')
     const { login } = this.#settings
-    // Whoever brings a refused token counts as in this login from its beginning on: the next login dismisses it.
+    // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
     const mark = login.marks.since
     if (!this.#isCurrent(refused)) {
       if (login.isPast(refused)) throw loginRequired('logged-out')

@@ -10,7 +10,7 @@ export class LoginMarks {
   since = 0
   /** Whether whoever asks now waits for the next login: the last one has ended, or everybody has heard that it is lost. */
   isAwaited = false
-  /** Whether there was a login before. Whoever asked before the first one gets that. */
+  /** Whether this manager has known a login, or the end of one. Whoever asked before gets the first login that comes. */
   hasBegun = false
 
   /** Whether whoever asked under `mark` waits for the next login. */

@@ -39,7 +39,7 @@ export class LoginWatch {
   #id: string | undefined
   /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
   #subject: string | undefined
-  /** The name behind `#subject`, if it was given here: a fingerprint takes its time. */
+  /** The name of whoever has the login, if it was given here: a fingerprint takes its time. */
   #name: string | undefined
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
@@ -127,12 +127,14 @@ export class LoginWatch {
     return name !== undefined && name === this.#name
   }
 
-  /** Whether tokens that come into use belong to another login than the one that the manager knows, or to the next one. */
+  /**
+   * Whether tokens that come into use belong to another login than the one that the manager knows. Logins are told by their numbers. A session has none: its
+   * person decides, and once everybody has heard of its end, whoever comes may be anybody.
+   */
   isNext(tokens: LoginTokens): boolean {
+    if (this.isOther(tokens)) return true
     const account = accountOf(this.#subject, tokens.subject)
-    // Sessions have no numbers. After everybody has heard that one is over, whoever comes may be anybody.
-    const mayBeAnybody = this.#isSession && this.marks.isAwaited && account === 'unknown'
-    return account === 'other' || mayBeAnybody || this.isOther(tokens)
+    return this.#isSession && (this.marks.isAwaited ? account !== 'same' : account === 'other')
   }
 
   /** Whether tokens of the record have the number of another login than the one that the manager knows. Tokens of no number are private. */
@@ -142,9 +144,10 @@ export class LoginWatch {
     return this.#login === 'required' || subject === undefined || subject !== this.#subject
   }
 
-  /** The login ends. */
+  /** The login ends. Its name may have no fingerprint yet, so it must not pass to the next one. */
   end(): void {
     this.marks.end()
+    this.#name = undefined
     this.#passTokens()
   }
 
@@ -202,7 +205,6 @@ export class LoginWatch {
     this.#present()
     const subject = tokens.subject ?? (isNews ? undefined : this.#subject)
     const account = accountOf(this.#subject, subject)
-    // The name is that of the person for whom it was given.
     if (isNews && account !== 'same') this.#name = undefined
     this.#subject = subject
     if (isNews) this.#emit({ login: 'present', by, account })

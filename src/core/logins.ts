@@ -102,7 +102,7 @@ export class Logins {
   async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
     const { events, login, memory, record, source, tokenClock } = this.#settings
     const subject = await subjectOf(source, grant)
-    if (subject !== undefined && isLast()) login.named(subject)
+    if (grant.subject !== undefined && isLast()) login.named(subject)
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
     if (replaced) void this.#revokeLater(replaced, before)
     const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt, subject), loginId }
@@ -202,7 +202,7 @@ export class Logins {
     return memory.current?.living === undefined ? undefined : memory.current.remainingMs
   }
 
-  /** Ends a login that is lost if nobody may use its access token any more, and tells the listeners once that serves no longer. */
+  /** Of a login that is lost: ends it if nobody may use its access token any more, and tells the listeners as soon as that token serves no longer. */
   concludeLoss(): void {
     const { login, memory } = this.#settings
     const { loss } = login

@@ -168,7 +168,7 @@ export class WorkerTokens implements TokenManager {
     checkNotAborted(signal)
     this.#checkOpen()
     const ms = waitMsOf(options, this.#state.maxWaitMs)
-    // Whoever brings a refused token counts as in this login from its beginning on: the next login dismisses it.
+    // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
     const begun = name === 'replace' ? this.#marks.since : this.#marks.now
     const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, begun, hasLeft: false }
     const atLimit = () =>
@@ -183,7 +183,7 @@ export class WorkerTokens implements TokenManager {
   async #askFor(caller: Caller): Promise<unknown> {
     const { name, ms, given, begun } = caller
     // Who has no token waits for the login that is under way in this page.
-    while (this.#isPending && this.#state.status.login !== 'present') {
+    while (!caller.hasLeft && this.#isPending && this.#state.status.login !== 'present') {
       await this.#nextChange()
       this.#checkGoesOn(begun)
     }
@@ -301,9 +301,9 @@ export class WorkerTokens implements TokenManager {
       error?: TransferredError
     }
     const isLoss = name === 'loginChanged' && login === 'required'
-    if (isLoss && this.#isPending) return
-    // The event may come after a state that follows it.
+    // The event may come after a state that follows it. While a login is under way, whoever asks from now on waits for that.
     if (isLoss && this.#state.isLoginAwaited) this.#marks.told()
+    if (isLoss && this.#isPending) return
     if (name === 'anomaly') this.#events.anomaly(kind, message)
     else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
     else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)

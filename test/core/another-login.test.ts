@@ -9,9 +9,9 @@ import { settle } from '../support/watched-clock.ts'
 type Clock = ReturnType<typeof manage>['clock']
 
 const renewal = { keepWarm: 'never' } as const
-const open = (store: TokenStore, clock?: Clock) => {
+const open = (store?: TokenStore, clock?: Clock) => {
   const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
-  return { ...manage(source, { renewal, store }, clock), source }
+  return { ...manage(source, { renewal, ...(store && { store }) }, clock), source }
 }
 
 /** A request that begins now and is sent later. @returns Whether it may have a token. */
@@ -135,6 +135,38 @@ describe('given a session in a cookie', () => {
   )
 })
 
+describe('given a login, of which others name the person, too', () => {
+  it.each([
+    ['a store', () => memoryStore()],
+    ['no store', () => undefined],
+  ])(
+    'F341: when a refresh names that person in another way, and there is %s, then it is the same login',
+    async (_, storeOf) => {
+      const { clock, source, tokens, told } = open(storeOf())
+      await tokens.adopt(loginOf('alice', 'alice@example.com'))
+      const request = begun(tokens)
+      await clock.advance(61_000)
+      source.script.push(() => source.grant({ subject: 'auth0|17' }))
+      expect([await asked(tokens.getAccessToken()), request.mayBeSent()]).toEqual(['access-1', true])
+      expect(told.loginChanged).toHaveLength(1)
+    },
+  )
+
+  it('F342: when Bob logs in and out in one turn, Alice elsewhere, and Bob again, then a request of Alice gets no token of Bob', async () => {
+    const store = memoryStore()
+    const here = open(store)
+    const there = open(store, here.clock)
+    await here.tokens.adopt(loginOf('alice', 'alice', 600_000))
+    await Promise.all([here.tokens.adopt(loginOf('bob', 'bob', 600_000)), here.tokens.logout()])
+    await there.tokens.adopt(loginOf('alice-2', 'alice', 600_000))
+    await internalsOf(here.tokens)!.lookForLogin!()
+    expect(await asked(here.tokens.getAccessToken())).toBe('alice-2')
+    const request = begun(here.tokens)
+    await here.tokens.adopt(loginOf('bob-2', 'bob', 600_000))
+    expect([here.tokens.peekAccessToken(), request.mayBeSent()]).toEqual(['bob-2', false])
+  })
+})
+
 describe('given a page without WebCrypto, in which nobody has a fingerprint', () => {
   afterEach(() => {
     jest.restoreAllMocks()
@@ -146,6 +178,7 @@ describe('given a page without WebCrypto, in which nobody has a fingerprint', ()
     const one = open(store)
     const two = open(store, one.clock)
     await two.tokens.adopt(loginOf('alice', 'alice'))
+    expect(two.told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
     await one.tokens.adopt(loginOf('bob', 'bob'))
     await internalsOf(two.tokens)!.lookForLogin!()
     expect(await asked(two.tokens.getAccessToken())).toBe('bob')

@@ -118,8 +118,13 @@ export class Traffic {
     const acts = place ? this.#acts.countAt(place.at) : 0
     const request: Request = { ...asked, place, login, changes, ended, acts, sendings: 0 }
     const number = this.#requests.push(request) - 1
+    const sending = this.#send(request, number)
+    void Promise.resolve().then(() => {
+      // The login had changed when the request was made, and the application hears of it only now.
+      if (request.sendings === 0 && place?.changes !== request.changes) request.login = undefined
+    })
     try {
-      this.#ended(request, (await this.#send(request, number)).status)
+      this.#ended(request, (await sending).status)
     } catch (error) {
       if (error instanceof AxiosError) this.#ended(request, error.status)
       else if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) this.#heldBack(request)

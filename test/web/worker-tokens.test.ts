@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import {
   createTokenManager,
   isTokenError,
+  memoryStore,
   TokenError,
   type TokenEvents,
   type TokenManager,
@@ -1063,6 +1064,25 @@ describe('given a login that is under way in a page of a worker', () => {
     await arrived()
     const since = markSince?.() ?? 0
     expect([before >= since, begun >= since, await tokens.getAccessToken()]).toEqual([false, true, 'BOB'])
+  })
+
+  it('F339: when another page hears meanwhile that the login of the store is over, then whoever has asked here since has the next one', async () => {
+    const store = memoryStore()
+    const first = createTokenManager({ source: new PersonSource(), store })
+    await first.adopt(grant('alice'))
+    await first.logout()
+    await first.close()
+    const { openPage } = startWorker({ store })
+    const [tokens, other] = [await openPage(), await openPage()]
+    const come = gate()
+    const adopted = tokens.adopt(come.opened.then(() => grant('bob')))
+    expect(await failureOf(other.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
+    await arrived()
+    const waiting = tokens.getAccessToken()
+    await arrived()
+    come.open()
+    await adopted
+    expect(await waiting).toBe('BOB')
   })
 
   it.each(['close', 'logout'] as const)(
