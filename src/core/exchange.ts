@@ -172,16 +172,21 @@ interface Presented {
   readonly refreshToken: string | undefined
 }
 
-/** @returns What a call brought. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6). */
-export function withRefreshToken(
-  granted: NewTokens,
+/**
+ * @returns What a call brought. A refresh goes on with the person of its pair, whoever the answer names. A reusable refresh token stays good if the answer
+ * brings no other (RFC 6749, section 6).
+ */
+export function broughtBy(
   { claim, refreshToken }: Presented,
+  granted: NewTokens,
   graceMs: number,
   sinceClaimMs: number,
 ): NewTokens {
-  if (graceMs < Infinity || granted.refreshToken !== undefined || refreshToken === undefined) return granted
-  const leftMs = claim.tokens?.refreshRemainingMs
-  return { ...granted, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
+  if (refreshToken === undefined) return granted
+  const { subject, refreshRemainingMs: leftMs } = claim.tokens ?? {}
+  const brought = { ...granted, ...(subject !== undefined && { subject }) }
+  if (graceMs < Infinity || granted.refreshToken !== undefined) return brought
+  return { ...brought, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
 }
 
 /** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */

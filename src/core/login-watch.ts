@@ -51,7 +51,8 @@ export class LoginWatch {
   /** Until these logins have come, nobody hears that a login is required. */
   readonly underWay = new UnderWay()
   readonly #isAlone: boolean
-  readonly #isSession: boolean
+  /** Whether the source can obtain without a person, as a session can. */
+  readonly #mayObtain: boolean
   /** Why the login has ended, although its access token may still serve, and where. Nobody has been told yet. */
   loss: { readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
   readonly marks = new LoginMarks()
@@ -64,9 +65,9 @@ export class LoginWatch {
   ) {
     this.#events = events
     this.#hasLogin = hasLogin
-    this.#isSession = hasLogin && !needsLogin
+    this.#mayObtain = !needsLogin
     this.#isAlone = isAlone
-    if (!isAlone || this.#isSession) return
+    if (!isAlone || this.#mayObtain) return
     this.#login = 'required'
     this.#reason = 'none-yet'
   }
@@ -86,7 +87,7 @@ export class LoginWatch {
     if (held?.living !== undefined) return undefined
     if (this.loss) return this.loss.reason
     // Nothing can renew the token.
-    if (this.#isSession || !held || held.stored.refreshToken !== undefined) return undefined
+    if (this.#mayObtain || !held || held.stored.refreshToken !== undefined) return undefined
     return held.isRefused ? 'refused' : 'expired'
   }
 
@@ -128,13 +129,13 @@ export class LoginWatch {
   }
 
   /**
-   * Whether tokens that come into use belong to another login than the one that the manager knows. Logins are told by their numbers. A session has none: its
-   * person decides, and once everybody has heard of its end, whoever comes may be anybody.
+   * Whether tokens that come into use belong to another login than the one that the manager knows. An adopted login has a number. What is obtained has none:
+   * there the person decides, and after an end of which everybody has heard, whoever comes may be anybody.
    */
   isNext(tokens: LoginTokens): boolean {
     if (this.isOther(tokens)) return true
     const account = accountOf(this.#subject, tokens.subject)
-    return this.#isSession && (this.marks.isAwaited ? account !== 'same' : account === 'other')
+    return this.#mayObtain && (this.marks.isAwaited ? account !== 'same' : account === 'other')
   }
 
   /** Whether tokens of the record have the number of another login than the one that the manager knows. Tokens of no number are private. */
@@ -144,7 +145,7 @@ export class LoginWatch {
     return this.#login === 'required' || subject === undefined || subject !== this.#subject
   }
 
-  /** The login ends. Its name may have no fingerprint yet, so it must not pass to the next one. */
+  /** The login ends, and its name with it: while that has no fingerprint, nothing would tell that the next login is of somebody else. */
   end(): void {
     this.marks.end()
     this.#name = undefined
@@ -190,7 +191,7 @@ export class LoginWatch {
   /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
   know({ login = 0, loginId }: LoginTokens, isOwn = true): void {
     // The first login of a session has no number: later ones have.
-    if (login === 0 && this.#isSession) this.#number ??= 0
+    if (login === 0 && this.#hasLogin && this.#mayObtain) this.#number ??= 0
     if (login === 0) return
     this.#number = login
     if (!isOwn) return
@@ -218,10 +219,12 @@ export class LoginWatch {
 
   /**
    * The record holds tokens of this login that will not do for this renewal. If they can be refreshed, there is a login, and the manager may not have heard
-   * of one before. The next claim names it by its number: otherwise the record would give the same tokens again (F332).
+   * of one before; but a session may be that of somebody else by now. The next claim names it by its number: otherwise the record would give the same tokens
+   * again (F332).
    */
   passedOver(tokens: StoredTokens): void {
-    if (this.#login === undefined && tokens.refreshToken !== undefined) this.seen(tokens, false)
+    const isLogin = !this.#mayObtain && tokens.refreshToken !== undefined
+    if (this.#login === undefined && isLogin) this.seen(tokens, false)
     else this.know(tokens)
   }
 

@@ -234,7 +234,7 @@ export class Logins {
     this.#leave(reason)
   }
 
-  /** Another login comes. The first one has no other before it, whether this manager has tokens or not. */
+  /** Another login comes. Nothing makes way for the first one that this manager hears of: whoever has asked gets it. */
   #makeWay(): void {
     const { login } = this.#settings
     if (!login.marks.hasBegun) return

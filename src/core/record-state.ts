@@ -158,7 +158,7 @@ function settled(state: RecordState, claim: Fenced, tokens: NewTokens, now: numb
     fence: Math.max(state.fence, fence),
     login: Math.max(state.login, login),
     overlaps: isContested,
-    subject: tokens.subject ?? state.subject ?? before?.subject,
+    subject: tokens.subject,
     loginId: tokens.loginId ?? state.loginId ?? before?.loginId,
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
@@ -221,7 +221,7 @@ export function clear(stored: RecordState | undefined, seen: Seen, reading: Read
 
 /** Versions and fences keep growing. */
 function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
-  const { version, fence, overlaps, claim, login, subject } = stored ?? EMPTY
+  const { version, fence, overlaps, claim, login } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   return {
     version: Math.max(version, seenVersion) + 1,
@@ -231,7 +231,6 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     overlaps: overlaps || claim?.settled === false,
     // Not below the clock: after a loss, the number of an earlier login must not come again.
     login: Math.max(login + 1, Math.floor(now)),
-    subject,
     epoch,
   }
 }
@@ -256,8 +255,7 @@ export function adopt(
   const fence = empty.fence + 1
   const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
   const login = isSame ? stored.login : empty.login
-  // The person who logged in before is not the owner of these tokens.
-  const state = { ...empty, version, fence, login, subject: undefined }
+  const state = { ...empty, version, fence, login }
   return settled(state, { version, fence, ...(epoch !== undefined && { epoch }) }, tokens, reading.now)
 }
 

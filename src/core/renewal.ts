@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
-import { exchange, oddRotation, withRefreshToken } from './exchange.ts'
+import { exchange, oddRotation, broughtBy } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
 import { CallFailed, errorIfPrivate, retryAfterMsOf } from './backoff.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
@@ -165,7 +165,7 @@ export class Renewal {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
-    const brought = withRefreshToken(granted, call, keepsMs, this.#claimant.sinceClaimMs)
+    const brought = broughtBy(call, granted, keepsMs, this.#claimant.sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)

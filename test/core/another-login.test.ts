@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type ExchangeContext, memoryStore, type TokenStore } from '../../src/index.ts'
+import { type ExchangeContext, memoryStore, TokenError, type TokenStore } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import type { TokenManager } from '../../src/core/token-manager.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { asked, loginOf, LoginSource } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
+
+const REFUSED = { outcome: 'rejected', refreshToken: 'refused', status: 401 } as const
 
 type Clock = ReturnType<typeof manage>['clock']
 
@@ -81,7 +83,7 @@ describe('given a session in a cookie', () => {
     #grantOf(person: string) {
       return this.grant({
         accessToken: `${person}-${this.calls.length}`,
-        ...(this.namesPeople && { subject: person }),
+        ...(this.namesPeople && person !== 'nobody' && { subject: person }),
       })
     }
   }
@@ -91,6 +93,31 @@ describe('given a session in a cookie', () => {
   }
   beforeEach(() => {
     cookie = 'alice'
+  })
+
+  it('F341: when a page has just loaded, and the store has the pair of Bob, who has logged out since, then whoever asks first has the token of Alice', async () => {
+    const store = memoryStore()
+    const one = tab(store)
+    cookie = 'bob'
+    one.source.pairs = true
+    await one.tokens.getAccessToken()
+    await one.clock.advance(61_000)
+    cookie = 'alice'
+    const two = tab(store, one.clock)
+    two.source.refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', REFUSED))
+    expect(await asked(two.tokens.getAccessToken())).toBe('alice-1')
+    expect(two.told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+  })
+
+  it('F344: when its own pair is refreshed, and the service names the person in another way, then it is the same login', async () => {
+    const { clock, source, tokens, told } = tab(memoryStore())
+    source.pairs = true
+    await tokens.getAccessToken()
+    const request = begun(tokens)
+    source.refresh = () => Promise.resolve(source.grant({ subject: 'auth0|17' }))
+    await clock.advance(61_000)
+    expect([await asked(tokens.getAccessToken()), request.mayBeSent()]).toEqual(['access-2', true])
+    expect(told.loginChanged).toHaveLength(1)
   })
 
   it('F341: when another tab has the token of Bob, then this one tells of another account, and its requests of Alice get none', async () => {
@@ -113,6 +140,7 @@ describe('given a session in a cookie', () => {
   it.each([
     ['bob', true, false],
     ['bob', false, false],
+    ['nobody', true, false],
     ['alice', true, true],
     ['alice', false, false],
   ])(
@@ -140,7 +168,7 @@ describe('given a login, of which others name the person, too', () => {
     ['a store', () => memoryStore()],
     ['no store', () => undefined],
   ])(
-    'F341: when a refresh names that person in another way, and there is %s, then it is the same login',
+    'F344: when a refresh names that person in another way, and there is %s, then it is the same login',
     async (_, storeOf) => {
       const { clock, source, tokens, told } = open(storeOf())
       await tokens.adopt(loginOf('alice', 'alice@example.com'))
@@ -151,6 +179,20 @@ describe('given a login, of which others name the person, too', () => {
       expect(told.loginChanged).toHaveLength(1)
     },
   )
+
+  it('F342: when the same person has logged in elsewhere, and logs in here again, then a request between the two is sent', async () => {
+    const store = memoryStore()
+    const here = open(store)
+    const there = open(store, here.clock)
+    await here.tokens.adopt(loginOf('alice', 'alice', 600_000))
+    await there.tokens.logout()
+    await there.tokens.adopt(loginOf('alice-2', 'alice', 600_000))
+    await internalsOf(here.tokens)!.lookForLogin!()
+    expect(here.told.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'same' })
+    const request = begun(here.tokens)
+    await here.tokens.adopt(loginOf('alice-3', 'alice', 600_000))
+    expect([here.tokens.peekAccessToken(), request.mayBeSent()]).toEqual(['alice-3', true])
+  })
 
   it('F342: when Bob logs in and out in one turn, Alice elsewhere, and Bob again, then a request of Alice gets no token of Bob', async () => {
     const store = memoryStore()
@@ -164,6 +206,28 @@ describe('given a login, of which others name the person, too', () => {
     const request = begun(here.tokens)
     await here.tokens.adopt(loginOf('bob-2', 'bob', 600_000))
     expect([here.tokens.peekAccessToken(), request.mayBeSent()]).toEqual(['bob-2', false])
+  })
+})
+
+describe('given a source without logins, whose service names people', () => {
+  it('F344: when it obtains a token of Bob, then a request that was sent as Alice is not sent again, and the next login of Alice is none of Bob', async () => {
+    const { source, tokens } = manage(new ScriptedSource(), { renewal })
+    const revoked: unknown[] = []
+    Object.assign(source, {
+      revoke: async ({ accessToken }: { accessToken: string }) => void revoked.push(accessToken),
+    })
+    source.script.push(
+      () => source.grant({ subject: 'alice' }),
+      () => source.grant({ subject: 'bob' }),
+    )
+    const { markSince } = internalsOf(tokens)!
+    await tokens.getAccessToken()
+    const alice = markSince!()
+    await tokens.renew()
+    const bob = markSince!()
+    await tokens.adopt(loginOf('bob', 'bob'))
+    await tokens.settled()
+    expect([bob > alice, revoked]).toEqual([true, []])
   })
 })
 
