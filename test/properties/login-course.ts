@@ -89,6 +89,8 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
 ] as fc.WeightedArbitrary<LoginAct>[]
 
 export interface LoginCourse {
+  /** Tokens are obtained with a cookie: a login changes the cookie. */
+  readonly isSession?: true
   readonly store: 'memory' | 'register'
   readonly draws: readonly number[]
   readonly commands: readonly LoginCommand[]

@@ -17,20 +17,24 @@ interface Session {
 /** A service of several people, and the API that takes their tokens. */
 export class LoginService implements TokenSource {
   readonly id = 'two-logins'
-  readonly needsLogin = true
+  readonly needsLogin: true | 'session' = true
   script: { ends: End; takesMs: number }[] = []
   readonly refused = new Set<string>()
   readonly #sessions: Session[] = []
   readonly #byRefreshToken = new Map<string, Session>()
   #issued = 0
 
-  obtain(): Promise<never> {
-    return Promise.reject(new Error('a login is never obtained'))
+  obtain: TokenSource['obtain'] = () => Promise.reject(new Error('a login is never obtained'))
+
+  /** @returns How a token call ends, when its time has passed. */
+  protected async next(clock: Clock): Promise<End> {
+    const { ends, takesMs } = this.script.shift() ?? { ends: 'accepted', takesMs: 0 }
+    if (takesMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))
+    return ends
   }
 
   async refresh(refreshToken: string, { clock }: { clock: Clock }): Promise<TokenGrant> {
-    const { ends, takesMs } = this.script.shift() ?? { ends: 'accepted', takesMs: 0 }
-    if (takesMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))
+    const ends = await this.next(clock)
     const session = this.#byRefreshToken.get(refreshToken)
     if (ends === 'unknown word' && session) session.isUnclear = true
     if (ends === 'unknown word') throw new TokenError('ERR_TOKEN_REQUEST', '400', { outcome: 'rejected', status: 400 })
@@ -82,6 +86,23 @@ export class LoginService implements TokenSource {
     this.#byRefreshToken.set(refreshToken, session)
     const subject = session.who !== 'carol' && { subject: session.who }
     return { accessToken, accessLifetimeMs: ACCESS_MS, refreshToken, refreshLifetimeMs: 3_600_000, ...subject }
+  }
+}
+
+/** Whoever has the cookie of a session gets tokens. */
+export class SessionService extends LoginService {
+  override readonly needsLogin = 'session'
+  /** What a login brings from now on. */
+  cookie: Parameters<LoginService['login']> | undefined
+
+  override obtain: TokenSource['obtain'] = async ({ clock }) => {
+    const ends = await this.next(clock)
+    if (ends === 'refused') this.cookie = undefined
+    if (ends !== 'accepted' && ends !== 'refused') throw failureOf(ends)
+    if (!this.cookie)
+      throw new TokenError('ERR_CREDENTIALS_REJECTED', 'no session', { outcome: 'rejected', status: 401 })
+    const { refreshToken, refreshLifetimeMs, ...access } = this.login(...this.cookie)
+    return this.cookie[1] === 'access' ? access : { ...access, refreshToken, refreshLifetimeMs: refreshLifetimeMs! }
   }
 }
 

@@ -6,7 +6,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 import { LoginActs } from './login-acts.ts'
 import type { LoginAct, LoginCommand, LoginCourse, REGISTERS, Which } from './login-course.ts'
-import { LoginService } from './login-service.ts'
+import { LoginService, SessionService } from './login-service.ts'
 import { type Place, type Sent, Traffic } from './login-traffic.ts'
 import { Promises } from './promises.ts'
 
@@ -22,7 +22,7 @@ export async function travelWithLogins(course: LoginCourse, unhandled: unknown[]
 class LoginVoyage {
   readonly #clock = manualClock()
   readonly #promises = new Promises(() => this.#clock.monotonicNow())
-  readonly #service = new LoginService()
+  readonly #service: LoginService | SessionService
   readonly #register = new TroubledRegister(this.#clock)
   readonly #places: readonly Place[]
   readonly #acts = new LoginActs(() => this.#clock.wallNow())
@@ -33,7 +33,8 @@ class LoginVoyage {
   readonly #open = new Set<string>()
   #begun = 0
 
-  constructor({ store, draws }: LoginCourse, unhandled: unknown[], sent: Sent) {
+  constructor({ store, draws, isSession }: LoginCourse, unhandled: unknown[], sent: Sent) {
+    this.#service = isSession ? new SessionService() : new LoginService()
     this.#unhandled = unhandled
     this.#isShared = store === 'register'
     let drawn = 0
@@ -118,6 +119,11 @@ class LoginVoyage {
   }
 
   #login(place: Place, { at, who, brings }: Extract<LoginAct, { act: 'login' }>): void {
+    if (this.#service instanceof SessionService) {
+      // Of those whom a service does not name, nobody can tell one from another: here nobody has the cookie.
+      this.#service.cookie = who === 'carol' ? undefined : [who, brings]
+      return
+    }
     const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs, subject } = this.#service.login(who, brings)
     const end = this.#acts.begins(at, this.#service.loginOf(accessToken), place.login)
     place.login = undefined

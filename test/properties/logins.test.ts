@@ -27,6 +27,21 @@ describe('given two managers, attachments that come and go, three people who log
   )
 })
 
+describe('given two managers of a session in a cookie, which alice and bob have by turns', () => {
+  it(
+    'then no request of one has the token of the other, and everything ends (F209, F341)',
+    async () => {
+      const sent = nothingSent()
+      await fc.assert(
+        fc.asyncProperty(loginCourses, (course) => travelWithLogins({ ...course, isSession: true }, unhandled, sent)),
+        runs(USUAL),
+      )
+      expect(Math.min(...Object.values<number>({ ...sent }))).toBeGreaterThan(USUAL / 10)
+    },
+    patience(USUAL),
+  )
+})
+
 describe('given a login that the store could not be told, and a request of it that the API refuses', () => {
   const told = async (...acts: LoginAct[]) => {
     const sent = nothingSent()
