@@ -57,7 +57,7 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   override adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
-    const begun = this.#actNow(seenVersion)
+    const begun = this.actNow(seenVersion)
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.
       const kept = await this.alone.look(0)
@@ -73,16 +73,10 @@ export class RepeatingRecord extends SharedRecord {
     // Not repeated: it could end a later login.
     if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
     const begun = this.#owed?.begun
-    const act = begun ?? this.#actNow(seenVersion)
+    const act = begun ?? this.actNow(seenVersion)
     const repeat = (version: number) => super.clear(version, ends, act())
     const first = () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends))
     return this.#act({ what: 'logout', repeat, begun }, first)
-  }
-
-  /** @returns how long ago this moment was, whenever it is called */
-  #actNow(seenVersion: number): () => PastAct {
-    const sinceMs = this.stopwatch()
-    return () => ({ sinceMs: sinceMs(), seenVersion })
   }
 
   /** A login or a logout that the store does not know yet must not look like the end, or the return, of a login. */

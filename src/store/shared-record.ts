@@ -176,6 +176,13 @@ export class SharedRecord implements TokenRecord {
     return this.#change(overlap, { isOfClaim: false })
   }
 
+  /** @returns How long ago this moment was, whenever it is called, and what this owner had seen or written before it, such as a logout. */
+  protected actNow(version: number): () => PastAct {
+    const sinceMs = this.stopwatch()
+    const seenVersion = Math.max(version, this.#known?.state?.version ?? 0)
+    return () => ({ sinceMs: sinceMs(), seenVersion })
+  }
+
   /** @returns Tells how many ms have passed since this call, by which tokens are older then. */
   stopwatch(): () => number {
     const startedAt = this.#tokenClock.now()

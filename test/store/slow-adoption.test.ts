@@ -183,6 +183,24 @@ describe('given a login that the store could not be told, and that has replaced 
   })
 })
 
+describe('given a login that the store could not be told, right after a logout of the same manager', () => {
+  it.each([
+    ['its clock was set back since', 600_000],
+    ['its clock goes right', 0],
+  ])('when the store has the logout, and %s, then the login goes on (F329)', async (_, behindMs) => {
+    const { clock, register, here, ended } = start()
+    await ended(here.tokens.adopt(GRANT))
+    await ended(here.tokens.logout())
+    register.isDown = true
+    register.behindMs = behindMs
+    await ended(here.tokens.adopt(BOB), 70_000)
+    register.isDown = false
+    expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
+    await clock.advance(1_000)
+    expect([here.tokens.status().login, presentedBy(here)]).toEqual(['present', ['of bob']])
+  })
+})
+
 describe('given two logins that the store could not be told', () => {
   it.each([
     ['earlier', 0],
