@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type ExchangeContext, memoryStore, TokenError, type TokenStore } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import type { TokenManager } from '../../src/core/token-manager.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { asked, loginOf, LoginSource } from '../support/people.ts'
+import { asked, begun, loginOf, open } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const REFUSED = { outcome: 'rejected', refreshToken: 'refused', status: 401 } as const
@@ -11,17 +10,6 @@ const REFUSED = { outcome: 'rejected', refreshToken: 'refused', status: 401 } as
 type Clock = ReturnType<typeof manage>['clock']
 
 const renewal = { keepWarm: 'never' } as const
-const open = (store?: TokenStore, clock?: Clock) => {
-  const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
-  return { ...manage(source, { renewal, ...(store && { store }) }, clock), source }
-}
-
-/** A request that begins now and is sent later. @returns Whether it may have a token. */
-function begun(tokens: TokenManager) {
-  const { markNow, markSince } = internalsOf(tokens)!
-  const mark = markNow!()
-  return { mayBeSent: () => mark >= markSince!() }
-}
 
 describe.each(['here', 'elsewhere'] as const)(
   'given a manager that has found the login of Alice in its store, with a token that has ended, when Bob logs in %s',

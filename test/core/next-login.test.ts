@@ -2,14 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { memoryStore, type TokenStore } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { LoginMarks } from '../../src/core/login-marks.ts'
-import { held, manage, outcome } from '../support/managed.ts'
-import { asked, loginOf, LoginSource, refused, underWay } from '../support/people.ts'
+import { held, outcome } from '../support/managed.ts'
+import { asked, begun, loginOf, open, refused, underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
-
-const open = (store: TokenStore | undefined, clock?: ReturnType<typeof manage>['clock']) => {
-  const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
-  return { ...manage(source, { renewal: { keepWarm: 'never' }, ...(store && { store }) }, clock), source }
-}
 
 /** A login is lost. Everybody has heard that one is required. */
 async function lost({ subject, store }: { subject?: string | undefined; store?: TokenStore } = {}) {
@@ -184,19 +179,17 @@ describe('given a login that is lost, as everybody has heard, and its token that
 })
 
 describe('given a manager that knows the login of its store, and has no token of it yet', () => {
-  const begun = async () => {
+  const known = async () => {
     const store = memoryStore()
     const one = open(store)
     await one.tokens.adopt(loginOf('first', 'alice'))
     await one.clock.advance(61_000)
     const two = open(store, one.clock)
-    const { markNow, markSince } = internalsOf(two.tokens) ?? {}
-    const mark = markNow?.() ?? 0
-    return { one, two, isStillOf: () => mark >= (markSince?.() ?? 0) }
+    return { one, two, request: begun(two.tokens) }
   }
 
   it('F339: when somebody logs out elsewhere, then a caller of that login gets no token of the one under way', async () => {
-    const { one, two } = await begun()
+    const { one, two } = await known()
     const late = held(() => one.source.grant())
     one.source.script.push(late.answer)
     void asked(one.tokens.getAccessToken())
@@ -217,29 +210,29 @@ describe('given a manager that knows the login of its store, and has no token of
   })
 
   it('F339: when the login turns out to be lost, then a request that began before is none of the next login', async () => {
-    const { two, isStillOf } = await begun()
+    const { two, request } = await known()
     two.source.script.push(refused)
     expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
-    expect(isStillOf()).toBe(true)
+    expect(request.mayBeSent()).toBe(true)
     await two.tokens.adopt(loginOf('second', 'bob'))
-    expect(isStillOf()).toBe(false)
+    expect(request.mayBeSent()).toBe(false)
   })
 
   it('F339: when it turns out to be lost, and somebody logs in elsewhere, then the same', async () => {
-    const { one, two, isStillOf } = await begun()
+    const { one, two, request } = await known()
     two.source.script.push(refused)
     expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
     await one.tokens.adopt(loginOf('second', 'bob'))
     await two.clock.advance(1_000)
-    expect([await asked(two.tokens.getAccessToken()), isStillOf()]).toEqual(['second', false])
+    expect([await asked(two.tokens.getAccessToken()), request.mayBeSent()]).toEqual(['second', false])
   })
 
   it('when nobody has ever logged in, then a request that began before the first login is one of it', async () => {
     const { tokens } = open(memoryStore())
-    const mark = internalsOf(tokens)?.markNow?.() ?? 0
+    const request = begun(tokens)
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
     await tokens.adopt(loginOf('first'))
-    expect(mark >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(true)
+    expect(request.mayBeSent()).toBe(true)
   })
 })
 

@@ -90,7 +90,7 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
 
 export interface LoginCourse {
   /** Tokens are obtained with a cookie: a login changes the cookie. */
-  readonly isSession?: true
+  readonly isSession?: boolean
   readonly store: 'memory' | 'register'
   readonly draws: readonly number[]
   readonly commands: readonly LoginCommand[]

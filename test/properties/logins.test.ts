@@ -11,31 +11,22 @@ const unhandled = undisturbed()
 
 const USUAL = part(400, 120)
 
-describe('given two managers, attachments that come and go, three people who log in and out, and requests in flight', () => {
+describe.each([
+  ['attachments that come and go, three people who log in and out, and requests in flight (F209, F210)', false],
+  [
+    'attachments that come and go, a session in a cookie that two people have by turns, and requests in flight (F209, F341)',
+    true,
+  ],
+])('given two managers, %s', (_, isSession) => {
   it(
-    'then no request has the token of another login, and everything ends (F209, F210)',
+    'then no request has the token of another login, and everything ends',
     async () => {
       const sent = nothingSent()
       await fc.assert(
-        fc.asyncProperty(loginCourses, (course) => travelWithLogins(course, unhandled, sent)),
+        fc.asyncProperty(loginCourses, (course) => travelWithLogins({ ...course, isSession }, unhandled, sent)),
         runs(USUAL),
       )
       // These courses go where the promises could be broken.
-      expect(Math.min(...Object.values<number>({ ...sent }))).toBeGreaterThan(USUAL / 10)
-    },
-    patience(USUAL),
-  )
-})
-
-describe('given two managers of a session in a cookie, which alice and bob have by turns', () => {
-  it(
-    'then no request of one has the token of the other, and everything ends (F209, F341)',
-    async () => {
-      const sent = nothingSent()
-      await fc.assert(
-        fc.asyncProperty(loginCourses, (course) => travelWithLogins({ ...course, isSession: true }, unhandled, sent)),
-        runs(USUAL),
-      )
       expect(Math.min(...Object.values<number>({ ...sent }))).toBeGreaterThan(USUAL / 10)
     },
     patience(USUAL),

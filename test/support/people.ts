@@ -1,5 +1,6 @@
-import { TokenError, type AdoptedGrant } from '../../src/index.ts'
-import { outcome, ScriptedSource } from './managed.ts'
+import { internalsOf } from '../../src/core/manager-internals.ts'
+import { TokenError, type AdoptedGrant, type TokenManager, type TokenStore } from '../../src/index.ts'
+import { manage, outcome, ScriptedSource } from './managed.ts'
 
 /** Only a person can obtain its tokens. It notes what it revokes. */
 export class LoginSource extends ScriptedSource {
@@ -9,6 +10,19 @@ export class LoginSource extends ScriptedSource {
     this.revoked.push(refreshToken)
     return Promise.resolve()
   }
+}
+
+/** A manager of such a source. Its tokens live for a minute, and nobody keeps them warm. */
+export const open = (store?: TokenStore, clock?: ReturnType<typeof manage>['clock']) => {
+  const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
+  return { ...manage(source, { renewal: { keepWarm: 'never' }, ...(store && { store }) }, clock), source }
+}
+
+/** A request that begins now and is sent later. @returns Whether it may have a token then. */
+export function begun(tokens: TokenManager) {
+  const { markNow, markSince } = internalsOf(tokens)!
+  const mark = markNow!()
+  return { mayBeSent: () => mark >= markSince!() }
 }
 
 export const loginOf = (name: string, subject?: string, accessLifetimeMs = 60_000) => ({
