@@ -27,7 +27,7 @@ function titlesOf(file: string): string[] {
 
 describe('given docs/faults.md', () => {
   it('then every row of the catalogue stands in it once, or among those that are still to be proved', () => {
-    const faults = Array.from({ length: 344 }, (_, n) => `F${n + 1}`)
+    const faults = Array.from({ length: 398 }, (_, n) => `F${n + 1}`)
     const figures = Array.from({ length: 23 }, (_, n) => `P${n + 1}`)
     const proved = rows.map(({ number }) => number)
     expect(proved).toEqual([...faults, ...figures].filter((number) => !open.includes(number)))
