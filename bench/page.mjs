@@ -1,5 +1,5 @@
-// Writes docs/benchmarks.md, its pictures and the tables of docs/scorecard.md from results.json: `npm run bench:page`. All figures and all titles of
-// pictures come from results.json.
+// Writes docs/evidence/benchmarks.md, its pictures and the tables of docs/evidence/scorecard.md from results.json: `npm run bench:page`. All figures and
+// all titles of pictures come from results.json.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { chart } from './lib/chart.mjs'
@@ -9,7 +9,7 @@ import { table } from './lib/table.mjs'
 import { writeScorecard } from './scorecard-page.mjs'
 
 const DOCS = new URL('../docs/', import.meta.url)
-const PAGE = new URL('benchmarks.md', DOCS)
+const PAGE = new URL('evidence/benchmarks.md', DOCS)
 
 export async function writePage() {
   const { machine, scenarios } = await committedResults()
@@ -18,7 +18,7 @@ export async function writePage() {
   for (const { name, title, section, charts, results, seconds } of scenarios) {
     const shown = Object.entries(charts?.(results) ?? {}).map(([file, { caption, ...options }]) => {
       writeFileSync(new URL(`images/${file}`, DOCS), chart(options))
-      return `![${options.title}](images/${file})\n\n_${caption}_`
+      return `![${options.title}](../images/${file})\n\n_${caption}_`
     })
     parts.push(`## ${title}`, `\`npm run bench -- --only ${name}\` (${seconds} s)`, section(results), ...shown)
   }
@@ -38,7 +38,7 @@ ${table(['package', 'version'], Object.entries(versions))}
 
 Each contestant is used as its README recommends, with its best options for this purpose: one short file each in
 \`bench/contestants\` of the repository. Their versions are the newest that run on all Node versions of this package. All make the same [token
-call](glossary.md#exchange), and all on axios use the same copy of it.
+call](../glossary.md#exchange), and all on axios use the same copy of it.
 
 How to read it: each round measures all contestants in turn, in a new random order. A ratio compares a contestant with the reference in
 the same round. The figure is the median of all rounds; the brackets hold the middle half. The row **A/A** measures the

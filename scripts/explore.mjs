@@ -1,5 +1,5 @@
 // Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES] [--seconds N] [--plain]
-// Not part of the tests, which explore the small scopes: it takes many minutes. `docs/protocol.md` says what it shows. `--without` takes a rule
+// Not part of the tests, which explore the small scopes: it takes many minutes. `docs/evidence/protocol.md` says what it shows. `--without` takes a rule
 // of the protocol out; `--seconds` cuts the search, and the run says of which scopes; `--plain` searches without the reduction; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -7,7 +7,7 @@ interface Row {
   readonly proof: string
 }
 
-const text = readFileSync('docs/faults.md', 'utf8')
+const text = readFileSync('docs/evidence/faults.md', 'utf8')
 const rows: Row[] = [...text.matchAll(/^\| ([FP]\d+) +\| (.+?) +\| (.+?) +\|$/gm)].map(
   ([, number, promise, proof]) => ({ number: number!, promise: promise!, proof: proof! }),
 )
@@ -25,7 +25,7 @@ function titlesOf(file: string): string[] {
   return [...text.matchAll(call)].map((match) => match[2]!)
 }
 
-describe('given docs/faults.md', () => {
+describe('given docs/evidence/faults.md', () => {
   it('then every row of the catalogue stands in it once, or among those that are still to be proved', () => {
     const faults = Array.from({ length: 398 }, (_, n) => `F${n + 1}`)
     const figures = Array.from({ length: 23 }, (_, n) => `P${n + 1}`)

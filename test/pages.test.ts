@@ -85,7 +85,7 @@ describe('given the sizes that pages tell', () => {
 })
 
 describe('given the scorecard', () => {
-  const page = readFileSync('docs/scorecard.md', 'utf8')
+  const page = readFileSync('docs/evidence/scorecard.md', 'utf8')
 
   it('when it is read, then it says what was measured', () => {
     const { scenarios } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as Results

@@ -98,7 +98,7 @@ describe('given results of the bench', () => {
 
 describe('given the pictures of the documents', () => {
   const pictures = readdirSync('docs/images').filter((name) => name.endsWith('.svg'))
-  const pages = readdirSync('docs').filter((name) => name.endsWith('.md'))
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
 
   it('when they are shown, then each is small, has a title, and is readable on dark pages, too', () => {
     for (const name of pictures) {
@@ -112,7 +112,7 @@ describe('given the pictures of the documents', () => {
     const shown = pages.flatMap((page) => {
       const blocks = readFileSync(`docs/${page}`, 'utf8').split('\n\n')
       return blocks.flatMap((block, n) => {
-        const [, alt, name] = /^!\[([^\]]*)\]\(images\/([\w-]+\.svg)\)$/.exec(block) ?? []
+        const [, alt, name] = /^!\[([^\]]*)\]\((?:\.\.\/)?images\/([\w-]+\.svg)\)$/.exec(block) ?? []
         if (name !== undefined) expect(alt).toBe(titleOf(name))
         if (name === undefined && !block.startsWith('```mermaid')) return []
         expect(blocks[n + 1]).toMatch(/^_[^_].{40,}[^_]_$/s)

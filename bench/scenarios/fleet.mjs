@@ -73,7 +73,7 @@ export function section(fleets) {
   )
   return `${figure(processes)} processes in virtual time. All start in the same instant, and keep a token of 60 s for
 ${SECONDS / 60} minutes. The service takes 50 to 150 ms, and answers 503 from minute ${OUTAGE[0] / 60} to minute ${OUTAGE[1] / 60}. The figures are the most token calls in one second, and for
-the store the most commands in one second. Jitter spreads renewals over a fifth of the [skew](glossary.md#skew), here 3 s, and a little more with each renewal. Without a
+the store the most commands in one second. Jitter spreads renewals over a fifth of the [skew](../glossary.md#skew), here 3 s, and a little more with each renewal. Without a
 shared store nothing spreads the start.
 
 ${table(columns, rows)}

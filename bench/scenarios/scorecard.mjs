@@ -53,7 +53,7 @@ export function ratios({ rows: outcomes }) {
   return { 'rows without the right answer': { value: wrong, tolerance: 1 } }
 }
 
-/** One line a row, one column a contestant. @param meanings Whether each line says what passes it, as docs/scorecard.md wants it. */
+/** One line a row, one column a contestant. @param meanings Whether each line says what passes it, as docs/evidence/scorecard.md wants it. */
 export function summary({ rows: outcomes }, { meanings = false } = {}) {
   const what = ({ title, wanted }) => (meanings ? `${title}<br>_${wanted}_` : title)
   const lines = Object.entries(outcomes).map(([row, of]) => [what(rows[row]), ...names.map((each) => mark(of[each]))])

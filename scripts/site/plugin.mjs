@@ -37,7 +37,7 @@ const GROUPS = {
   ],
   Operate: ['operations', 'errors', 'troubleshooting', 'doctor', 'suspicious', 'works-with', 'SECURITY'],
   'Look up': ['reference', 'renewal', 'glossary', 'CHANGELOG'],
-  'For auditors': ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'CONTRIBUTING'],
+  Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'CONTRIBUTING'],
 }
 
 /** @returns The group in which the site lists a page. */

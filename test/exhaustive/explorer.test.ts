@@ -3,7 +3,7 @@ import { explored } from './explored.ts'
 import { PLACES } from './reached.ts'
 import { SMALL_SCOPES } from './scopes.ts'
 
-describe('given owners that share a record in a register (docs/protocol.md)', () => {
+describe('given owners that share a record in a register (docs/evidence/protocol.md)', () => {
   const exploring = explored('--small')
   exploring.catch(() => undefined)
 

@@ -15,7 +15,7 @@ interface Obtain {
 
 /**
  * What the record can know of obtains that end the sessions of stored pairs. A refusal may look like theft only if the
- * record knew of none of these obtains (docs/protocol.md, known limits).
+ * record knew of none of these obtains (docs/evidence/protocol.md, known limits).
  */
 export class Knowledge {
   readonly #obtains = new Map<string, Obtain>()

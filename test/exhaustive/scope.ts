@@ -46,7 +46,7 @@ export interface Scope {
   readonly grant?: 'login'
   /** How long the service accepts a used refresh token. The source says so. */
   readonly graceMs?: number
-  /** False: the known limits of owners without the store (docs/protocol.md) count as violations, too. */
+  /** False: the known limits of owners without the store (docs/evidence/protocol.md) count as violations, too. */
   readonly hasLimits?: boolean
   /** A replace that was sent before a restore may be executed after it (R9). */
   readonly replacesSurvive?: boolean

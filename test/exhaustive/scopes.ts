@@ -382,7 +382,7 @@ export const LARGE_SCOPES: readonly Scope[] = [
   {
     name: 'requests of two logins, any 1 fault',
     owners: [REQUEST, REQUEST],
-    // Not a flush: the exchange of the login that has ended may store its pair again (docs/protocol.md, known limits). Not a step: a login may expire.
+    // Not a flush: the exchange of the login that has ended may store its pair again (docs/evidence/protocol.md, known limits). Not a step: a login may expire.
     faults: { ...NO_RESET, flush: 0, restore: 0, step: 0 },
     most: 1,
     ...LOGIN,

@@ -1,6 +1,6 @@
 // Real tabs of each engine that the machine has share one login, and lead a hard life: [--engine chromium,firefox] [--rounds 30] [--seconds 40] [--tabs 5]
 // [--lifetime 5] [--grace 30] [--write]. `--grace`: for so many seconds the service accepts a used refresh token. `--write`: writes the table of
-// docs/protocol.md.
+// docs/evidence/protocol.md.
 import { engines } from '../../../test/browser/support/engines.mjs'
 import { dice } from '../../lib/dice.mjs'
 import { writeRows } from '../../lib/table-rows.mjs'
@@ -36,7 +36,7 @@ export async function* run({ engine, write, ...settings }) {
     rows.push(row)
     yield promises
   }
-  if (write && isKept) await writeRows('protocol.md', 'soak of tabs', rows)
+  if (write && isKept) await writeRows('evidence/protocol.md', 'soak of tabs', rows)
 }
 
 async function hardLife(start, scripts, settings) {
