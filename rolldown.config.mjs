@@ -11,7 +11,7 @@ const dir = 'dist'
  * shares with oauth2 and mcp; and the rest. So the stores and fetch load no axios.
  */
 const groups = [
-  { name: 'core', test: /src.(client|core|axios.member-of)|rolldown.runtime/ },
+  { name: 'core', test: /src.(client|core|record|axios.member-of)|rolldown.runtime/ },
   { name: 'wire', test: /src.wire/, minShareCount: 2 },
   { name: 'store', test: /src.store./, minShareCount: 2 },
   // Its file and that of `index` are short enough for gzip, see `commonJs`.

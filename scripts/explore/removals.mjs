@@ -4,74 +4,76 @@
  */
 export const REMOVALS = {
   // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
-  doubt: [['core/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
+  doubt: [['record/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
   // Whoever comes settles whatever claim stands there.
-  fence: [['core/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
+  fence: [['record/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
   // Any other version is adopted, an older one too.
-  version: [['core/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||']],
-  R1: [['core/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
+  version: [
+    ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
+  ],
+  R1: [['record/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
   'R1, a pair that is stored again': [
-    ['core/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
+    ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
   ],
   'R1, a login that is stored again': [
     ['store/shared-record.ts', 'earlier?.accessToken === accessToken ? earlier.epoch : undefined', 'undefined'],
   ],
-  R2: [['core/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
+  R2: [['record/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
-  R3: [['core/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],
+  R3: [['record/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],
   // The parts of R4. Who takes over a claim that ran out unsettled does not write down that its exchange may be in flight;
   'R4, an open claim': [
-    ['core/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
+    ['record/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
   ],
   // who clears the record does not;
-  'R4, a cleared claim': [['core/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps']],
+  'R4, a cleared claim': [['record/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps']],
   // what was written down marks no pair;
-  'R4, the next pair': [['core/record-state.ts', 'state.overlaps || isContested', 'isContested']],
+  'R4, the next pair': [['record/record-state.ts', 'state.overlaps || isContested', 'isContested']],
   // a pair that is stored beside a later claim is not marked; or the pair of that claim is not;
-  'R4, beside a claim': [['core/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
-  'R4, after it': [['core/record-state.ts', 'overlaps: isContested,', 'overlaps: false,']],
+  'R4, beside a claim': [['record/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
+  'R4, after it': [['record/record-state.ts', 'overlaps: isContested,', 'overlaps: false,']],
   // an exchange that ends too late for its pair to be stored does not mark the pair that stands there; or the pair of the claim that does;
   'R4, a late end': [
     [
-      'core/record-state.ts',
+      'record/record-state.ts',
       'marked(state, state.overlaps || state.claim?.settled === false)',
       '{ ...state, overlaps: state.overlaps || state.claim?.settled === false }',
     ],
   ],
   'R4, a late end beside a claim': [
-    ['core/record-state.ts', 'state.overlaps || state.claim?.settled === false', 'state.overlaps'],
+    ['record/record-state.ts', 'state.overlaps || state.claim?.settled === false', 'state.overlaps'],
   ],
   // An exchange without the record marks the stored pair only; or a `clear` forgets the mark;
   'R4, a told exchange and the next pair': [
     [
-      'core/record-state.ts',
+      'record/record-state.ts',
       'marked(inEpoch(stored ?? EMPTY, epoch), true)',
       'marked(inEpoch(stored ?? EMPTY, epoch), stored?.overlaps ?? false)',
     ],
-    ['core/record-state.ts', 'marked(state, true) ??', 'marked(state, state.overlaps) ??'],
+    ['record/record-state.ts', 'marked(state, true) ??', 'marked(state, state.overlaps) ??'],
   ],
   'R4, a mark at a clear': [
-    ['core/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
+    ['record/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
   ],
   // what was written down between a claim and the refusal is not read.
-  'R4, the answer': [['core/record-state.ts', ' || pair?.overlapped === true', '']],
+  'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
   // An exchange without the record is told by the next claim only; or only beside the claims.
-  overlap: [['core/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, epoch), true)', 'undefined']],
-  'overlap by a claim': [['core/record-state.ts', 'overlaps ? (marked(state, true) ?? state) : state', 'state']],
+  overlap: [['record/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, epoch), true)', 'undefined']],
+  'overlap by a claim': [['record/record-state.ts', 'overlaps ? (marked(state, true) ?? state) : state', 'state']],
   // An adopted pair takes the version that stood there.
   adopt: [
     [
-      'core/record-state.ts',
+      'record/record-state.ts',
       'const version = Math.max(empty.version, Math.floor(reading.now / 1_000))',
       'const version = empty.version - 2',
     ],
   ],
   // What was granted before a logout brings the session back.
-  logout: [['core/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, claim))', ')']],
+  logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, claim))', ')']],
   // A grace counts as if it had no end.
-  grace: [['core/record-views.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
+  grace: [['record/record-views.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
-  R8: [['core/record-views.ts', '(isGraced || needsLogin)', 'isGraced']],
+  R8: [['record/record-views.ts', '(isGraced || needsLogin)', 'isGraced']],
   'R8, the wait': [
     ['core/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !serves(beforehand)) return', 'return'],
   ],
@@ -96,14 +98,14 @@ export const REMOVALS = {
   // A logout or a reset clears whatever login the record has; or takes its tokens for those of the login that ends.
   'a logout of one login': [
     [
-      'core/record-state.ts',
+      'record/record-state.ts',
       'if (state.pair && isOfOther(state, seen)) return',
       'if (state.pair && seen.login === -1) return',
     ],
   ],
   'a claim to log out': [
     [
-      'core/record-state.ts',
+      'record/record-state.ts',
       'endsLogin ? isOfOther(state, request) : isNewer(state, request)',
       '!endsLogin && isNewer(state, request)',
     ],
@@ -116,7 +118,7 @@ export const REMOVALS = {
   // Versions of two logins are compared, also after a loss.
   'a login of a lower version': [
     [
-      'core/record-views.ts',
+      'record/record-views.ts',
       'state.version > seen.seenVersion || isOfOther(state, seen)',
       'state.version > seen.seenVersion',
     ],

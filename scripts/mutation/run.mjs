@@ -20,6 +20,7 @@ process.env.TESTS = 'part' // for test/support/part.ts
 /** Tests that a change meets after those of its own room: of a room, or one file. */
 const NEIGHBOURS = {
   core: ['store', 'client', 'web'],
+  record: ['store', 'core'],
   wire: ['oauth2', 'service', 'service/proxy', 'faults/proxies', 'core'],
   oauth2: ['dpop/token-calls', 'client', 'core'],
   client: ['fetch', 'dpop/requests', 'axios', 'faults/requests', 'core'],

@@ -1,5 +1,5 @@
 import { fingerprintOf, randomHex } from '../core/digest.ts'
-import type { Claim, Pair, RecordState, StoredCoolDown, Unclear } from '../core/record-shape.ts'
+import type { Claim, Pair, RecordState, StoredCoolDown, Unclear } from '../record/record-shape.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { readAdopted } from '../core/token-source.ts'
 import type { KeyRing } from './sealed-box.ts'

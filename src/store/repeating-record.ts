@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import type { PastAct } from '../core/repeated-acts.ts'
+import type { PastAct } from '../record/repeated-acts.ts'
 import type {
   ClaimAnswer,
   GrantedClaim,

@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
-import type { Change, Reading, RecordState } from '../core/record-shape.ts'
-import { accept, adopt, claim, clear, look, overlap, release } from '../core/record-state.ts'
-import { keptMs } from '../core/record-views.ts'
-import { adoptAgain, clearAgain, type PastAct } from '../core/repeated-acts.ts'
+import type { Change, Reading, RecordState } from '../record/record-shape.ts'
+import { accept, adopt, claim, clear, look, overlap, release } from '../record/record-state.ts'
+import { keptMs } from '../record/record-views.ts'
+import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import type {
   ClaimAnswer,

@@ -1,4 +1,4 @@
-import type { RecordState } from '../../src/core/record-shape.ts'
+import type { RecordState } from '../../src/record/record-shape.ts'
 import type { TokenEvents } from '../../src/index.ts'
 import type { Owner, Told } from './owner.ts'
 import { reach } from './reached.ts'

@@ -1,4 +1,4 @@
-import type { RecordState } from '../../src/core/record-shape.ts'
+import type { RecordState } from '../../src/record/record-shape.ts'
 
 /** One obtain of an owner. At this service, an obtain ends the earlier sessions of the account. */
 interface Obtain {

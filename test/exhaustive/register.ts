@@ -1,4 +1,4 @@
-import type { RecordState } from '../../src/core/record-shape.ts'
+import type { RecordState } from '../../src/record/record-shape.ts'
 import type { RegisterReading } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
 import { reach } from './reached.ts'

@@ -1,4 +1,4 @@
-import type { RecordState } from '../../src/core/record-shape.ts'
+import type { RecordState } from '../../src/record/record-shape.ts'
 import type { ClaimAnswer, GrantedClaim, Looked, NewTokens, Report, StoredTokens } from '../../src/core/token-store.ts'
 import { ActRules } from './act-rules.ts'
 import { Knowledge } from './knowledge.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createTokenManager, type TokenError, type TokenManager, type TokenSource } from '../../src/index.ts'
-import type { RecordState } from '../../src/core/record-shape.ts'
+import type { RecordState } from '../../src/record/record-shape.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { type Exchange, RotatingService, type Scripts } from '../properties/rotating-service.ts'
 import { onClock } from '../support/redis-clock.ts'

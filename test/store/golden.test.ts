@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { RecordState } from '../../src/core/record-shape.ts'
+import type { RecordState } from '../../src/record/record-shape.ts'
 import { storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
 

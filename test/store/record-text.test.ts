@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import type { Pair, RecordState } from '../../src/core/record-shape.ts'
+import type { Pair, RecordState } from '../../src/record/record-shape.ts'
 import { ForeignRecord, storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
 

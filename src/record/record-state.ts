@@ -1,14 +1,3 @@
-import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown, Unclear } from './record-shape.ts'
-import {
-  coolDownIn,
-  isNewer,
-  isOfOther,
-  leftOf,
-  presentableIn,
-  type Seen,
-  tokensIn,
-  whyMissing,
-} from './record-views.ts'
 import {
   type ClaimAnswer,
   type ClaimTerms,
@@ -23,7 +12,18 @@ import {
   type Report,
   RESERVE_MS,
   type StoredTokens,
-} from './token-store.ts'
+} from '../core/token-store.ts'
+import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown, Unclear } from './record-shape.ts'
+import {
+  coolDownIn,
+  isNewer,
+  isOfOther,
+  leftOf,
+  presentableIn,
+  type Seen,
+  tokensIn,
+  whyMissing,
+} from './record-views.ts'
 
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 

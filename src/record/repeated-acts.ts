@@ -1,7 +1,7 @@
+import type { KnownLogin, NewTokens, StoredTokens } from '../core/token-store.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { adopt, clear } from './record-state.ts'
 import { tokensIn } from './record-views.ts'
-import type { KnownLogin, NewTokens, StoredTokens } from './token-store.ts'
 
 /** A login or a logout whose step had no answer: how long ago it was, and what its owner had seen before it. */
 export interface PastAct {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Change, RecordState } from '../../src/core/record-shape.ts'
-import { accept, adopt, claim, clear, overlap, release } from '../../src/core/record-state.ts'
-import { keptMs } from '../../src/core/record-views.ts'
-import { adoptAgain } from '../../src/core/repeated-acts.ts'
+import type { Change, RecordState } from '../../src/record/record-shape.ts'
+import { accept, adopt, claim, clear, overlap, release } from '../../src/record/record-state.ts'
+import { keptMs } from '../../src/record/record-views.ts'
+import { adoptAgain } from '../../src/record/repeated-acts.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -1,4 +1,4 @@
-import type { CoolDown } from './token-store.ts'
+import type { CoolDown } from '../core/token-store.ts'
 
 /**
  * The record of one account, as plain JSON data. Instants (`at`) are told by the one clock that all owners of the record share. That clock

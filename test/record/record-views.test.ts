@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Pair, RecordState } from '../../src/core/record-shape.ts'
-import { presentableIn, tokensIn, whyMissing } from '../../src/core/record-views.ts'
+import type { Pair, RecordState } from '../../src/record/record-shape.ts'
+import { presentableIn, tokensIn, whyMissing } from '../../src/record/record-views.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const PAIR: Pair = {

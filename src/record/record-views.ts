@@ -1,5 +1,5 @@
+import type { ClaimTerms, CoolDown, GrantedClaim, KnownLogin, Missing, StoredTokens } from '../core/token-store.ts'
 import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
-import type { ClaimTerms, CoolDown, GrantedClaim, KnownLogin, Missing, StoredTokens } from './token-store.ts'
 
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
 const CLOCK_SLACK_MS = 1_000
