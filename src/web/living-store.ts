@@ -15,6 +15,8 @@ interface Locks {
 
 /** The names of owners that hold a lock of that name during each exchange. */
 const LOCKED = 'axios-evergreen:'
+/** A browser responds at once to a request with `ifAvailable`. After this time, ms, the page goes on without the lock, which only saves time. */
+const LOCK_TIMEOUT_MS = 1_000
 
 /**
  * A store in a browser, where tabs die: the user reloads, navigates or closes them in the middle of an exchange. Each owner holds a Web Lock during
@@ -24,17 +26,18 @@ const LOCKED = 'axios-evergreen:'
 export function livingStore(store: OpenableStore): OpenableStore {
   const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
   if (typeof locks?.request !== 'function') return store
+  const acquire = acquiring(locks)
   const open: OpenableStore['open'] = (key, clock, reports) =>
-    livingRecord(store.open(key, clock, reports), locks, clock)
+    livingRecord(store.open(key, clock, reports), (...given) => acquire(clock, ...given), clock)
   return Object.freeze({ ...store, open })
 }
 
-function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRecord {
+function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): TokenRecord {
   const life = `${LOCKED}${randomHex()}`
   /** What releases the lock of a claim, by its fence. */
   const held = new Map<number, () => void>()
   const distrustsClock = jumpsOf(clock)
-  const hasDied = (owner: string) => isDead(owner, locks, clock)
+  const hasDied = (owner: string) => isDead(owner, acquire, clock)
 
   function keep(fence: number, ttlMs: number, release: () => void): void {
     // A claim that has expired blocks nobody, with or without a lock.
@@ -53,7 +56,7 @@ function livingRecord(record: TokenRecord, locks: Locks, clock: Clock): TokenRec
 
   return {
     async claim(owner, seenVersion, ttlMs, terms) {
-      const release = await taken(life, locks)
+      const release = await taken(life, acquire)
       let isKept = false
       try {
         const extended = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
@@ -101,23 +104,41 @@ function jumpsOf(clock: Clock): (ttlMs: number) => boolean {
   }
 }
 
+/** @returns release; undefined if the lock is not available, or the browser denies it or does not respond */
+type Acquire = (name: string, mode: 'shared' | 'exclusive') => Promise<(() => void) | undefined>
+
+/** While a request has had no response in time, nobody waits for another one (F357). */
+function acquiring(locks: Locks): (clock: Clock, ...given: Parameters<Acquire>) => ReturnType<Acquire> {
+  let isSilent = false
+  return async (clock, name, mode) => {
+    if (isSilent) return undefined
+    return new Promise((resolve) => {
+      let isLate = false
+      const cancel = clock.setTimer(() => {
+        isLate = isSilent = true
+        resolve(undefined)
+      }, LOCK_TIMEOUT_MS)
+      const respond = (lock: unknown) => {
+        cancel()
+        isSilent = false
+        if (lock !== null && !isLate) return new Promise<void>((release) => resolve(release))
+        resolve(undefined)
+        return undefined
+      }
+      locks.request(name, { mode, ifAvailable: true }, respond).catch(() => respond(null))
+    })
+  }
+}
+
 /**
  * Takes the lock before the claim is written: nobody may find the claim of a living owner without its lock.
  *
- * @returns release; undefined if the browser denies the lock
+ * @returns release; undefined if there is no lock
  */
-function taken(life: string, locks: Locks): Promise<(() => void) | undefined> {
-  return new Promise((resolve) => {
-    // Shared, because an outdated exchange of this owner may be in flight still.
-    const options = { mode: 'shared', ifAvailable: true } as const
-    const hold = (lock: unknown) =>
-      lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(withAnswer(life, release)))
-    locks.request(life, options, hold).catch(() => resolve(undefined))
-  })
-}
-
-/** While the lock is held. */
-function withAnswer(life: string, release: () => void): () => void {
+async function taken(life: string, acquire: Acquire): Promise<(() => void) | undefined> {
+  // Shared, because an outdated exchange of this owner may be in flight still.
+  const release = await acquire(life, 'shared')
+  if (!release) return undefined
   const stop = answerFor(life)
   return () => {
     stop()
@@ -129,8 +150,9 @@ function withAnswer(life: string, release: () => void): () => void {
  * Whether nobody holds the lock of an owner that held it when it claimed. In Chromium a user who clears the data of the site gives the pages that are
  * opened afterwards locks of their own: so nobody may answer, either.
  */
-async function isDead(owner: string, locks: Locks, clock: Clock): Promise<boolean> {
+async function isDead(owner: string, acquire: Acquire, clock: Clock): Promise<boolean> {
   if (!owner.startsWith(LOCKED)) return false
-  const look = locks.request(owner, { mode: 'exclusive', ifAvailable: true }, (lock) => lock !== null)
-  return (await look.catch(() => false)) && !(await answers(owner, clock))
+  const release = await acquire(owner, 'exclusive')
+  release?.()
+  return release !== undefined && !(await answers(owner, clock))
 }

@@ -4,20 +4,23 @@ import { NO_ANSWER, reasonOf } from './reason.ts'
 
 /** What the steps of a register say about the storage of this page. */
 export class StorageAccess {
+  /** The storage has responded to a step. */
+  #hasResponded = false
+  /** This page has changed its storage, or has found tokens in it. */
   #hasWorked = false
   #lack: string | undefined
+  /** The last step that failed got no response. */
+  #isSilent = false
   #isReadOnly = false
   /** Steps without an answer. */
   #pending = 0
 
-  /** Whether this page has ever changed its storage. */
-  get hasWorked(): boolean {
-    return this.#hasWorked
-  }
-
-  /** Why the last step failed. Undefined: it worked. */
-  get lack(): string | undefined {
-    return this.#lack
+  /**
+   * Why the browser denies this page its storage. Undefined: it does not. A storage that has worked before is never denied: it is out of order for a
+   * moment, and may hold a login (F356). A full storage can be read, but never worked for a page that finds nothing in it.
+   */
+  get denial(): string | undefined {
+    return (this.#isSilent ? this.#hasResponded : this.#hasWorked) ? undefined : this.#lack
   }
 
   /** @returns The register, whose steps are noted from now on. */
@@ -26,6 +29,7 @@ export class StorageAccess {
       ...register,
       read: async (key) => {
         const reading = await this.#answered(() => register.read(key))
+        this.#hasWorked ||= reading.value !== undefined
         // A storage that is full can still be read.
         if (!this.#isReadOnly) this.#lack = undefined
         return reading
@@ -41,12 +45,14 @@ export class StorageAccess {
     }
   }
 
-  /** No page waits twice for a storage that gives no answer. */
+  /** No page waits twice for a storage that has never responded. */
   async #answered<Answer>(step: () => Promise<Answer>): Promise<Answer> {
-    if (this.#lack !== undefined && this.#pending > 0) throw new NoAnswer(NO_ANSWER)
+    if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoAnswer(NO_ANSWER)
     this.#pending += 1
     try {
-      return await step()
+      const answer = await step()
+      this.#hasResponded = true
+      return answer
     } finally {
       this.#pending -= 1
     }
@@ -54,6 +60,7 @@ export class StorageAccess {
 
   /** @returns Why a step failed. */
   failed(thrown: unknown): string {
+    this.#isSilent = thrown instanceof NoAnswer
     return (this.#lack = reasonOf(thrown))
   }
 }

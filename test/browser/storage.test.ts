@@ -81,6 +81,34 @@ describeEngines('stored tokens', (stage, name) => {
     expect(await events('storeUnavailable')).toMatchObject([{ message: expect.stringContaining('allow cookies') }])
   })
 
+  it('when one step of a storage that has worked never responds, then the page is served again without a reload (F356)', async () => {
+    const silenceOnce = `void (() => {
+      const { open } = IDBFactory.prototype
+      window.silence = () => (IDBFactory.prototype.open = function (...given) {
+        IDBFactory.prototype.open = open
+        return {}
+      })
+    })()`
+    const { evaluate, send, events } = await stage().open({}, silenceOnce)
+    expect(await send()).toBe(200)
+    await evaluate('window.silence()')
+    await evaluate('app.tokens.renew().catch(() => undefined)')
+    await evaluate('app.tokens.renew()')
+    expect(await send()).toBe(200)
+    expect([stage().site.reused, (await events('anomaly')).map(({ kind }) => kind)]).toEqual([
+      0,
+      ['stored-tokens-readable'],
+    ])
+  })
+
+  it('when navigator.locks never responds, then the page is served all the same (F357)', async () => {
+    const silence = `void (LockManager.prototype.request = () => new Promise(() => undefined))`
+    const { evaluate, send } = await stage().open({}, silence)
+    expect(await send()).toBe(200)
+    await evaluate('app.tokens.renew()')
+    expect([await send(), grants()]).toEqual([200, ['session', 'refresh_token']])
+  })
+
   // No command of the others makes the storage full.
   if (name !== 'chromium') return
   it('when the storage is full, then this tab has tokens, and is told once what to do; once there is space, other tabs have them', async () => {

@@ -35,8 +35,12 @@ export function fakeLocks() {
   const channels = fakeChannels()
   const held = new Map<object, { readonly name: string; readonly mode: string }>()
   let isDenied = false
+  let isSilent = false
+  /** What responds to the requests that were made in silence. */
+  const waiting: (() => void)[] = []
   const locks = {
     async request(name: string, { mode }: Options, use: (lock: unknown) => unknown) {
+      if (isSilent) await new Promise<void>((respond) => waiting.push(respond))
       if (isDenied) throw new DOMException('denied', 'SecurityError')
       const others = [...held.values()].filter((lock) => lock.name === name)
       if (others.some((lock) => lock.mode === 'exclusive' || mode === 'exclusive')) return use(null)
@@ -67,6 +71,11 @@ export function fakeLocks() {
     /** As when the user clears the data of the site in Chromium: new pages do not see the locks of pages that were open. */
     part: () => held.clear(),
     deny: (denies: boolean) => void (isDenied = denies),
+    /** While it lasts, requests get no response. */
+    silence(silences: boolean) {
+      isSilent = silences
+      if (!silences) for (const respond of waiting.splice(0)) respond()
+    },
     remove() {
       channels.remove()
       if (before) Object.defineProperty(globalThis, 'navigator', before)

@@ -169,3 +169,43 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
     expect(await other.claim('other', version, TTL_MS)).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 })
+
+describe('given a browser whose navigator.locks gives no response (F357)', () => {
+  it('when a page claims again and again, then only its first claim waits for a second, and it claims without a lock', async () => {
+    const clock = manualClock()
+    locks.silence(true)
+    const record = pageRecord(clock)
+    const { version } = await record.adopt(0, PAIR)
+    const first = record.claim('one', version, TTL_MS)
+    await clock.advance(1_000)
+    const granted = await first
+    expect(granted).toMatchObject({ kind: 'granted', presentable: true })
+    if (granted.kind === 'granted') await record.release(granted, 'keep')
+    expect(await record.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted' })
+    expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
+  })
+
+  it('when the response comes late, then that lock is not held, and the next claim has one', async () => {
+    const clock = manualClock()
+    locks.silence(true)
+    const record = pageRecord(clock)
+    const first = record.claim('one', 0, TTL_MS)
+    await clock.advance(1_000)
+    const granted = await first
+    if (granted.kind === 'granted') await record.release(granted, 'keep')
+    locks.silence(false)
+    await clock.advance(0)
+    expect(locks.held).toBe(0)
+    await record.claim('one', 0, TTL_MS)
+    expect(locks.held).toBe(1)
+  })
+
+  it('when it must tell whether another owner lives, then it takes nobody for dead', async () => {
+    const clock = manualClock()
+    const [one, other] = [pageRecord(), pageRecord(clock)]
+    const { version } = await one.adopt(0, PAIR)
+    await one.claim('one', version, TTL_MS)
+    locks.silence(true)
+    expect(await claimLater(other, clock, 'other', version)).toMatchObject({ kind: 'busy' })
+  })
+})
