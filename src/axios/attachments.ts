@@ -29,6 +29,11 @@ export function attachmentsOf(instance: Instance): Attachments {
   return holder[ATTACHMENTS] ?? new Attachments(instance)
 }
 
+/** Takes what a request began with past the interceptors that run before ours. Copies keep it, unless they are made by JSON. */
+const BEGUN = Symbol('axios-evergreen.begun')
+/** A function, so that nothing prints what it holds, and a deep copy holds the same. */
+type Config = InternalAxiosRequestConfig & { [BEGUN]?: () => Beginning }
+
 /** What holds for all requests that begin now. It is replaced, never changed, so a request keeps what it began with. */
 interface Beginning {
   readonly all: readonly Begun[]
@@ -44,7 +49,12 @@ class Attachments {
   #grantees: ReadonlyMap<string, Bearer> = new Map()
   /** That of the last request. */
   #beginning: Beginning | undefined
-  readonly #interceptor = (config: InternalAxiosRequestConfig) => this.#wrap(config)
+  readonly #interceptor = (config: Config) => this.#wrap(config)
+  /** axios asks it in the turn of the call. Other interceptors may hold the request until somebody else has logged in. */
+  readonly #runWhen = (config: Config) => {
+    if (this.#hasOthers) config[BEGUN] = asFunction(this.#begin())
+    return true
+  }
   #interceptorId = 0
 
   constructor(instance: Instance) {
@@ -106,7 +116,12 @@ class Attachments {
     Object.defineProperty(this.#instance, ATTACHMENTS, { value: this, configurable: true })
     const { request } = this.#instance.interceptors
     // Synchronous: one asynchronous interceptor makes all requests of the instance wait for a microtask.
-    this.#interceptorId = request.use(this.#interceptor, undefined, { synchronous: true })
+    this.#interceptorId = request.use(this.#interceptor, undefined, { synchronous: true, runWhen: this.#runWhen })
+  }
+
+  /** Whether the instance has interceptors beside ours. */
+  get #hasOthers(): boolean {
+    return this.#instance.interceptors.request.handlers?.length !== 1
   }
 
   /** `interceptors.request.clear()` of the user removes our interceptor, too. Older axios then gives its id to another one. */
@@ -125,8 +140,8 @@ class Attachments {
   }
 
   /** Puts a wrapper in the place of the adapter. It runs after all other interceptors and transforms. */
-  #wrap(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
-    const beginning = this.#begin()
+  #wrap(config: Config): Config {
+    const beginning = config[BEGUN]?.() ?? this.#begin()
     const adapter = this.#wrappers.wrapperFor(config, beginning.byOrigin)
     let wrapped = config
     try {
@@ -134,8 +149,12 @@ class Attachments {
     } catch {
       wrapped = { ...config, adapter } // an interceptor has frozen the config
     }
+    if (!this.#hasOthers) return wrapped
+    Reflect.deleteProperty(wrapped, BEGUN)
     // Only another interceptor can replace the wrapper.
-    if (this.#instance.interceptors.request.handlers?.length !== 1) beginning.lateLook.at(wrapped)
+    beginning.lateLook.at(wrapped)
     return wrapped
   }
 }
+
+const asFunction = (beginning: Beginning) => () => beginning

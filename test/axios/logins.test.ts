@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals'
-import axios from 'axios'
+import { describe, expect, it, jest } from '@jest/globals'
+import axios, { type InternalAxiosRequestConfig } from 'axios'
+import { inspect } from 'node:util'
 import { attachBearer, createTokenManager, TokenError } from '../../src/index.ts'
 import { startLogins } from '../client/support/logins.ts'
 import { inProcess } from './support/in-process.ts'
@@ -106,5 +107,81 @@ describe('given a login that is lost while an interceptor takes its time, and th
     await since
     expect(calls).toMatchObject([{ config: { data: '{"from":"bob"}' }, headers: { Authorization: 'Bearer BOB' } }])
     await tokens.close()
+  })
+})
+
+describe('given an interceptor that holds a request while somebody else logs in (F359)', () => {
+  type Held = (opened: Promise<void>) => (config: InternalAxiosRequestConfig) => unknown
+  const HELD: Record<string, Held> = {
+    'as it is': (opened) => (config) => opened.then(() => config),
+    'as a copy': (opened) => (config) => opened.then(() => ({ ...config })),
+    'as a deep copy of its members': (opened) => (config) =>
+      opened.then(() => Object.assign(Object.create(null) as object, config, { headers: config.headers.concat() })),
+    'in the next turn': () => (config) => config,
+  }
+
+  /** An instance of Alice, who posts and is followed by Bob before the interceptor lets her request go. */
+  async function held(how: Held, isFirst: boolean, attach: typeof attachBearer = attachBearer) {
+    const logins = startLogins()
+    logins.logIn('ALICE')
+    const { adapter, calls } = inProcess()
+    const api = axios.create({ adapter, baseURL })
+    const opened = gate()
+    const hold = how(opened.opened) as (config: InternalAxiosRequestConfig) => InternalAxiosRequestConfig
+    // axios runs the interceptor first that was registered last.
+    if (!isFirst) api.interceptors.request.use(hold)
+    attach(api, logins.tokens)
+    if (isFirst) api.interceptors.request.use(hold)
+    return { logins, calls, api, open: () => opened.open() }
+  }
+
+  const ROWS = Object.entries(HELD).flatMap(([name, how]) => [true, false].map((isFirst) => ({ name, how, isFirst })))
+
+  it.each(ROWS)(
+    'when it runs before ours: $isFirst, and the config goes on $name, then nothing is sent as somebody else (F359)',
+    async ({ how, isFirst }) => {
+      const { logins, calls, api, open } = await held(how, isFirst)
+      const failed = failureOf(api.post('/transfer', { from: 'alice' }))
+      logins.logIn('BOB')
+      open()
+      expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', isAxiosError: true })
+      expect(calls).toEqual([])
+      await api.post('/transfer', { from: 'bob' })
+      expect(calls).toMatchObject([{ authorization: 'Bearer BOB' }])
+      expect(Object.getOwnPropertySymbols(calls[0]!.config)).toEqual([])
+    },
+  )
+
+  it.each([true, false])(
+    'when another copy of the package has attached the instance before, then neither sends it as somebody else (first: %p, F359)',
+    async (isFirst) => {
+      let copy: typeof attachBearer = attachBearer
+      await jest.isolateModulesAsync(async () => {
+        copy = ((await import('../../src/index.ts')) as { attachBearer: typeof attachBearer }).attachBearer
+      })
+      const other = startLogins()
+      const { logins, calls, api, open } = await held(HELD['as it is']!, isFirst, (instance, tokens, options) => {
+        copy(instance, other.tokens, { origins: ['https://other.example.com'] })
+        return attachBearer(instance, tokens, options)
+      })
+      other.logIn('CAROL')
+      const failed = [api.post('/transfer'), api.post('https://other.example.com/transfer')].map((sent) =>
+        failureOf(sent),
+      )
+      logins.logIn('BOB')
+      other.logIn('DAVE')
+      open()
+      for (const failure of failed) expect(await failure).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      expect(calls).toEqual([])
+    },
+  )
+
+  it('when the request fails before it comes to ours, then its config prints nothing of the login (F359)', async () => {
+    const { logins, api } = await held(() => () => Promise.reject(new Error('no device id')), true)
+    const seen: unknown[] = []
+    api.interceptors.request.use((config) => (seen.push(config), config))
+    expect(await failureOf(api.get('/wallet'))).toMatchObject({ message: 'no device id' })
+    logins.logOut()
+    expect(inspect(seen, { depth: Infinity, showHidden: true })).not.toMatch(/ALICE|Bearer/)
   })
 })
