@@ -66,11 +66,6 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./(core|client|oauth2)/|\\.\\./wire/to-token-error\\.ts$)',
     'mcp imports core, client, oauth2 and one reader of wire, and no SDK: the user brings one.',
   ),
-  {
-    // A record in memory still runs the rules of the shared one.
-    files: ['src/core/memory-store.ts', 'src/core/renewal-settings.ts'],
-    rules: { 'no-restricted-imports': 'off' },
-  },
   room('record', '^(?!\\./|\\.\\./core/)', 'record imports core: its rules know no store.'),
   room('store', '^(?!\\./|\\.\\./(core|record)/)', 'store imports core, record and no other room.'),
   room('redis', '^(?!\\./|\\.\\./(core|store)/)', 'redis imports core and store, and no client: the user brings one.'),

@@ -71,9 +71,9 @@ export const REMOVALS = {
   // What was granted before a logout brings the session back.
   logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, claim))', ')']],
   // A grace counts as if it had no end.
-  grace: [['record/record-views.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
+  grace: [['core/refresh-fate.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
-  R8: [['record/record-views.ts', '(isGraced || needsLogin)', 'isGraced']],
+  R8: [['core/refresh-fate.ts', '(isGraced || needsLogin)', 'isGraced']],
   'R8, the wait': [
     ['core/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !serves(beforehand)) return', 'return'],
   ],

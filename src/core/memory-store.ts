@@ -1,4 +1,4 @@
-import { MemoryRecord } from '../record/memory-record.ts'
+import { MemoryRecord } from './memory-record.ts'
 import type { OpenableStore, TokenRecord, TokenStore } from './token-store.ts'
 
 /**

@@ -107,11 +107,28 @@ export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens
   return isSameAccess || (refreshToken !== undefined && refreshToken === one.refreshToken)
 }
 
+/** @returns The tokens, with remaining lifetimes that are shorter by `byMs`. */
+export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
+  const { accessRemainingMs, refreshRemainingMs } = tokens
+  const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
+  return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }
+}
+
 /** A login as an owner knows it. */
 export interface KnownLogin {
   /** Its number in the record, if the record has told that. */
   readonly login?: number | undefined
   readonly loginId?: string | undefined
+}
+
+/**
+ * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
+ * the version of a later login may be lower than what the owner has seen.
+ */
+export function isOfOther(stored: { login: number; loginId?: string | undefined }, known: KnownLogin): boolean {
+  const { login, loginId } = known
+  if (loginId !== undefined && loginId === stored.loginId) return false
+  return login === undefined ? loginId !== undefined : stored.login > 0 && stored.login !== login
 }
 
 /** What an owner asks for with a claim. It neither presents nor changes the pair of another login than this one. */

@@ -1,3 +1,4 @@
+import type { Fate } from '../core/refresh-fate.ts'
 import type { CoolDown } from '../core/token-store.ts'
 
 /**
@@ -25,7 +26,7 @@ export interface RecordState {
   readonly rest?: StoredCoolDown | undefined
 }
 
-export interface Pair {
+export interface Pair extends Fate {
   readonly at: number
   readonly accessToken: string
   readonly accessLifetimeMs: number
@@ -38,24 +39,8 @@ export interface Pair {
   readonly credentials?: string | undefined
   /** The fence of the claim that brought the pair. */
   readonly fence: number
-  /** The service refused the refresh token: nobody may present it again. */
-  readonly retired: boolean
-  /** When the refresh token may have been spent, although nobody has the answer. 0: at an unknown time. */
-  readonly doubtAt?: number | undefined
-  /** How often the refresh token was presented and met a 5xx. */
-  readonly presentations: number
   /** Another exchange may have been in flight when the pair came. At some services that ends the session of this pair. */
   readonly overlapped: boolean
-  /** Only of a login: refusals of the refresh token that say neither that it is dead nor that it is good. */
-  readonly unclear?: Unclear | undefined
-}
-
-/** Refusals in a row that said the same. */
-export interface Unclear {
-  /** When the first of them came. */
-  readonly at: number
-  readonly says: string
-  readonly times: number
 }
 
 export interface Claim {

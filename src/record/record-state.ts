@@ -1,29 +1,21 @@
+import { doubted, fateAfter, presentableIn } from '../core/refresh-fate.ts'
 import {
   type ClaimAnswer,
   type ClaimTerms,
   type CoolDown,
   type Decide,
   type GrantedClaim,
+  isOfOther,
   type Looked,
   type NewTokens,
   type Next,
   type RefreshTokenFate,
   type ReleaseAnswer,
-  type Report,
   RESERVE_MS,
   type StoredTokens,
 } from '../core/token-store.ts'
-import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown, Unclear } from './record-shape.ts'
-import {
-  coolDownIn,
-  isNewer,
-  isOfOther,
-  leftOf,
-  presentableIn,
-  type Seen,
-  tokensIn,
-  whyMissing,
-} from './record-views.ts'
+import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
 const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
@@ -91,10 +83,6 @@ function granted(state: RecordState, request: ClaimRequest, now: number): Change
     ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),
   }
   return { state: next, answer }
-}
-
-function doubted(pair: Pair, at: number): Pair {
-  return { ...pair, doubtAt: Math.min(at, pair.doubtAt ?? at) }
 }
 
 /**
@@ -184,20 +172,8 @@ export function release(
   }
   const report = typeof told === 'string' ? { fate: told, shared: next } : told(answer)
   if (claim?.fence !== fence) return { answer }
-  const after = pair && !newer ? pairAfter(pair, claim, report, now) : pair
+  const after = pair && !newer ? fateAfter(pair, claim, report, now) : pair
   return { state: released({ ...state, pair: after }, claim, report.shared, now), answer }
-}
-
-/** The pair of a claim whose exchange failed. */
-function pairAfter(pair: Pair, claim: Claim, { fate, shared }: Report, now: number): Pair {
-  const isCounted = fate === 'counted' && !claim.settled
-  const says = shared?.kind === 'cool-down' ? shared.says : undefined
-  return {
-    ...(fate === 'doubtful' ? doubted(pair, claim.at) : pair),
-    presentations: pair.presentations + (isCounted ? 1 : 0),
-    retired: pair.retired || fate === 'dead',
-    ...(says !== undefined && { unclear: unclearAfter(pair.unclear, says, now) }),
-  }
 }
 
 /** The claim stays if its owner makes the next call. */
@@ -206,10 +182,6 @@ function released(state: RecordState, claim: Claim, next: Next | undefined, now:
   if (next.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } }
   const isDropped = next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: storedCoolDown(next, now) }
-}
-
-function unclearAfter(before: Unclear | undefined, says: string, now: number): Unclear {
-  return before?.says === says ? { ...before, times: before.times + 1 } : { at: now, says, times: 1 }
 }
 
 /** Forgets tokens, claims and cool-downs, unless they are those of another login. Earlier claims bring nothing any more. */

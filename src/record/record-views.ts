@@ -1,4 +1,4 @@
-import type { ClaimTerms, CoolDown, GrantedClaim, KnownLogin, Missing, StoredTokens } from '../core/token-store.ts'
+import { type CoolDown, isOfOther, type KnownLogin, type Missing, type StoredTokens } from '../core/token-store.ts'
 import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
 
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
@@ -12,34 +12,9 @@ export interface Seen extends KnownLogin {
   readonly seenVersion: number
 }
 
-/**
- * Whether the record knows another login than the one that an owner has. After a loss of the record and a clock that was set back, the number and
- * the version of a later login may be lower than what the owner has seen.
- */
-export function isOfOther({ login: stored, loginId: storedId }: RecordState, { login, loginId }: KnownLogin): boolean {
-  if (loginId !== undefined && loginId === storedId) return false
-  return login === undefined ? loginId !== undefined : stored > 0 && stored !== login
-}
-
 /** Whether the record holds tokens that an owner has not seen. */
 export function isNewer(state: RecordState, seen: Seen): boolean {
   return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
-}
-
-/** Whether the refresh token may be presented now. */
-export function presentableIn(
-  pair: Pair | undefined,
-  { graceMs = 0, needsLogin = false }: ClaimTerms,
-  now: number,
-): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'unclear'> {
-  const { doubtAt, unclear } = pair ?? {}
-  const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
-  return {
-    presentable: pair?.refreshToken !== undefined && !pair.retired && (isGraced || needsLogin),
-    isDoubted: doubtAt !== undefined && graceMs < Infinity,
-    ...(needsLogin && !isGraced && { isLastResort: true }),
-    ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
-  }
 }
 
 /** Why the record holds no pair that may be used. */

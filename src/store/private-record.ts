@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
+import { MemoryRecord } from '../core/memory-record.ts'
 import type { ClaimAnswer, GrantedClaim, NewTokens, StoredTokens, TokenRecord } from '../core/token-store.ts'
-import { MemoryRecord } from '../record/memory-record.ts'
 import type { Untold } from './untold.ts'
 
 /** The record of one owner while the shared one cannot be used. Nobody else gets its tokens. */

@@ -1,16 +1,17 @@
 import type { Clock } from '../core/clock.ts'
 import type { PastAct } from '../record/repeated-acts.ts'
-import type {
-  ClaimAnswer,
-  GrantedClaim,
-  KnownLogin,
-  NewTokens,
-  StoredTokens,
-  StoreReports,
-  TokenRecord,
+import {
+  aged,
+  type ClaimAnswer,
+  type GrantedClaim,
+  type KnownLogin,
+  type NewTokens,
+  type StoredTokens,
+  type StoreReports,
+  type TokenRecord,
 } from '../core/token-store.ts'
 import { PrivateRecord } from './private-record.ts'
-import { aged, SharedRecord, type SharedSettings } from './shared-record.ts'
+import { SharedRecord, type SharedSettings } from './shared-record.ts'
 import { Untold } from './untold.ts'
 
 /** A step whose answer is missing. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
-import type { NewTokens, StoredTokens, StoreReports, TokenRecord } from '../core/token-store.ts'
+import { aged, type NewTokens, type StoredTokens, type StoreReports, type TokenRecord } from '../core/token-store.ts'
 import { ForeignRecord } from './record-text.ts'
 import { RepeatingRecord } from './repeating-record.ts'
-import { aged, type SharedSettings } from './shared-record.ts'
+import type { SharedSettings } from './shared-record.ts'
 
 export interface StoreSettings extends SharedSettings {
   readonly onUnavailable: 'private' | 'fail'

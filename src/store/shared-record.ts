@@ -6,15 +6,16 @@ import { accept, adopt, claim, clear, look, overlap, release } from '../record/r
 import { keptMs } from '../record/record-views.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
-import type {
-  ClaimAnswer,
-  GrantedClaim,
-  KnownLogin,
-  NewTokens,
-  ReleaseAnswer,
-  StoredTokens,
-  StoreReports,
-  TokenRecord,
+import {
+  aged,
+  type ClaimAnswer,
+  type GrantedClaim,
+  type KnownLogin,
+  type NewTokens,
+  type ReleaseAnswer,
+  type StoredTokens,
+  type StoreReports,
+  type TokenRecord,
 } from '../core/token-store.ts'
 import { NoAnswer } from './reason.ts'
 import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
@@ -287,10 +288,3 @@ const UNKNOWN_EPOCH =
   'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
   'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
 const RESTORED = 'The shared token store may have lost writes: the refresh token that it holds may have been used'
-
-/** @returns The tokens, with remaining lifetimes that are shorter by `byMs`. */
-export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
-  const { accessRemainingMs, refreshRemainingMs } = tokens
-  const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
-  return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }
-}

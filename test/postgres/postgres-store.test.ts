@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { postgresStore } from '../../src/postgres/index.ts'
 import { onClock } from '../support/postgres-clock.ts'
 import { describeSharedPostgres } from '../support/postgres-server.ts'
-import { tokenStoreContract } from '../support/token-store-contract.ts'
+import { sharedStoreContract } from '../support/token-store-contract.ts'
 import { World } from './world.ts'
 
 describeSharedPostgres('given a real PostgreSQL server', () => {
   const world = new World()
 
-  tokenStoreContract('postgres', (clock) => postgresStore({ pool: onClock(world.pool(), clock), prefix: randomUUID() }))
-  tokenStoreContract('sealed postgres', (clock) =>
+  sharedStoreContract('postgres', (clock) =>
+    postgresStore({ pool: onClock(world.pool(), clock), prefix: randomUUID() }),
+  )
+  sharedStoreContract('sealed postgres', (clock) =>
     postgresStore({
       pool: onClock(world.pool(), clock),
       prefix: randomUUID(),

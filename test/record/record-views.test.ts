@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Pair, RecordState } from '../../src/record/record-shape.ts'
-import { presentableIn, tokensIn, whyMissing } from '../../src/record/record-views.ts'
+import { presentableIn } from '../../src/core/refresh-fate.ts'
+import { tokensIn, whyMissing } from '../../src/record/record-views.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const PAIR: Pair = {

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { redisStore } from '../../src/redis/index.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
-import { tokenStoreContract } from '../support/token-store-contract.ts'
+import { sharedStoreContract } from '../support/token-store-contract.ts'
 
 describeSharedRedis('given a real Redis server', () => {
   const command = redisOfSuite()
   const prefix = () => `contract-${randomUUID()}`
 
-  tokenStoreContract('redis', (clock) => redisStore({ client: onClock(command, clock), prefix: prefix() }))
-  tokenStoreContract('sealed redis', (clock) =>
+  sharedStoreContract('redis', (clock) => redisStore({ client: onClock(command, clock), prefix: prefix() }))
+  sharedStoreContract('sealed redis', (clock) =>
     redisStore({
       client: onClock(command, clock),
       prefix: prefix(),

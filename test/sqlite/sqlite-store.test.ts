@@ -9,7 +9,7 @@ import { storeOn } from '../../src/store/shared-store.ts'
 import { tokenRegisterChecks } from '../../src/testing/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
-import { tokenStoreContract } from '../support/token-store-contract.ts'
+import { sharedStoreContract } from '../support/token-store-contract.ts'
 
 const HOUR = 3_600_000
 const KEY = '{evergreen:0123}'
@@ -37,7 +37,7 @@ describeSqlite('given a database of better-sqlite3', () => {
   for (const { name, run } of tokenRegisterChecks(async () => ({ register: registerOn(shared) })))
     it(`when its register is checked, then ${name}`, run)
 
-  tokenStoreContract('sqlite', (clock) => {
+  sharedStoreContract('sqlite', (clock) => {
     const database = open(newFile())
     return storeOn(
       sqliteRegister(() => database, 100, undefined, clock),

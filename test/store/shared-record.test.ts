@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { sharedStoreContract } from '../support/token-store-contract.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+
+sharedStoreContract('shared', (clock) => sharedStore(new MemoryRegister(clock)))
 
 /** A register that takes time to reply. */
 class SlowRegister extends MemoryRegister {

@@ -31,26 +31,72 @@ const COOL_DOWN = {
 const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
 const TTL_MS = 15_000
 
-/** What every store promises (design: claim and settle). */
-export function tokenStoreContract(name: string, create: (clock: ManualClock) => TokenStore): void {
+function worldOf(create: (clock: ManualClock) => TokenStore) {
   const open = () => {
     const clock = manualClock()
     const store = create(clock) as OpenableStore
     const openKey = (key: string) => store.open(key, clock, NO_REPORTS)
     return { clock, openKey, record: openKey('account') }
   }
-  /** Claims as an owner that has seen the stored version. */
-  const granted = async (record: TokenRecord, owner = 'a', seenVersion = 0): Promise<GrantedClaim> => {
-    const claim = await record.claim(owner, seenVersion, TTL_MS)
-    if (claim.kind === 'newer') return granted(record, owner, claim.tokens.version)
-    expect(claim.kind).toBe('granted')
-    return claim as GrantedClaim
-  }
   const holdingPair = async () => {
     const world = open()
     await world.record.accept(await granted(world.record), PAIR)
     return world
   }
+  return { open, holdingPair }
+}
+
+/** Claims as an owner that has seen the stored version. */
+async function granted(record: TokenRecord, owner = 'a', seenVersion = 0): Promise<GrantedClaim> {
+  const claim = await record.claim(owner, seenVersion, TTL_MS)
+  if (claim.kind === 'newer') return granted(record, owner, claim.tokens.version)
+  expect(claim.kind).toBe('granted')
+  return claim as GrantedClaim
+}
+
+/** What a store promises besides whose owners are processes: one may stall in its exchange, and the store may lose what was written. */
+export function sharedStoreContract(name: string, create: (clock: ManualClock) => TokenStore): void {
+  tokenStoreContract(name, create)
+  const { holdingPair } = worldOf(create)
+
+  describe(`given the ${name} store, and owners that stall`, () => {
+    it('when the owner of a claim that ran out comes late with a pair, then it is stored and ends the doubt', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await granted(record, 'b')
+      expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
+      expect(await record.claim('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
+      expect(await record.release(claim, 'keep')).toMatchObject({
+        contested: true,
+        newer: { accessToken: 'access-2' },
+      })
+      expect(await granted(record)).toMatchObject({ presentable: true })
+    })
+
+    it('when a refresh token is refused, and a newer pair is there, then that pair stays good', async () => {
+      const { record, clock } = await holdingPair()
+      const late = await granted(record)
+      await clock.advance(TTL_MS)
+      const claim = await granted(record, 'b')
+      await record.accept(late, NEXT)
+      await record.release(claim, 'dead')
+      expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0, isDoubted: false })
+    })
+
+    it('when an owner has seen a newer version, then the older pair is not given to anybody any more', async () => {
+      const { record } = await holdingPair()
+      const claim = await granted(record, 'a', 5)
+      expect(claim).toMatchObject({ version: 5, presentable: false })
+      expect(claim).not.toHaveProperty('tokens')
+      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 6 })
+    })
+  })
+}
+
+/** What every store promises, also one in the memory of one process (design: claim and settle). */
+export function tokenStoreContract(name: string, create: (clock: ManualClock) => TokenStore): void {
+  const { open, holdingPair } = worldOf(create)
 
   describe(`given the ${name} store`, () => {
     it('when it is empty, then a claim is granted with nothing to present', async () => {
@@ -85,30 +131,6 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: 1 })
       await clock.advance(1)
       expect(await granted(record, 'b')).toMatchObject({ presentable: false })
-    })
-
-    it('when the owner of a claim that ran out comes late with a pair, then it is stored and ends the doubt', async () => {
-      const { record, clock } = await holdingPair()
-      const late = await granted(record)
-      await clock.advance(TTL_MS)
-      const claim = await granted(record, 'b')
-      expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
-      expect(await record.claim('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
-      expect(await record.release(claim, 'keep')).toMatchObject({
-        contested: true,
-        newer: { accessToken: 'access-2' },
-      })
-      expect(await granted(record)).toMatchObject({ presentable: true })
-    })
-
-    it('when a refresh token is refused, and a newer pair is there, then that pair stays good', async () => {
-      const { record, clock } = await holdingPair()
-      const late = await granted(record)
-      await clock.advance(TTL_MS)
-      const claim = await granted(record, 'b')
-      await record.accept(late, NEXT)
-      await record.release(claim, 'dead')
-      expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0, isDoubted: false })
     })
 
     it('when an owner decides what it tells, then it knows what the record says then, and the record does as it is told', async () => {
@@ -269,14 +291,6 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record } = await holdingPair()
       await granted(record)
       expect(await granted(record)).toMatchObject({ presentable: false })
-    })
-
-    it('when an owner has seen a newer version, then the older pair is not given to anybody any more', async () => {
-      const { record } = await holdingPair()
-      const claim = await granted(record, 'a', 5)
-      expect(claim).toMatchObject({ version: 5, presentable: false })
-      expect(claim).not.toHaveProperty('tokens')
-      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 6 })
     })
 
     it('when tokens carry no refresh token, then nothing is presentable', async () => {

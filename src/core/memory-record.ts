@@ -1,0 +1,197 @@
+import type { Clock } from './clock.ts'
+import { doubted, type Fate, fateAfter, presentableIn } from './refresh-fate.ts'
+import { TokenClock } from './token-clock.ts'
+import {
+  aged,
+  type ClaimAnswer,
+  type ClaimTerms,
+  type CoolDown,
+  type Decide,
+  type GrantedClaim,
+  isOfOther,
+  type KnownLogin,
+  type Looked,
+  type Missing,
+  type NewTokens,
+  type Next,
+  type RefreshTokenFate,
+  type ReleaseAnswer,
+  RESERVE_MS,
+  type StoredTokens,
+  type TokenRecord,
+} from './token-store.ts'
+
+interface Pair extends Fate {
+  readonly refreshToken: string | undefined
+  /** As they were at `at`. */
+  readonly tokens: NewTokens
+  readonly at: number
+  /** Another exchange may have been in flight when the pair came. */
+  readonly overlapped: boolean
+}
+
+/** The turn of one owner: of its exchange, or of its pause before the next one (`settled`). */
+interface Turn {
+  readonly owner: string
+  readonly fence: number
+  readonly at: number
+  /** By the monotonic clock: an exchange goes on after its machine has slept. */
+  readonly until: number
+  readonly settled: boolean
+}
+
+/**
+ * The tokens of one account, shared by the managers of this process that open its key. A step is atomic because nothing is awaited inside it. No reply is
+ * lost or late, no write is undone, and all owners have one clock. So it needs few of the rules by which processes share a record (`src/record`).
+ */
+export class MemoryRecord implements TokenRecord {
+  readonly #clock: Clock
+  readonly #tokenClock: TokenClock
+  #version = 0
+  #login: { readonly login: number; readonly loginId?: string | undefined } = { login: 0 }
+  #pair: Pair | undefined
+  #turn: Turn | undefined
+  #coolDown: CoolDown | undefined
+  #coolDownEnd = 0
+  #fence = 0
+  /** An exchange that `clear` or `adopt` has outdated may still be in flight. */
+  #overlaps = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#tokenClock = new TokenClock(clock)
+  }
+
+  /** For a record of one owner, who has seen each version. */
+  get version(): number {
+    return this.#version
+  }
+
+  claim(owner: string, seenVersion: number, ttlMs: number, terms: ClaimTerms = {}): Promise<ClaimAnswer> {
+    return Promise.resolve(this.#answerTo(owner, seenVersion, terms) ?? this.#granted(owner, ttlMs, terms))
+  }
+
+  /** Why no exchange is granted. */
+  #answerTo(owner: string, seenVersion: number, terms: ClaimTerms): ClaimAnswer | undefined {
+    const { breaksCoolDown, endsLogin } = terms
+    const turn = this.#turn
+    if (this.#pair && (isOfOther(this.#login, terms) || (!endsLogin && this.#version > seenVersion)))
+      return { kind: 'newer', tokens: this.#tokensOf(this.#pair) }
+    const coolDown = this.#coolingNow
+    if (coolDown && !endsLogin && (coolDown.isFirm || !breaksCoolDown)) return { kind: 'cooling', coolDown }
+    if (!turn || turn.owner === owner || (turn.settled && endsLogin)) return undefined
+    const remainingMs = turn.until - this.#clock.monotonicNow()
+    return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
+  }
+
+  #granted(owner: string, ttlMs: number, terms: ClaimTerms): GrantedClaim {
+    const turn = this.#turn
+    const now = this.#tokenClock.now()
+    // It was never settled, so its owner may have presented the refresh token.
+    if (turn?.settled === false) this.#pair &&= doubted(this.#pair, turn.at)
+    const pair = this.#pair
+    const fence = (this.#fence += 1)
+    const until = this.#clock.monotonicNow() + ttlMs
+    this.#turn = { owner, fence, at: now, until, settled: terms.endsLogin === true }
+    return {
+      kind: 'granted',
+      fence,
+      version: this.#version,
+      login: this.#login.login,
+      presentations: pair?.presentations ?? 0,
+      failures: this.#coolDown?.failures ?? 0,
+      overlapped: pair?.overlapped ?? false,
+      ...presentableIn(pair, terms, now),
+      ...(pair ? { tokens: this.#tokensOf(pair) } : { missing: this.#missing }),
+    }
+  }
+
+  accept({ fence, version }: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+    if (this.#turn?.fence === fence) return Promise.resolve(this.#settled(tokens))
+    return Promise.resolve(this.#pair ? this.#tokensOf(this.#pair) : { ...tokens, version })
+  }
+
+  /** Stores the tokens that a claim, or a login, has brought. */
+  #settled({ loginId = this.#login.loginId, ...tokens }: NewTokens): StoredTokens {
+    const at = this.#tokenClock.now()
+    const { refreshToken } = tokens
+    this.#version += 1
+    this.#login = { ...this.#login, loginId }
+    this.#pair = { refreshToken, tokens, at, overlapped: this.#overlaps, retired: false, presentations: 0 }
+    this.#overlaps = false
+    this.#turn = this.#coolDown = undefined
+    return this.#tokensOf(this.#pair)
+  }
+
+  release({ fence, version }: GrantedClaim, told: RefreshTokenFate | Decide, next?: Next): Promise<ReleaseAnswer> {
+    const pair = this.#pair
+    const turn = this.#turn?.fence === fence ? this.#turn : undefined
+    const newer = pair && this.#version > version ? this.#tokensOf(pair) : undefined
+    const answer = { contested: !turn || pair?.overlapped === true, ...(newer && { newer }) }
+    const report = typeof told === 'string' ? { fate: told, shared: next } : told(answer)
+    if (!turn) return Promise.resolve(answer)
+    if (pair) this.#pair = fateAfter(pair, turn, report, this.#tokenClock.now())
+    this.#follow(turn, report.shared)
+    return Promise.resolve(answer)
+  }
+
+  #follow(turn: Turn, next: Next | undefined): void {
+    this.#turn = undefined
+    if (next?.kind === 'retry') {
+      const until = this.#clock.monotonicNow() + next.ms + RESERVE_MS
+      this.#turn = { ...turn, until, settled: true }
+    } else if (next) {
+      const { drops, says: _, ...coolDown } = next
+      this.#coolDown = coolDown
+      this.#coolDownEnd = this.#tokenClock.now() + next.ms
+      if (drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#pair = undefined
+    }
+  }
+
+  adopt(_seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+    const { subject } = tokens
+    const isSame = subject !== undefined && subject === this.#pair?.tokens.subject
+    const before = this.#login
+    this.#clear()
+    if (isSame) this.#login = { login: before.login }
+    return Promise.resolve(this.#settled(tokens))
+  }
+
+  clear(_seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
+    if (this.#pair && isOfOther(this.#login, ends)) return Promise.resolve(this.#tokensOf(this.#pair))
+    this.#clear()
+    this.#version += 1
+    return Promise.resolve(undefined)
+  }
+
+  #clear(): void {
+    this.#overlaps ||= this.#turn?.settled === false
+    this.#login = { login: this.#login.login + 1 }
+    this.#pair = this.#turn = this.#coolDown = undefined
+  }
+
+  look(seenVersion: number, login?: number): Promise<Looked | undefined> {
+    const pair = this.#pair
+    const coolDown = this.#coolingNow
+    if (pair && (this.#version > seenVersion || isOfOther(this.#login, { login })))
+      return Promise.resolve({ kind: 'newer', tokens: this.#tokensOf(pair) })
+    if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
+    return Promise.resolve(pair ? undefined : { kind: 'missing', missing: this.#missing })
+  }
+
+  get #missing(): Missing {
+    return this.#login.login > 0 ? 'logged-out' : 'none-yet'
+  }
+
+  get #coolingNow(): CoolDown | undefined {
+    const ms = this.#coolDownEnd - this.#tokenClock.now()
+    return this.#coolDown && ms > 0 ? { ...this.#coolDown, ms } : undefined
+  }
+
+  #tokensOf({ tokens, at }: Pair): StoredTokens {
+    const { login, loginId } = this.#login
+    const numbered = { ...tokens, version: this.#version, ...(login > 0 && { login }) }
+    const stored = loginId === undefined ? numbered : { ...numbered, loginId }
+    return aged(stored, this.#tokenClock.now() - at)
+  }
+}
