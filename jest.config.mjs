@@ -15,9 +15,19 @@ const processes = [
 const large = ['exhaustive/reduction', 'figures/traffic']
 /** Tests with a real Redis or PostgreSQL. What a register must do is tested with one in memory by `npm test`, too. */
 const servers = [
-  ...['clients', 'epoch', 'fleet', 'garbage', 'logins', 'model', 'outage', 'processes', 'redis-store', 'restored'].map(
-    (name) => `redis/${name}`,
-  ),
+  ...[
+    'clients',
+    'doctor-store',
+    'epoch',
+    'fleet',
+    'garbage',
+    'logins',
+    'model',
+    'outage',
+    'processes',
+    'redis-store',
+    'restored',
+  ].map((name) => `redis/${name}`),
   ...['redis/sharing', 'redis/trouble', 'postgres/epoch', 'postgres/postgres-library', 'postgres/postgres-register'],
   ...['postgres/postgres-store', 'postgres/silence', 'postgres/trouble', 'store/commands', 'store/registers'],
   'faults/busy-loop',

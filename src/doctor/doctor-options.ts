@@ -3,7 +3,7 @@ import type { Client, Login } from '../index.ts'
 import type { Order, PaymentService } from './examination.ts'
 import type { OAuthServer } from './oauth-server.ts'
 
-export const USAGE = `npx axios-evergreen doctor --base-url URL | --issuer URL | --token-endpoint URL [options]
+export const USAGE = `npx axios-evergreen doctor --base-url URL | --issuer URL | --token-endpoint URL | --store FILE [options]
 
 Makes one obtain, and one refresh if there is a refresh token, and reports what the token service is. With --api it
 sends one GET with the token. Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET
@@ -18,6 +18,8 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
   --file FILE             the file of sqliteStore() with that login
   --account NAME          of the stored login, as in oauth2(); default: the client id
   --api URL               an address of the API that answers GET, and needs a token
+  --store FILE            checks a token store: a file of sqliteStore(), or a module that exports a store, such as
+                          redisStore() or postgresStore(), as default or as store. Goes with or without a service
   --json                  prints the findings as JSON
   --allow-insecure-http   sends credentials and the token over plain http to other machines
   -h, --help              prints this
@@ -28,7 +30,9 @@ Exit codes: 0 all is well, 1 the doctor failed, 2 it was called wrongly. Of the 
 refuses the token; 10 its answer does not show that. 11: the clocks differ by more than a minute. 12: a login is required.
 `
 
-export interface DoctorOptions extends Order {
+export interface DoctorOptions extends Omit<Order, 'service'> {
+  readonly service: Order['service'] | undefined
+  readonly store: string | undefined
   readonly json: boolean
 }
 
@@ -45,6 +49,7 @@ export const OPTIONS = {
   file: { type: 'string' },
   account: { type: 'string' },
   api: { type: 'string' },
+  store: { type: 'string' },
   json: { type: 'boolean' },
   'allow-insecure-http': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -62,10 +67,15 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
   for (const [name, { type }] of Object.entries(OPTIONS))
     if (type === 'string' && given.get(name) === true) throw new Misuse(`--${name} must be given a value`)
   const named = ADDRESSES.filter((name) => given.has(name))
-  if (named.length === 0) throw new Misuse('--base-url must be given, or --issuer or --token-endpoint')
+  const hasService = named.length > 0
+  if (!hasService && !given.has('store'))
+    throw new Misuse('--base-url must be given, or --issuer, --token-endpoint or --store')
+  if (!hasService && given.has('api'))
+    throw new Misuse('--api needs a service: give --base-url, --issuer or --token-endpoint, too')
   for (const name of named) checkAddress(name, String(given.get(name)))
   return {
-    service: given.has('base-url') ? paymentService(given, env) : oauthServer(given, parameters, env),
+    service: hasService ? serviceIn(given, parameters, env) : undefined,
+    store: given.get('store') as string | undefined,
     api: given.get('api') as string | undefined,
     json: given.has('json'),
     allowInsecureHttp: given.has('allow-insecure-http'),
@@ -82,6 +92,10 @@ function checkAddress(name: string, address: string): void {
 }
 
 type Given = ReadonlyMap<string, string | true>
+
+function serviceIn(given: Given, parameters: readonly string[], env: NodeJS.ProcessEnv): Order['service'] {
+  return given.has('base-url') ? paymentService(given, env) : oauthServer(given, parameters, env)
+}
 
 function paymentService(given: Given, env: NodeJS.ProcessEnv): PaymentService {
   const other = Object.keys(OPTIONS).find((name) => OF_OAUTH.includes(name) && given.has(name))

@@ -27,6 +27,7 @@ export interface Findings {
   proxy?: Proxy
   /** Headers that tell of a limit of token calls. */
   throttling: Record<string, string>
+  store?: StoreFindings
   api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
   /** What is usable, but not as specified. */
   oddities: string[]
@@ -38,6 +39,15 @@ export interface Call {
   readonly durationMs: number
 }
 
+export interface StoreFindings {
+  /** Such as `redis`. */
+  readonly kind: string
+  /** The mean time of a read or a write, ms. Absent: the store cannot be used. */
+  readonly stepMs?: number
+  /** A second manager found what the first one had stored. */
+  readonly isShared?: boolean
+}
+
 /** How far the clock of the service is ahead of this machine's. */
 export interface ClockOffset {
   readonly aheadMs: number
@@ -46,7 +56,7 @@ export interface ClockOffset {
 }
 
 export interface Problem {
-  readonly step: 'obtain' | 'refresh' | 'api' | 'clock'
+  readonly step: 'obtain' | 'refresh' | 'api' | 'clock' | 'store'
   readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR' | 'CLOCK_OFF'
   readonly message: string
   /** What to do, beyond what the message says. */

@@ -2,7 +2,9 @@
 import { createRequire } from 'node:module'
 import { doctorOptions, Misuse, USAGE } from './doctor-options.ts'
 import { examine } from './examination.ts'
+import type { Findings } from './findings.ts'
 import { EXIT, exitCodeOf, report } from './report.ts'
+import { checkStore } from './store-check.ts'
 import { printToken, TOKEN_USAGE } from './token-command.ts'
 
 const [command, ...others] = process.argv.slice(2)
@@ -15,7 +17,11 @@ async function main(): Promise<number> {
     process.stdout.write(options === 'help' ? USAGE : `${version()}\n`)
     return EXIT.well
   }
-  const findings = await examine(options)
+  const { service, store } = options
+  const findings: Findings = service
+    ? await examine({ ...options, service })
+    : { throttling: {}, oddities: [], problems: [] }
+  if (store !== undefined) await checkStore(store, findings)
   const exitCode = exitCodeOf(findings)
   const text = options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings)
   process.stdout.write(printable(text))
@@ -52,3 +58,5 @@ try {
   )
   process.exitCode = isMisuse ? EXIT.usage : EXIT.broken
 }
+// Once all is written: the clients of a user's module may hold the process open.
+process.stdout.write('', () => process.exit())

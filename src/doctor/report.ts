@@ -1,5 +1,5 @@
 import { duration } from './duration.ts'
-import type { Findings, Problem } from './findings.ts'
+import type { Findings, Problem, StoreFindings } from './findings.ts'
 
 /** Documented in docs/doctor.md. */
 export const EXIT = { well: 0, broken: 1, usage: 2, loginRequired: 12 } as const
@@ -101,11 +101,17 @@ function* rows(findings: Findings): Generator<[string, string]> {
     const told = Object.entries(throttling).map(([name, value]) => `${name}: ${value}`)
     yield ['throttling', told.length > 0 ? told.join(', ') : 'no header tells of a limit']
   }
+  if (findings.store) yield ['store', storeRow(findings.store)]
   if (api) {
     const taken = { true: 'takes the token', false: 'refuses the token', undefined: 'not clear if it takes the token' }
     const asks = api.challenge === undefined ? '' : `; ${api.challenge}`
     yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}${asks}`]
   }
+}
+
+function storeRow({ kind, stepMs, isShared }: StoreFindings): string {
+  if (stepMs === undefined) return `${kind}: cannot be used`
+  return `${kind}: reads and writes in ${stepMs} ms each; ${isShared ? 'a second manager found the token' : 'a second manager did not find the token'}`
 }
 
 function refreshToken({ refreshLifetimeMs, rotation }: Findings): string {

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { createTokenManager, isTokenError, type TokenManager } from '../index.ts'
 import { oauth2 } from '../oauth2/index.ts'
 import { sqliteStore } from '../sqlite/index.ts'
 import { givenArguments, Misuse } from './doctor-options.ts'
 import { EXIT, EXIT_OF } from './report.ts'
+import { exportsOf } from './user-module.ts'
 
 export const TOKEN_USAGE = `npx axios-evergreen token --file FILE --issuer URL --client-id ID [--account NAME] [--header]
 npx axios-evergreen token --config FILE [--header]
@@ -103,11 +102,7 @@ function opened(given: Given, env: NodeJS.ProcessEnv): TokenManager {
 }
 
 async function configured(file: string | true | undefined): Promise<TokenManager> {
-  if (typeof file !== 'string') throw new Misuse('--config must be given a file')
-  if (!existsSync(file)) throw new Misuse(`--config: there is no file ${file}`)
-  const exported = (await import(pathToFileURL(resolve(file)).href).catch(notLoaded)) as Readonly<
-    Record<string, unknown>
-  >
+  const exported = await exportsOf('--config', file)
   const candidates = [exported.default, exported.tokens].flatMap((one) => [
     one,
     (one as { tokens?: unknown } | undefined)?.tokens,
@@ -118,10 +113,4 @@ async function configured(file: string | true | undefined): Promise<TokenManager
   if (!found)
     throw new Misuse('--config must export a token manager, or a login of mcpLogin(), as default or as tokens')
   return found as TokenManager
-}
-
-/** Not its message, which may hold what the module holds. */
-function notLoaded(thrown: unknown): never {
-  const { code, name } = Object(thrown) as { code?: unknown; name?: unknown }
-  throw new Misuse(`--config cannot be loaded (${String(code ?? name)}): run it with node to see why`)
 }

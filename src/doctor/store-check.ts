@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createTokenManager, isTokenError, type TokenManager, type TokenStore } from '../index.ts'
+import { sqliteStore } from '../sqlite/index.ts'
+import { Misuse } from './doctor-options.ts'
+import type { Findings, StoreFindings } from './findings.ts'
+import { exportsOf } from './user-module.ts'
+
+/** A renewal reads the record, and writes it twice: when it claims the exchange, and when it stores the tokens. */
+const STEPS_OF_RENEWAL = 3
+
+/**
+ * Stores a token of nobody under a random key, lets a second manager find it, and forgets it again. What stays of the record has no token, and
+ * expires within two days.
+ *
+ * @param file A file of `sqliteStore()`, or a module that exports a store.
+ * @throws {Misuse} if the file is neither.
+ */
+export async function checkStore(file: string, findings: Findings): Promise<void> {
+  const store = await storeIn(file)
+  const failures: string[] = []
+  const id = `doctor ${randomUUID()}`
+  const managers = [1, 2].map(() => managerOn(store, id, failures, findings))
+  try {
+    findings.store = { kind: store.kind, ...(await shared(managers as [TokenManager, TokenManager])) }
+  } catch (error) {
+    if (!isTokenError(error)) throw error
+    failures.push(error.message)
+  } finally {
+    for (const tokens of managers) await tokens.close()
+  }
+  const [message] = failures
+  if (message === undefined) return
+  findings.store = { kind: store.kind }
+  findings.problems.push({ step: 'store', code: 'ERR_STORE_UNAVAILABLE', message, advice: [ADVICE] })
+}
+
+const ADVICE = 'Until then each process obtains tokens for itself, and logins cannot be renewed'
+
+function managerOn(store: TokenStore, id: string, failures: string[], { oddities }: Findings): TokenManager {
+  const obtain = () => Promise.resolve({ accessToken: 'token-of-nobody', accessLifetimeMs: 60_000 })
+  const tokens = createTokenManager({ source: { id, obtain }, store, renewal: { keepWarm: 'never' } })
+  tokens.on('storeUnavailable', ({ message }) => failures.push(message))
+  tokens.on('anomaly', ({ message }) => {
+    if (!oddities.includes(message)) oddities.push(message)
+  })
+  return tokens
+}
+
+async function shared([one, other]: [TokenManager, TokenManager]): Promise<Pick<StoreFindings, 'stepMs' | 'isShared'>> {
+  const startedAt = performance.now()
+  await one.getAccessToken()
+  const stepMs = Math.round(((performance.now() - startedAt) / STEPS_OF_RENEWAL) * 10) / 10
+  await other.getAccessToken()
+  const isShared = other.status().counts.obtains === 0
+  await one.reset()
+  return { stepMs, isShared }
+}
+
+async function storeIn(file: string): Promise<TokenStore> {
+  if (isDatabase(file)) return sqliteStore({ file })
+  const { default: standard, store = standard } = await exportsOf('--store', file)
+  // Other objects have a kind, too: createTokenManager checks the rest.
+  if (typeof (store as Partial<TokenStore> | undefined)?.kind !== 'string')
+    throw new Misuse(
+      '--store must be a file of sqliteStore(), or a module that exports a store, as default or as store',
+    )
+  return store as TokenStore
+}
+
+function isDatabase(file: string): boolean {
+  try {
+    return readFileSync(file, 'latin1').startsWith('SQLite format 3\0')
+  } catch {
+    return false // The import says what is wrong with it.
+  }
+}
