@@ -1,6 +1,5 @@
 // Long runs of real parts under faults, which are too long for the tests: npm run soak -- SCENE [options]. A scene ends with what it promises; the exit
 // code is 0 only if every promise was kept. The same `--seed` makes the same faults in the same order, but at other moments.
-//   callers  hundreds of callers in one process: [--seconds 60]
 //   fleet    processes that share a store, killed and frozen: [--on PLACE …], see soak/fleet/scene.mjs
 //   tabs     tabs of Chromium, Firefox and WebKit that share a login: [--engine chromium] [--rounds 30] [--seconds 40] …, see soak/tabs/scene.mjs
 import { execFileSync } from 'node:child_process'
@@ -9,7 +8,6 @@ import { parseArgs } from 'node:util'
 
 /** A scene has `options` (what each is by default; `Number`, `String` or `Boolean`: it need not be given), `least` (the smallest number of an option; else 0) and `run`, which yields promises: `[isKept, what]`. */
 const SCENES = {
-  callers: () => import('./soak/callers/scene.mjs'),
   fleet: () => import('./soak/fleet/scene.mjs'),
   tabs() {
     execFileSync(process.execPath, ['scripts/lib/installed.mjs', 'test/browser'], { stdio: 'inherit' })

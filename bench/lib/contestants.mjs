@@ -29,6 +29,9 @@ export const renewing = [
   badgateway,
 ]
 
+/** The names of all of them but ours. */
+export const others = renewing.slice(1).map(({ name }) => name)
+
 /** Each by name: `{ name, create(context), onAxios(context), transport }`. */
 export const contestants = Object.fromEntries(
   [staticHeader, constantInterceptor, floor, ...renewing].map((each) => [

@@ -45,9 +45,3 @@ export function quantiles(latencies) {
   const at = (share) => quantile(latencies, share)
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999), worst: Math.max(...latencies) }
 }
-
-/** @returns The latencies in `parts` equal stretches, oldest first. */
-export function slices(latencies, parts) {
-  const size = Math.floor(latencies.length / parts)
-  return Array.from({ length: parts }, (_, part) => latencies.slice(part * size, (part + 1) * size))
-}

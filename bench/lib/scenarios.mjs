@@ -1,4 +1,4 @@
-const NAMES = ['hot-path', 'stampede', 'rotation', 'scorecard', 'outage', 'growth', 'fleet', 'size', 'start']
+const NAMES = ['hot-path', 'stampede', 'rotation', 'scorecard', 'outage', 'growth', 'fleet', 'renewal', 'size', 'start']
 
 /** @returns The scenarios of these names, in the order of the page; all scenarios without `only`. */
 export async function loadScenarios(only = NAMES) {

@@ -27,35 +27,5 @@ export function ratio({ median, low, high }, digits = 3) {
   return `${median.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`
 }
 
-/** The noise may be this part of the distance between the reference and the goal. */
-const NOISE = 1 / 4
-
-/** A line under a table: a goal, and whether it was reached. `undefined`: the noise was too high to tell. */
-export function reach(reached, text) {
-  const verdict = { true: 'Reached', false: 'Not reached', undefined: 'No verdict' }[reached]
-  return `**${verdict}**: ${text}`
-}
-
-/**
- * A line under a table: whether a ratio to the reference is at most `limit`.
- *
- * @param again The ratio of the reference to itself (A/A), with its spread. If any of it is off by more than a quarter of what the limit allows, there
- * is no verdict.
- */
-export function reachRatio({ value, again, limit }, text) {
-  const isQuiet = isWithin(again, 1, limit - 1)
-  const noise = `A/A ${ratio(again)}${isQuiet ? '' : ': too noisy to tell'}`
-  return reach(isQuiet ? value <= limit : undefined, `at most ${limit} × ${text}: ${value.toFixed(3)} × (${noise}).`)
-}
-
-/** The same for what comes on top of the reference, in `unit`. @param again What comes on top of it when it is measured a second time. */
-export function reachBeyond({ value, again, limit }, unit, text) {
-  const isQuiet = isWithin(again, 0, limit)
-  const noise = `A/A ${figure(again.low)} to ${figure(again.high)}${isQuiet ? '' : ': too noisy to tell'}`
-  const verdict = isQuiet ? value <= limit : undefined
-  return reach(verdict, `at most ${figure(limit)} ${unit} ${text}: ${figure(value)} (${noise}).`)
-}
-
-function isWithin({ median, low, high }, expected, distance) {
-  return [median, low, high].every((value) => Math.abs(value - expected) <= distance * NOISE)
-}
+/** @returns The least and the greatest. */
+export const range = (values) => [Math.min(...values), Math.max(...values)]

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { EVERGREEN, renewing, shownName } from '../lib/contestants.mjs'
+import { EVERGREEN, others, renewing, shownName } from '../lib/contestants.mjs'
 import { rows } from '../lib/scorecard/rows.mjs'
-import { figure, reach, table } from '../lib/table.mjs'
+import { figure, range, table } from '../lib/table.mjs'
 
 export const name = 'scorecard'
 export const title = 'Scorecard: what goes wrong in production'
@@ -71,42 +71,17 @@ export function cheaper({ ours, others }, { imports }) {
   return table(['package', '>KiB gzipped', '>ms to import, beyond axios'], lines)
 }
 
-export function section({ rows: outcomes }) {
-  const details = Object.entries(outcomes).map(([row, of]) => {
-    const cells = Object.entries(of).map(
-      ([each, { tokenCalls, apiRequests, served, failed, leaked, crashes, right }]) => [
-        shownName(each),
-        mark({ right }),
-        ...[tokenCalls, apiRequests, served, failed, leaked, crashes].map((count) => figure(count)),
-      ],
-    )
-    const columns = [
-      'contestant',
-      'right',
-      '>token calls',
-      '>API requests',
-      '>served',
-      '>failed',
-      '>leaked',
-      '>crashes',
-    ]
-    return `### ${upperFirst(rows[row].title)}\n\nRight: ${rows[row].wanted}.\n\n${table(columns, cells)}`
-  })
-  const wrong = Object.keys(outcomes).filter((row) => !outcomes[row][EVERGREEN].right)
-  return `Each row runs with each contestant in a thread of its own, over real HTTP. \`leaked\` counts the places that showed the token or the secret.
-\`crashes\` counts unhandled rejections, which end a Node process.
-
-${summary({ rows: outcomes })}
-
-${reach(wrong.length === 0, `the right answer in every row${wrong.length > 0 ? `, but for: ${wrong.map((row) => rows[row].title).join('; ')}` : ''}.`)}
-
-${details.join('\n\n')}`
+/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+export function figureOf({ rows: outcomes }) {
+  const right = (each) => Object.values(outcomes).filter((of) => of[each].right).length
+  const most = Object.keys(outcomes).length
+  return [
+    `right answers in ${most} situations ([scorecard](scorecard.md))`,
+    figure(right(EVERGREEN)),
+    `others ${range(others.map(right)).join(' to ')}`,
+  ]
 }
 
 function mark({ right }) {
   return right ? '✓' : '✗'
-}
-
-function upperFirst(text) {
-  return text[0].toUpperCase() + text.slice(1)
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bundled, bundledModule } from '../../scripts/lib/size.mjs'
-import { EVERGREEN, renewing, shownName } from '../lib/contestants.mjs'
-import { figure, reach, table } from '../lib/table.mjs'
+import { renewing } from '../lib/contestants.mjs'
+import { figure, range } from '../lib/table.mjs'
 
 export const name = 'size'
 export const title = 'Size: what it adds to a bundle'
@@ -22,8 +22,6 @@ const PAGE = {
     'dist/web.js': '{ followPage, webStore }',
   },
 }
-/** The required sizes, KiB, by their name in `.size-limit.json`. That file has the limits that every change must keep. */
-const MOST_KIB = { 'Variant A in a page': 34, 'a single-page application': 43 }
 
 export async function run() {
   const limits = JSON.parse(readFileSync(LIMITS, 'utf8'))
@@ -46,27 +44,14 @@ export function ratios({ ours }) {
   return Object.fromEntries(Object.entries(ours).map(held))
 }
 
-export function section({ ours, ownCode, others }) {
-  const kib = (bytes) => figure(bytes / 1_024, 1)
-  const row = (what, { minified, gzipped }) => [what, kib(minified), kib(gzipped)]
-  const rows = [
-    ...Object.entries(ours).map(([what, sizes]) => row(`${shownName(EVERGREEN)}: ${what}`, sizes)),
-    row(`${shownName(EVERGREEN)}: everything, without its two dependencies`, ownCode),
-    ...Object.entries(others).map(([each, sizes]) => row(each, sizes)),
+/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+export function figureOf({ ours, others: all }) {
+  const kib = ({ gzipped }) => gzipped / 1_024
+  return [
+    'KiB of a bundle, gzipped: Variant A, with all dependencies but axios',
+    figure(kib(ours['Variant A']), 1),
+    `a single-page application ${figure(kib(ours[PAGE.name]), 1)}; others, whole, ${range(Object.values(all).map(kib))
+      .map((one) => figure(one, 1))
+      .join(' to ')}`,
   ]
-  const lines = Object.entries(MOST_KIB).map(([what, limit]) => {
-    const gzipped = ours[what].gzipped / 1_024
-    return reach(gzipped <= limit, `at most ${limit} KiB for ${what}, gzipped: ${gzipped.toFixed(1)} KiB.`)
-  })
-  return `Bundled and minified by esbuild, with all dependencies but axios. Variant A is \`attachBearer\`, \`createTokenManager\` and \`clientCredentials\`.
-A single-page application has \`attachBearer\`, \`createTokenManager\`, \`oauth2\`, \`webStore\` and \`followPage\`. The others
-are bundled whole. The last three include a transport of their own, and ways to log in that no other package here has. \`npm run check:size\` holds the
-sizes of axios-evergreen at every change: its limits are in \`.size-limit.json\`.
-
-${table(['package', '>minified, KiB', '>and gzipped, KiB'], rows)}
-
-${lines.join('\n\n')}
-
-Most of it is own code: the renewal, the answers of the service, and the checks of options and answers, each with a message that says what
-to do.`
 }

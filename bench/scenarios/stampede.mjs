@@ -1,11 +1,8 @@
-import { AGAIN, contestants, EVERGREEN, renewing, shownName, STATIC } from '../lib/contestants.mjs'
-import { Plot } from '../lib/chart.mjs'
-import { OTHER, PACKAGE } from '../lib/colors.mjs'
-import * as findings from '../lib/findings.mjs'
+import { contestants, EVERGREEN, others, STATIC } from '../lib/contestants.mjs'
 import { BASE_URL, checking } from '../lib/in-process-api.mjs'
 import { interleaved } from '../lib/rounds.mjs'
 import { startServices } from '../lib/services.mjs'
-import { figure, ratio, reach, reachBeyond, reachRatio, table } from '../lib/table.mjs'
+import { figure, range } from '../lib/table.mjs'
 import { tokenCall } from '../lib/token-call.mjs'
 import { costOfWaiting, heapPerWaiter } from '../lib/waiters.mjs'
 
@@ -23,12 +20,7 @@ const SHORT_LIFETIME_MS = 400
  * our manager leaves between two renewals.
  */
 const IDLE_MS = 2 * SHORT_LIFETIME_MS + 1_000
-/** The most processor time of waiting callers, as a multiple of the static header's: without signals, and with one for each caller. */
-const MOST_TIMES = { plain: 1.28, signals: 1.5 }
-/** The most heap of a waiting caller beyond plain axios, in the same two ways. */
-const MOST_BYTES = { plain: 400, signals: 500 }
 
-const others = renewing.map((each) => each.name).filter((each) => each !== EVERGREEN)
 const names = [STATIC, EVERGREEN, ...others]
 
 export async function run({ quick }) {
@@ -136,109 +128,17 @@ export function ratios({ storms, cost, heap }) {
   return held
 }
 
-export function section({ callers, storms, cost, heap }) {
+/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+export function figureOf({ callers, storms }) {
   const most = callers.at(-1)
-  const ours = Object.values(storms).flatMap((state) => callers.map((count) => ({ count, ...state[count][EVERGREEN] })))
-  return `All callers start in one turn of the event loop. The API answers in process, the token service over HTTP, ${TOKEN_LATENCY_MS} ms after it acts. \`calls\` is
-the most of any round, \`served\` the fewest. Three contestants have a transport of their own: an interceptor asks them for their token.
-
-${Object.keys(storms)
-  .map((state) => `### ${headings[state]}\n\n${stormTable(storms[state], callers)}`)
-  .join('\n\n')}
-
-### Cost of ${figure(cost.callers)} waiting callers
-
-Here the token service answers in process, one turn of the event loop later: all callers wait by then, and no figure includes a
-round trip. The times are multiples of those of the static header, for as many requests in the same round: processor time, and time by
-the clock. With signals, each caller has a signal of its own, also with the static header.
-
-${table(
-  ['contestant', ...Object.values(ways).flatMap((heading) => [`>processor, ${heading}`, '>clock'])],
-  Object.keys(cost.plain).map((each) => [
-    shownName(each),
-    ...Object.keys(ways).flatMap((way) => [ratio(cost[way][each].cpu, 2), ratio(cost[way][each].clock, 2)]),
-  ]),
-)}
-
-### Heap of ${figure(heap.count)} waiters
-
-In plain axios a request that waits for its answer takes ${figure(heap.plain.static.median)} bytes, with a signal ${figure(heap.signals.static.median)}. The signal itself is not counted. A request that
-waits for its token takes more by:
-
-${table(
-  ['contestant', ...Object.values(ways).flatMap((heading) => [`>bytes, ${heading}`, '>middle half'])],
-  Object.keys(heap.plain.beyond).map((each) => [
-    shownName(each),
-    ...Object.keys(ways).flatMap((way) => {
-      const { median: middle, low, high } = heap[way].beyond[each]
-      return [figure(middle), `${figure(low)} to ${figure(high)}`]
-    }),
-  ]),
-)}
-
-${reach(
-  ours.every(({ calls }) => calls === 1),
-  `1 token call, at every number of callers: ${Math.max(...ours.map(({ calls }) => calls))}.`,
-)}
-
-${reach(
-  ours.every(({ served, count }) => served === count),
-  `all served: ${figure(Math.min(...ours.filter(({ count }) => count === most).map(({ served }) => served)))} of ${figure(most)}.`,
-)}
-
-${Object.entries(ways)
-  .map(([way, heading]) => {
-    const [ours, again] = [EVERGREEN, AGAIN].map((each) => cost[way][each].cpu)
-    const [bytes, bytesAgain] = [EVERGREEN, AGAIN].map((each) => heap[way].beyond[each])
-    const time = { value: ours.median, again, limit: MOST_TIMES[way] }
-    const memory = { value: bytes.median, again: bytesAgain, limit: MOST_BYTES[way] }
-    return [
-      reachRatio(time, `the processor time of the static header, ${heading}`),
-      reachBeyond(memory, 'bytes', `per waiter, ${heading}`),
-    ]
-  })
-  .flat()
-  .join('\n\n')}
-
-Beyond the static header, a waiting caller costs its place in the queue, its limit, its continuation and, if it has one, a
-listener on its signal. All of these live until the token comes. With so many callers, much of the time goes into copying and collecting them.`
+  const calls = (each) => storms.cold[most][each].calls
+  return [
+    `token calls for ${figure(most)} requests at once, without a token`,
+    figure(calls(EVERGREEN)),
+    `others ${range(others.map(calls))
+      .map((one) => figure(one))
+      .join(' to ')}`,
+  ]
 }
 
-const headings = { cold: 'No token yet', expired: 'The token has expired' }
 const ways = { plain: 'without a signal', signals: 'with one each' }
-
-function stormTable(storm, callers) {
-  const columns = callers.flatMap((count) => [`>calls, ${figure(count)}`, '>served'])
-  const rows = names.filter((each) => each !== STATIC)
-  return table(
-    ['contestant', ...columns],
-    rows.map((each) => [
-      shownName(each),
-      ...callers.flatMap((count) => [figure(storm[count][each].calls), figure(storm[count][each].served)]),
-    ]),
-  )
-}
-
-export function charts(results) {
-  const { callers, storms } = results
-  const most = callers.at(-1)
-  const data = renewing.map(({ name: who }) => ({ who, calls: storms.cold[most][who].calls }))
-  const color = ({ who }) => (who === EVERGREEN ? PACKAGE : OTHER)
-  return {
-    'bench-stampede.svg': {
-      title: findings.stampede(results),
-      subtitle: `Token calls that each contestant makes for ${figure(most)} callers who start at once; logarithmic`,
-      caption: `${figure(most)} requests start in one turn of the event loop, before there is a token. Each dot is a contestant: the further to the right, the more calls it makes of the token service. The scale is logarithmic.`,
-      marginLeft: 205,
-      marginRight: 70,
-      height: 280,
-      x: { label: 'token calls', type: 'log', domain: [1, most], ticks: 4, tickFormat: (n) => figure(n), grid: true },
-      y: { label: null, domain: data.map(({ who }) => who), tickSize: 0 },
-      marks: [
-        Plot.ruleY(data, { y: 'who', x1: 1, x2: 'calls', stroke: color, strokeWidth: 4 }),
-        Plot.dot(data, { y: 'who', x: 'calls', fill: color, r: 6 }),
-        Plot.text(data, { y: 'who', x: 'calls', text: ({ calls }) => figure(calls), dx: 12, textAnchor: 'start' }),
-      ],
-    },
-  }
-}

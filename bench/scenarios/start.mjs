@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { AGAIN, EVERGREEN, renewing, shownName } from '../lib/contestants.mjs'
+import { AGAIN, EVERGREEN, renewing } from '../lib/contestants.mjs'
 import { inFreshProcess } from '../lib/fresh-process.mjs'
 import { interleaved, spread } from '../lib/rounds.mjs'
-import { figure, ratio, table } from '../lib/table.mjs'
+import { figure, range, ratio } from '../lib/table.mjs'
 
 export const name = 'start'
 export const title = 'Start: what its import takes'
@@ -12,7 +12,7 @@ export const form = 1
 const CHILD = new URL('../lib/start/child.mjs', import.meta.url)
 
 export async function run({ quick }) {
-  const modules = { [EVERGREEN]: new URL('../../dist/index.js', import.meta.url).href, ...others(quick) }
+  const modules = { [EVERGREEN]: new URL('../../dist/index.js', import.meta.url).href, ...installedOthers(quick) }
   modules[AGAIN] = modules[EVERGREEN]
   const rounds = quick ? 15 : 41
   const taken = await interleaved({
@@ -29,7 +29,7 @@ export async function run({ quick }) {
 }
 
 /** The other contestants that can be installed; a quick run leaves them out. */
-function others(quick) {
+function installedOthers(quick) {
   const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const installed = renewing.map((each) => each.name).filter((each) => each in dependencies)
   return quick ? {} : Object.fromEntries(installed.map((each) => [each, import.meta.resolve(each)]))
@@ -39,14 +39,13 @@ export function ratios({ imports }) {
   return { 'import, as a part of that of axios': { value: imports[EVERGREEN].ofAxios.median, tolerance: 1.2 } }
 }
 
-export function section({ rounds, imports }) {
-  const rows = Object.entries(imports).map(([each, { ms, ofAxios }]) => [
-    shownName(each),
-    ratio(ms, 1),
-    ratio(ofAxios, 2),
-  ])
-  return `ESM, in ${figure(rounds)} fresh processes for each, in turn. axios is imported before. The second column is the part of the import of axios in the
-same process. A/A imports axios-evergreen again.
-
-${table(['package', '>ms beyond axios', '>part of axios'], rows)}`
+/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+export function figureOf({ imports }) {
+  const { [EVERGREEN]: ours, [AGAIN]: again, ...all } = imports
+  const ms = range(Object.values(all).map((each) => each.ms.median)).map((one) => figure(one, 1))
+  return [
+    'ms that an import (ESM) takes beyond that of axios',
+    ratio(ours.ms, 1),
+    `others ${ms.join(' to ')}; noise (A/A) ${ratio(again.ms, 1)}`,
+  ]
 }

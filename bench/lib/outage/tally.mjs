@@ -51,23 +51,6 @@ export function classes(groups) {
     }))
 }
 
-/** @returns The share of outages that callers felt, by length: `{ kind, seconds, failed, delayed }`. */
-export function feltBySecond(groups) {
-  return groups
-    .filter(({ by }) => by === 'second')
-    .map(({ kind, at, sums }) => ({
-      kind,
-      seconds: at,
-      failed: share(sums.outagesFailed, sums.outages),
-      delayed: share(sums.outagesFelt, sums.outages),
-    }))
-    .sort((one, other) => one.kind.localeCompare(other.kind) || one.seconds - other.seconds)
-}
-
-function share(part, all) {
-  return Number((part / all).toFixed(4))
-}
-
 function nothing() {
   return {
     sums: { outages: 0, outagesFailed: 0, outagesFelt: 0, calls: 0, failed: 0, delayed: 0, mute: 0, alarms: 0 },
