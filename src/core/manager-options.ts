@@ -3,6 +3,7 @@ import { TokenError } from './errors.ts'
 import {
   checkChoice,
   checkedDuration,
+  checkedFlag,
   checkFlag,
   checkFunction,
   checkNumber,
@@ -106,11 +107,6 @@ const RETRY = {
   maxDelayMs: (name, given = 20_000) => checkedDuration(name, given),
   maxRetryAfterMs: (name, given = 300_000) => checkedDuration(name, given),
 } satisfies Readers<RetryOptions>
-
-function checkedFlag(name: string, value: unknown): boolean {
-  checkFlag(name, value)
-  return value
-}
 
 function checkedCount(name: string, value: unknown): number {
   const count = checkNumber(name, value, 1)
