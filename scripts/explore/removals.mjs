@@ -16,7 +16,7 @@ export const REMOVALS = {
     ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
   ],
   'R1, a login that is stored again': [
-    ['store/shared-record.ts', 'earlier?.accessToken === accessToken ? earlier.epoch : undefined', 'undefined'],
+    ['store/shared-record.ts', 'isAgain ? this.#adopted?.epoch : undefined', 'undefined'],
   ],
   R2: [['record/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
@@ -26,7 +26,7 @@ export const REMOVALS = {
     ['record/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
   ],
   // who clears the record does not;
-  'R4, a cleared claim': [['record/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps']],
+  'R4, a cleared claim': [['record/acts.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps']],
   // what was written down marks no pair;
   'R4, the next pair': [['record/record-state.ts', 'state.overlaps || isContested', 'isContested']],
   // a pair that is stored beside a later claim is not marked; or the pair of that claim is not;
@@ -53,7 +53,7 @@ export const REMOVALS = {
     ['record/record-state.ts', 'marked(state, true) ??', 'marked(state, state.overlaps) ??'],
   ],
   'R4, a mark at a clear': [
-    ['record/record-state.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
+    ['record/acts.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
   ],
   // what was written down between a claim and the refusal is not read.
   'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
@@ -63,7 +63,7 @@ export const REMOVALS = {
   // An adopted pair takes the version that stood there.
   adopt: [
     [
-      'record/record-state.ts',
+      'record/acts.ts',
       'const version = Math.max(empty.version, Math.floor(reading.now / 1_000))',
       'const version = empty.version - 2',
     ],
@@ -78,7 +78,7 @@ export const REMOVALS = {
     ['core/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !serves(beforehand)) return', 'return'],
   ],
   // A replace is executed in whatever epoch the register is in.
-  R9: [['store/shared-record.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
+  R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // The login of somebody else counts as the one that the owner knows.
   R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
@@ -98,7 +98,7 @@ export const REMOVALS = {
   // A logout or a reset clears whatever login the record has; or takes its tokens for those of the login that ends.
   'a logout of one login': [
     [
-      'record/record-state.ts',
+      'record/acts.ts',
       'if (state.pair && isOfOther(state, seen)) return',
       'if (state.pair && seen.login === -1) return',
     ],
@@ -132,6 +132,6 @@ export const REMOVALS = {
     ['core/claimant.ts', '        this.#pauses.check()\n', ''],
   ],
   // The register may drop a record that is still of use.
-  'the time to keep': [['store/shared-record.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],
+  'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }

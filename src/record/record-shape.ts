@@ -19,6 +19,10 @@ export interface RecordState {
   readonly subject?: string | undefined
   /** Random, of the login that was adopted last: the manager that adopted it knows it as its own, even if it never heard its number. */
   readonly loginId?: string | undefined
+  /** When the last login began. `adopt` alone raises it, and `clear` keeps it. Absent: no login of this release. */
+  readonly adoptedAt?: number | undefined
+  /** The `loginId` of the last eight logins that were cleared or replaced, the last one first. */
+  readonly ended?: readonly string[] | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined

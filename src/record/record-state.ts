@@ -17,7 +17,7 @@ import {
 import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
-const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
+export const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
 /** Who asks for a claim, and what this owner has seen. */
 interface ClaimRequest extends ClaimTerms {
@@ -134,7 +134,8 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
   }
 }
 
-function settled(state: RecordState, claim: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
+/** The record with the pair that a claim brings. */
+export function settled(state: RecordState, claim: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
   const { fence, version, login = 0 } = claim
   const isContested = state.fence !== fence
   const pair = pairOf(state, claim, tokens, now)
@@ -182,53 +183,6 @@ function released(state: RecordState, claim: Claim, next: Next | undefined, now:
   if (next.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } }
   const isDropped = next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: storedCoolDown(next, now) }
-}
-
-/** Forgets tokens, claims and cool-downs, unless they are those of another login. Earlier claims bring nothing any more. */
-export function clear(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<StoredTokens | undefined> {
-  const state = stored ?? EMPTY
-  if (state.pair && isOfOther(state, seen)) return { answer: tokensIn(state, state.pair, reading.now) }
-  return { state: cleared(stored, seen.seenVersion, reading), answer: undefined }
-}
-
-/** Versions and fences keep growing. */
-function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
-  const { version, fence, overlaps, claim, login } = stored ?? EMPTY
-  const clearedFence = Math.max(fence + 1, Math.floor(now))
-  return {
-    version: Math.max(version, seenVersion) + 1,
-    fence: clearedFence,
-    clearedFence,
-    // The exchange of the forgotten claim may still be in flight.
-    overlaps: overlaps || claim?.settled === false,
-    // Not below the clock: after a loss, the number of an earlier login must not come again.
-    login: Math.max(login + 1, Math.floor(now)),
-    epoch,
-  }
-}
-
-/**
- * Stores tokens that came from elsewhere. Earlier claims bring nothing any more.
- *
- * @param first Of the first try to store these tokens: the epoch of the register, and the instant of the login by its clock. Later tries do not make the
- * login a later one.
- */
-export function adopt(
-  stored: RecordState | undefined,
-  seenVersion: number,
-  tokens: NewTokens,
-  reading: Reading,
-  { epoch, now }: Reading = reading,
-): Change<StoredTokens> {
-  const empty = cleared(stored, seenVersion, { ...reading, now })
-  // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
-  // them again.
-  const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
-  const fence = empty.fence + 1
-  const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
-  const login = isSame ? stored.login : empty.login
-  const state = { ...empty, version, fence, login }
-  return settled(state, { version, fence, ...(epoch !== undefined && { epoch }) }, tokens, reading.now)
 }
 
 /** What has become of a login, for an owner that makes no claim. */

@@ -2,7 +2,7 @@ import { type CoolDown, isOfOther, type KnownLogin, type Missing, type StoredTok
 import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
 
 /** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
-const CLOCK_SLACK_MS = 1_000
+export const CLOCK_SLACK_MS = 1_000
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000

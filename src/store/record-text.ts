@@ -144,6 +144,8 @@ const isRecordState = shape<RecordState>({
   login: counter,
   subject: optional(text),
   loginId: optional(text),
+  adoptedAt: optional(number),
+  ended: optional((ids) => Array.isArray(ids) && ids.every(text)),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
   claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),

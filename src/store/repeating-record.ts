@@ -11,7 +11,8 @@ import {
   type TokenRecord,
 } from '../core/token-store.ts'
 import { PrivateRecord } from './private-record.ts'
-import { SharedRecord, type SharedSettings } from './shared-record.ts'
+import { SharedRecord } from './shared-record.ts'
+import type { SharedSettings } from './stored-state.ts'
 import { Untold } from './untold.ts'
 
 /** A step whose answer is missing. */
@@ -59,13 +60,19 @@ export class RepeatingRecord extends SharedRecord {
 
   override adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
     const begun = this.actNow(seenVersion)
+    const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.
       const kept = await this.alone.look(0)
-      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, begun()) : undefined
+      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, begun, true) : undefined
     }
     void this.alone.adopt(this.alone.version, tokens)
-    return this.#act({ what: 'login', repeat, begun }, () => super.adopt(seenVersion, aged(tokens, begun().sinceMs)))
+    const first = () => {
+      // What this owner has done before has reached the store by now, or never will.
+      begun()
+      return super.adopt(seenVersion, aged(tokens, ageMs()), begun)
+    }
+    return this.#act({ what: 'login', repeat, begun }, first)
   }
 
   /** The logout of a login that the store may not know ends what that login would have replaced, too. */

@@ -3,7 +3,7 @@ import { TokenError } from '../core/errors.ts'
 import { aged, type NewTokens, type StoredTokens, type StoreReports, type TokenRecord } from '../core/token-store.ts'
 import { ForeignRecord } from './record-text.ts'
 import { RepeatingRecord } from './repeating-record.ts'
-import type { SharedSettings } from './shared-record.ts'
+import type { SharedSettings } from './stored-state.ts'
 
 export interface StoreSettings extends SharedSettings {
   readonly onUnavailable: 'private' | 'fail'

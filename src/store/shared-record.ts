@@ -1,10 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import { withinLimit } from '../core/deadline.ts'
-import { digestOf } from '../core/digest.ts'
-import type { Change, Reading, RecordState } from '../record/record-shape.ts'
-import { accept, adopt, claim, clear, look, overlap, release } from '../record/record-state.ts'
-import { keptMs } from '../record/record-views.ts'
-import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import { TokenClock } from '../core/token-clock.ts'
 import {
   aged,
@@ -17,110 +11,51 @@ import {
   type StoreReports,
   type TokenRecord,
 } from '../core/token-store.ts'
-import { NoAnswer } from './reason.ts'
-import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
-import { type KeyRing, UnusableKeys } from './sealed-box.ts'
-import type { Steps } from './steps.ts'
-import type { Together } from './together.ts'
-import type { RegisterReading, TokenRegister } from './token-register.ts'
-
-export interface SharedSettings {
-  readonly register: TokenRegister
-  readonly prefix: string
-  readonly keyRing: KeyRing
-  readonly commandTimeoutMs: number
-  readonly steps: Steps
-  readonly reads: Together<StoredReading>
-  /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
-  readonly writing: Map<string, Promise<unknown>>
-}
-
-/** What the register holds. */
-export interface StoredReading extends RegisterReading, Stored {}
-
-/** What the register held when it was last read or written. */
-interface Known {
-  readonly text: string | undefined
-  readonly state: RecordState | undefined
-  readonly reading: Reading
-  /** When that was, by the monotonic clock of this process. */
-  readonly at: number
-}
-
-interface Replacing extends Known {
-  readonly state: RecordState
-}
+import { adopt, clear } from '../record/acts.ts'
+import { accept, claim, look, overlap, release } from '../record/record-state.ts'
+import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
+import { type SharedSettings, type Step, StoredState } from './stored-state.ts'
 
 /** The last adoption, whether or not it was executed. */
 interface Adopted {
   readonly loginId: string | undefined
   readonly accessToken: string
-  /** The fence up to which it clears: that stays in the record until the next adoption. */
-  readonly clearedFence: number
   /** That of the first try to store these tokens: it may have been executed. */
   readonly epoch: string | undefined
 }
 
-type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
-
-interface How<Answer> {
-  /** What this owner has written last, in place of a reading. */
-  readonly from?: Known | undefined
-  /** How many times `commandTimeoutMs` a step may take. Default 1. */
-  readonly patience?: number
-  readonly isOfClaim?: boolean
-  /** The step may take the place of a record that cannot be read, although it may be that of a login. */
-  readonly replacesAny?: boolean
-  /** The register has executed the step, but its answer came too late. */
-  readonly onLate?: (answer: Answer) => void
-}
-
-/** Each failed attempt means that another owner's succeeded. */
-const MAX_ATTEMPTS = 16
 /** A step that serves nobody while it waits, or that nobody can repeat, may take so many times `commandTimeoutMs`. */
 const PATIENCE = 4
-const DAY_MS = 24 * 60 * 60 * 1_000
-/** A hundred years. Databases refuse longer times, and the end of a stop is Infinity. */
-const LONGEST_MS = 36_525 * DAY_MS
 
-/**
- * The record of one account in a register. Each step reads the text, applies the rules of `record-state.ts`, and replaces the text; if another
- * owner was faster, the step starts again. It rejects if the register does not answer in time. A `replace` that is executed twice changes nothing more.
- */
+/** The record of one account in a register: the rules of `src/record`, each as one atomic step. */
 export class SharedRecord implements TokenRecord {
-  readonly #settings: SharedSettings
   readonly #clock: Clock
   /** For lifetimes, which go on while this machine sleeps. */
   readonly #tokenClock: TokenClock
-  readonly #reports: StoreReports
-  readonly #key: Promise<string>
-  /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
-  #known: Known | undefined
-  #isEpochUnknown = false
-  /** Only a person can obtain: a record that cannot be read may hold their login. */
-  #isOfLogin = false
+  readonly #stored: StoredState
   #adopted: Adopted | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
-    this.#settings = settings
     this.#clock = clock
     this.#tokenClock = new TokenClock(clock)
-    this.#reports = reports
-    // Hashed, because the key contains a login. The braces are the hash tag of a Redis Cluster.
-    this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
+    this.#stored = new StoredState(settings, key, clock, reports)
   }
 
   async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
     const sinceMs = this.stopwatch()
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
-    this.#isOfLogin = terms?.needsLogin === true
+    this.#stored.isOfLogin = terms?.needsLogin === true
     const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
     const giveBack = (answer: ClaimAnswer) => {
       if (answer.kind === 'granted') this.release(answer, 'keep').catch(() => undefined)
     }
-    const answer = await this.#change(step, { patience, onLate: giveBack, replacesAny: terms?.endsLogin === true })
+    const answer = await this.#stored.change(step, {
+      patience,
+      onLate: giveBack,
+      replacesAny: terms?.endsLogin === true,
+    })
     if (!('tokens' in answer)) return answer
     return { ...answer, tokens: aged(answer.tokens, sinceMs()) }
   }
@@ -129,7 +64,7 @@ export class SharedRecord implements TokenRecord {
     const sinceMs = this.stopwatch()
     const step: Step<StoredTokens | undefined> = (state, reading) =>
       accept(state, granted, aged(tokens, sinceMs()), reading)
-    const stored = await this.#change(step, { from: this.#known })
+    const stored = await this.#stored.change(step, { from: this.#stored.known })
     // After a `clear` the record may have no tokens. Then only this owner has these.
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
@@ -137,51 +72,62 @@ export class SharedRecord implements TokenRecord {
   async release(...[granted, told, next]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
     const sinceMs = this.stopwatch()
     const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, told, next, reading)
-    const { newer, ...answer } = await this.#change(step, { from: this.#known })
+    const { newer, ...answer } = await this.#stored.change(step, { from: this.#stored.known })
     return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
   }
 
-  /** @param past If this repeats a step whose answer is missing. A logout or a login that came later stays. */
-  async adopt(seenVersion: number, tokens: NewTokens, past?: PastAct): Promise<StoredTokens> {
+  /**
+   * @param act When the login began, and what this owner had seen before.
+   * @param isAgain Whether this repeats a step whose answer is missing. A login that came later stays.
+   */
+  async adopt(seenVersion: number, tokens: NewTokens, act = this.actNow(seenVersion), isAgain = false) {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
-    const earlier = past && this.#adopted?.loginId === loginId ? this.#adopted : undefined
-    const epoch = earlier?.accessToken === accessToken ? earlier.epoch : undefined
-    const login = past && { ...past, clearedFence: earlier?.clearedFence, epoch }
+    const isSame = isAgain && this.#adopted?.loginId === loginId && this.#adopted?.accessToken === accessToken
+    const firstEpoch = isSame ? this.#adopted?.epoch : undefined
     const step: Step<StoredTokens | undefined> = (state, reading) => {
+      const { epoch = reading.epoch, ...login } = { ...act(), epoch: firstEpoch }
       const brought = aged(tokens, sentMs())
-      const change = login
-        ? adoptAgain(state, seenVersion, brought, reading, login)
-        : adopt(state, seenVersion, brought, reading)
-      if (change.state)
-        this.#adopted = { loginId, accessToken, clearedFence: change.state.clearedFence, epoch: epoch ?? reading.epoch }
+      const first = { now: reading.now - login.sinceMs, epoch }
+      const change = isAgain
+        ? adoptAgain(state, seenVersion, brought, reading, { ...login, ...first })
+        : adopt(state, seenVersion, brought, reading, first)
+      if (change.state) this.#adopted = { loginId, accessToken, epoch }
       return change
     }
-    return (await this.#change(step, { patience: PATIENCE, replacesAny: true })) ?? { ...tokens, version: seenVersion }
+    return (
+      (await this.#stored.change(step, { patience: PATIENCE, replacesAny: true })) ?? {
+        ...tokens,
+        version: seenVersion,
+      }
+    )
   }
 
-  /** @param past As in `adopt`. */
+  /** @param past If this repeats a step whose answer is missing. */
   clear(seenVersion: number, ends?: KnownLogin, past?: PastAct) {
     const seen = { ...ends, seenVersion }
     const step: Step<StoredTokens | undefined> = (state, reading) =>
       past ? clearAgain(state, seen, reading, past) : clear(state, seen, reading)
-    return this.#change(step, { patience: PATIENCE, replacesAny: true })
+    return this.#stored.change(step, { patience: PATIENCE, replacesAny: true })
   }
 
   look(seenVersion: number, login?: number) {
-    return this.#change((state, reading) => look(state, { seenVersion, login }, reading))
+    return this.#stored.change((state, reading) => look(state, { seenVersion, login }, reading))
   }
 
   /** Notes in the record that this owner makes an exchange without it. */
   overlap() {
-    return this.#change(overlap, { isOfClaim: false })
+    return this.#stored.change(overlap, { isOfClaim: false })
   }
 
-  /** @returns How long ago this moment was, whenever it is called, and what this owner had seen or written before it, such as a logout. */
+  /** @returns How long ago this moment was, and what this owner had seen or written when that is first asked, such as a logout. */
   protected actNow(version: number): () => PastAct {
-    const sinceMs = this.stopwatch()
-    const seenVersion = Math.max(version, this.#known?.state?.version ?? 0)
-    return () => ({ sinceMs: sinceMs(), seenVersion })
+    const startedAt = this.#clock.monotonicNow()
+    let seen: number | undefined
+    return () => {
+      seen ??= Math.max(version, this.#stored.known?.state?.version ?? 0)
+      return { sinceMs: this.#clock.monotonicNow() - startedAt, seenVersion: seen }
+    }
   }
 
   /** @returns Tells how many ms have passed since this call, by which tokens are older then. */
@@ -189,102 +135,4 @@ export class SharedRecord implements TokenRecord {
     const startedAt = this.#tokenClock.now()
     return () => this.#tokenClock.now() - startedAt
   }
-
-  /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
-  async #change<Answer>(step: Step<Answer>, how: How<Answer> = {}): Promise<Answer> {
-    const { writing } = this.#settings
-    if (!this.#settings.keyRing.isKnown) await this.#keysKnown(how.patience)
-    const key = await this.#key
-    let known = how.from && this.#carried(how.from)
-    for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
-      known ??= await this.#read(key, how)
-      const { state, answer } = step(known.state, known.reading)
-      if (!state) return answer
-      const other = writing.get(key)
-      if (other) {
-        await other
-        continue
-      }
-      const replacing = this.#replace(key, { ...known, state }, how, () => how.onLate?.(answer))
-      const end = () => void writing.delete(key)
-      writing.set(key, replacing.then(end, end))
-      if (await replacing) return answer
-      attempts += 1
-    }
-    throw new NoAnswer(`the record changed ${MAX_ATTEMPTS} times in a row`)
-  }
-
-  /** @throws {ForeignRecord} if the record cannot be read, and may be that of a login. */
-  async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
-    const { register, keyRing, steps, reads } = this.#settings
-    const stored = await reads.run(`${key} ${patience}`, async () => {
-      const reading = await steps.run(() => register.read(key), this.#limit(patience))
-      return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
-    })
-    if (stored.flaw !== undefined && this.#isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
-    this.#report(stored)
-    // To the rules, an epoch that nobody may know is none.
-    const reading = { now: stored.now, epoch: stored.epoch ?? undefined }
-    return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
-  }
-
-  #report({ state, flaw, epoch }: StoredReading): void {
-    const report = (...told: Parameters<StoreReports['anomaly']>) => this.#reports.anomaly(...told)
-    if (flaw !== undefined) report('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
-    // Once: it does not change from one minute to the next.
-    if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
-    this.#isEpochUnknown ||= epoch === null
-    const { pair, epoch: writtenIn } = state ?? {}
-    const isOther = typeof epoch === 'string' && writtenIn !== undefined && epoch !== writtenIn
-    if (isOther && pair?.refreshToken !== undefined && !pair.retired && pair.doubtAt === undefined)
-      report('store-restored', RESTORED)
-  }
-
-  /** @param after Has the text and the clock of the last reading, and the state that takes its place. */
-  async #replace(key: string, after: Replacing, how: How<never>, onLate: () => void): Promise<boolean> {
-    const { register, steps, keyRing } = this.#settings
-    const { state, reading, text: expected } = after
-    const text = await textOf(state, key, keyRing)
-    const keepMs = Math.min(LONGEST_MS, keptMs(state, reading.now) + DAY_MS)
-    const stored = () => {
-      if (how.isOfClaim !== false) this.#known = { ...after, text }
-    }
-    const late = (replaced: boolean) => {
-      if (!replaced) return
-      // The answer came late, but the register holds the text now.
-      stored()
-      onLate()
-    }
-    const replace = () => register.replace(key, expected, text, keepMs, reading.epoch)
-    const replaced = await steps.run(replace, { ...this.#limit(how.patience), isUrgent: true, onLate: late })
-    if (replaced) stored()
-    return replaced
-  }
-
-  /** @throws {ForeignRecord | NoAnswer} if the keys cannot be used, or do not come: then nobody may touch the record. */
-  async #keysKnown(patience?: number): Promise<void> {
-    const atLimit = () => new NoAnswer('encryptionKeys: the promise of a key has not settled')
-    try {
-      await withinLimit(this.#settings.keyRing.ids(), { ...this.#limit(patience), atLimit })
-    } catch (thrown) {
-      throw thrown instanceof UnusableKeys ? new ForeignRecord(thrown.message) : thrown
-    }
-  }
-
-  #limit(patience = 1) {
-    const usualMs = this.#settings.commandTimeoutMs
-    return { clock: this.#clock, ms: usualMs * patience, usualMs }
-  }
-
-  /** @returns `known`, with the clock of the register carried forward to now. */
-  #carried(known: Known): Known {
-    const at = this.#clock.monotonicNow()
-    const { now, epoch } = known.reading
-    return { ...known, reading: { now: now + at - known.at, epoch }, at }
-  }
 }
-
-const UNKNOWN_EPOCH =
-  'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
-  'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
-const RESTORED = 'The shared token store may have lost writes: the refresh token that it holds may have been used'

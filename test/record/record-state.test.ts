@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { adopt, clear } from '../../src/record/acts.ts'
 import type { Change, RecordState } from '../../src/record/record-shape.ts'
-import { accept, adopt, claim, clear, overlap, release } from '../../src/record/record-state.ts'
+import { accept, claim, overlap, release } from '../../src/record/record-state.ts'
 import { keptMs } from '../../src/record/record-views.ts'
 import { adoptAgain } from '../../src/record/repeated-acts.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
@@ -233,29 +234,56 @@ describe('given a login that is stored after the record was lost', () => {
 
 describe('given a login whose step had no answer, and is about to be repeated', () => {
   const loginAt = NOW - 5_000
-  const atLogin = clear(undefined, { seenVersion: 0 }, { now: loginAt }).state
-  const later = clear(undefined, { seenVersion: 0 }, { now: NOW }).state
-  const earlier = clear(undefined, { seenVersion: 0 }, { now: loginAt - 1 }).state
-  const isStored = (stored?: RecordState, written?: RecordState, seenVersion = 0) => {
-    const past = { sinceMs: NOW - loginAt, seenVersion, clearedFence: written?.clearedFence, epoch: undefined }
-    return adoptAgain(stored, seenVersion, pair(1), { now: NOW }, past).state !== undefined
+  const login = (loginId: string, now: number, before?: RecordState) =>
+    adopt(before, 0, { ...pair(1), loginId }, { now }).state
+  const logout = (before: RecordState | undefined, now: number) => clear(before, { seenVersion: 0 }, { now }).state
+  const isStored = (stored?: RecordState, seenVersion = 0) => {
+    const past = { sinceMs: NOW - loginAt, seenVersion, now: loginAt }
+    const tokens = { ...pair(2), loginId: 'this' }
+    return adoptAgain(stored, seenVersion, tokens, { now: NOW }, past).state !== undefined
   }
+  const this_ = login('this', loginAt)
+  const replaced = login('other', loginAt - 1, this_)
 
-  it.each<[string, boolean, RecordState | undefined, RecordState | undefined]>([
-    ['the record has this login', false, atLogin, atLogin],
-    ['the record has a later login or logout', false, later, atLogin],
-    ['the record is an older one', true, earlier, atLogin],
-    ['the record was lost', true, undefined, atLogin],
-    ['the owner could not read the record, and it has a later login or logout', false, later, undefined],
-    ['the owner could not read the record, and it has an earlier logout', true, earlier, undefined],
-    ['the owner could not read the record, and it has a logout of the same instant', true, atLogin, undefined],
-  ])('when %s, then it is stored: %s', (_, stores, stored, written) => {
-    expect(isStored(stored, written)).toBe(stores)
+  it.each<[string, boolean, RecordState | undefined]>([
+    ['the record was lost', true, undefined],
+    ['the record has an earlier login', true, login('other', loginAt - 1)],
+    ['the record has a later login', false, login('other', loginAt + 1)],
+    ['the record has another login of the same instant', false, login('other', loginAt)],
+    ['somebody has logged out of a later login', false, logout(login('other', loginAt + 1), NOW)],
+    ['somebody has logged out of an earlier login since', true, logout(login('other', loginAt - 1), NOW)],
+    ['somebody has logged out, and nobody was logged in', true, logout(undefined, NOW)],
+    ['somebody has logged out of this login', false, logout(this_, NOW)],
+    ['this login was replaced', false, replaced],
+    ['the record names a login of the future: its clock was set back', true, login('other', NOW + 1_001)],
+    [
+      'the record is one of before: it knows no instant of a login',
+      true,
+      { ...logout(undefined, NOW)!, ended: undefined },
+    ],
+  ])('when %s, then it is stored: %s (F360, F361)', (_, stores, stored) => {
+    expect(isStored(stored)).toBe(stores)
+  })
+
+  it('when eight logins have ended since, then the record still knows that it has ended; after nine it does not', () => {
+    const after = (times: number) =>
+      Array.from({ length: times }).reduce<RecordState | undefined>(
+        (state, _, n) => login(`other ${n}`, loginAt - 20 + n, state),
+        login('this', loginAt - 30),
+      )
+    expect([8, 9].map((times) => isStored(after(times)))).toEqual([false, true])
+  })
+
+  it('when the record has it, and this owner alone has renewed it, then the new pair is stored, and the login has not ended', () => {
+    const past = { sinceMs: NOW - loginAt, seenVersion: 0, now: loginAt }
+    const { state } = adoptAgain(this_, 0, { ...pair(2), loginId: 'this' }, { now: NOW }, past)
+    expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], pair: { accessToken: 'access-2' } })
   })
 
   it('when the owner had seen all that the record has, then it is stored, whatever the clock of the register says', () => {
-    expect(isStored(later, undefined, later!.version)).toBe(true)
-    expect(isStored(later, undefined, later!.version - 1)).toBe(false)
+    const later = login('other', NOW)!
+    expect(isStored(later, later.version)).toBe(true)
+    expect(isStored(later, later.version - 1)).toBe(false)
   })
 })
 

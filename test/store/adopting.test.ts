@@ -203,10 +203,17 @@ describe('given tokens that are adopted, and a shared store', () => {
 })
 
 describe('given a login that the store has not confirmed', () => {
-  it.each<[string, (world: ReturnType<typeof fleet>, isWell: boolean) => void]>([
-    ['its answer is lost', ({ answers }, isWell) => answers(isWell)],
-    ['the store is out of order', ({ breakDown }, isWell) => breakDown(!isWell)],
-  ])('when %s, and another process logs out afterwards, then the login is not stored again', async (_, makeWell) => {
+  type World = ReturnType<typeof fleet>
+
+  it.each<[string, string, (world: World, isWell: boolean) => void, (string | undefined)[]]>([
+    ['its answer is lost', 'it is not stored again', ({ answers }, isWell) => answers(isWell), [undefined]],
+    [
+      'the store is out of order',
+      'it goes on: it is in no record (F361)',
+      ({ breakDown }, isWell) => breakDown(!isWell),
+      ['theirs'],
+    ],
+  ])('when %s, and another process logs out afterwards, then %s', async (_is, _then, makeWell, presented) => {
     const world = fleet()
     const { clock, here, there } = world
     makeWell(world, false)
@@ -216,7 +223,7 @@ describe('given a login that the store has not confirmed', () => {
     makeWell(world, true)
     await there.tokens.reset()
     await here.tokens.renew()
-    expect([await there.tokens.getAccessToken(), presentedBy(here)]).toEqual(['access-1', [undefined]])
+    expect([await there.tokens.getAccessToken(), presentedBy(here)]).toEqual(['access-1', presented])
   })
 })
 

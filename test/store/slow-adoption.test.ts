@@ -34,6 +34,8 @@ class Hiccuping implements TokenRegister {
   readonly #clock: ManualClock
   #next: { readonly step: 'read' | 'replace'; readonly hiccup: Hiccup } | undefined
   isDown = false
+  /** The owners that cannot reach it. */
+  downFor: ReadonlySet<unknown> = new Set()
   /** How far the clock of the register is behind. */
   behindMs = 0
 
@@ -64,23 +66,35 @@ class Hiccuping implements TokenRegister {
   }
 }
 
-function start(options: SharedStoreOptions = {}) {
+function start(options: SharedStoreOptions = {}, stepMs = 0) {
   const clock = manualClock()
   const register = new Hiccuping(clock)
-  const owner = () =>
-    manage(
-      new LoginSource(),
-      { store: sharedStore(register, options), storeKey: 'a', renewal: { keepWarm: 'never' } },
-      clock,
-    )
-  const [here, there] = [owner(), owner()]
+  const owner = () => {
+    let steppedMs = 0
+    const own = { ...clock, monotonicNow: () => clock.monotonicNow(), wallNow: () => clock.wallNow() + steppedMs }
+    const reach = <Value>(step: () => Promise<Value>) =>
+      register.downFor.has(managed) ? Promise.reject(new Error('cut')) : step()
+    const link: TokenRegister = {
+      kind: register.kind,
+      read: (...given) => reach(() => register.read(...given)),
+      replace: (...given) => reach(() => register.replace(...given)),
+    }
+    const store = sharedStore(link, options)
+    const managed = {
+      ...manage(new LoginSource(), { store, storeKey: 'a', renewal: { keepWarm: 'never' } }, own),
+      /** Sets the wall clock of this process. */
+      step: () => void (steppedMs = stepMs),
+    }
+    return managed
+  }
+  const [here, there, third] = [owner(), owner(), owner()]
   /** Lets a promise end, with the time that it takes. */
   const ended = async <Value>(promise: Promise<Value>, ms = 5_000) => {
     const told = outcome(promise)
     await clock.advance(ms)
     return told
   }
-  return { clock, register, here, there, ended }
+  return { clock, register, here, there, third, ended }
 }
 
 const internals = ({ tokens }: ReturnType<typeof manage>) =>
@@ -217,6 +231,84 @@ describe('given two logins that the store could not be told', () => {
       await clock.advance(1_000)
     }
     expect([here, there].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob'])
+  })
+})
+
+describe('given two logins that the store could not be told, and a third process', () => {
+  const ORDERS = ['earlier', 'later'] as const
+  const DEEDS = ['does nothing', 'asks for a token', 'renews the login before'] as const
+
+  it.each(DEEDS.flatMap((deed) => ORDERS.map((order) => [deed, order] as const)))(
+    'when it %s, and the process of the %s one is the first to reach the store, then the later login stays, everywhere (F360)',
+    async (deed, order) => {
+      const { clock, register, here, there, third, ended } = start()
+      if (deed === 'renews the login before') await ended(third.tokens.adopt(GRANT), 40_000)
+      register.downFor = new Set([here, there])
+      const told = ['alice', 'bob'].map((name) => ({ ...GRANT, accessToken: name, refreshToken: `of ${name}` }))
+      await ended(here.tokens.adopt(told[0]!))
+      await ended(there.tokens.adopt(told[1]!))
+      const asked = deed === 'asks for a token' ? ended(third.tokens.getAccessToken()) : undefined
+      if (deed === 'renews the login before') await ended(third.tokens.renew())
+      await asked
+      register.downFor = new Set()
+      const owners = order === 'earlier' ? [here, there] : [there, here]
+      for (const one of [...owners, ...owners, third]) {
+        internals(one).followLogin?.()()
+        await clock.advance(2_000)
+      }
+      expect([here, there, third].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob', 'bob'])
+      expect(presentedBy(third)).toEqual(deed === 'renews the login before' ? ['theirs'] : [])
+      expect(there.told.loginChanged).toEqual([BEGAN_HERE])
+    },
+  )
+
+  it.each([-30_000, 30_000])(
+    'when the wall clock of the process of the later one is set by %d ms meanwhile, then that one stays all the same (F360)',
+    async (byMs) => {
+      const { clock, register, here, there, ended } = start({}, byMs)
+      register.isDown = true
+      await ended(here.tokens.adopt(GRANT))
+      await ended(there.tokens.adopt(BOB))
+      there.step()
+      register.isDown = false
+      for (const one of [there, here, there]) {
+        internals(one).followLogin?.()()
+        await clock.advance(2_000)
+      }
+      expect([here, there].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob'])
+    },
+  )
+})
+
+describe('given a login that is in no record', () => {
+  it.each([
+    ['somebody else logs out', 'logout', true],
+    ['somebody else is reset', 'reset', true],
+    ['a process without a login calls logout()', 'logout', false],
+    ['a process without a login calls reset()', 'reset', false],
+  ] as const)('when %s, then it goes on, and its process stores it (F361)', async (_, act, isLoggedIn) => {
+    const { clock, register, here, there, third, ended } = start()
+    if (isLoggedIn) await ended(there.tokens.adopt(GRANT))
+    register.downFor = new Set([here])
+    await ended(here.tokens.adopt(BOB))
+    await ended<unknown>(there.tokens[act]())
+    register.downFor = new Set()
+    internals(here).followLogin?.()()
+    await clock.advance(2_000)
+    expect(here.tokens.peekAccessToken()).toBe('bob')
+    expect(await ended(third.tokens.getAccessToken())).toBe('bob')
+    expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+  })
+
+  it('when its write was executed, and a process that has it logs out, then it has ended, for its own process, too (F361)', async () => {
+    const { clock, register, here, there, ended } = start()
+    register.meet('replace', answerLost)
+    await ended(here.tokens.adopt(BOB))
+    expect(await ended(there.tokens.getAccessToken())).toBe('bob')
+    await ended(there.tokens.logout())
+    internals(here).followLogin?.()()
+    await clock.advance(2_000)
+    expect(here.tokens.status()).toMatchObject({ login: 'required', loginReason: 'logged-out' })
   })
 })
 

@@ -1,0 +1,181 @@
+import type { Clock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
+import { digestOf } from '../core/digest.ts'
+import type { Change, Reading, RecordState } from '../record/record-shape.ts'
+import { keptMs } from '../record/record-views.ts'
+import type { StoreReports } from '../core/token-store.ts'
+import { NoAnswer } from './reason.ts'
+import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
+import { type KeyRing, UnusableKeys } from './sealed-box.ts'
+import type { Steps } from './steps.ts'
+import type { Together } from './together.ts'
+import type { RegisterReading, TokenRegister } from './token-register.ts'
+
+export interface SharedSettings {
+  readonly register: TokenRegister
+  readonly prefix: string
+  readonly keyRing: KeyRing
+  readonly commandTimeoutMs: number
+  readonly steps: Steps
+  readonly reads: Together<StoredReading>
+  /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
+  readonly writing: Map<string, Promise<unknown>>
+}
+
+/** What the register holds. */
+export interface StoredReading extends RegisterReading, Stored {}
+
+/** What the register held when it was last read or written. */
+interface Known {
+  readonly text: string | undefined
+  readonly state: RecordState | undefined
+  readonly reading: Reading
+  /** When that was, by the monotonic clock of this process. */
+  readonly at: number
+}
+
+interface Replacing extends Known {
+  readonly state: RecordState
+}
+
+export type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
+
+interface How<Answer> {
+  /** What this owner has written last, in place of a reading. */
+  readonly from?: Known | undefined
+  /** How many times `commandTimeoutMs` a step may take. Default 1. */
+  readonly patience?: number
+  readonly isOfClaim?: boolean
+  /** The step may take the place of a record that cannot be read, although it may be that of a login. */
+  readonly replacesAny?: boolean
+  /** The register has executed the step, but its answer came too late. */
+  readonly onLate?: (answer: Answer) => void
+}
+
+/** Each failed attempt means that another owner's succeeded. */
+const MAX_ATTEMPTS = 16
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** A hundred years. Databases refuse longer times, and the end of a stop is Infinity. */
+const LONGEST_MS = 36_525 * DAY_MS
+
+/**
+ * The state of one account in a register. Each step reads the text, applies a rule of the record, and replaces the text; if another owner was faster,
+ * the step starts again. It rejects if the register does not answer in time. A `replace` that is executed twice changes nothing more.
+ */
+export class StoredState {
+  readonly #settings: SharedSettings
+  readonly #clock: Clock
+  readonly #reports: StoreReports
+  readonly #key: Promise<string>
+  /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
+  known: Known | undefined
+  /** Only a person can obtain: a record that cannot be read may hold their login. */
+  isOfLogin = false
+  #isEpochUnknown = false
+
+  constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
+    this.#settings = settings
+    this.#clock = clock
+    this.#reports = reports
+    // Hashed, because the key contains a login. The braces are the hash tag of a Redis Cluster.
+    this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
+  }
+
+  /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
+  async change<Answer>(step: Step<Answer>, how: How<Answer> = {}): Promise<Answer> {
+    const { writing } = this.#settings
+    if (!this.#settings.keyRing.isKnown) await this.#keysKnown(how.patience)
+    const key = await this.#key
+    let known = how.from && this.#carried(how.from)
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
+      known ??= await this.#read(key, how)
+      const { state, answer } = step(known.state, known.reading)
+      if (!state) return answer
+      const other = writing.get(key)
+      if (other) {
+        await other
+        continue
+      }
+      const replacing = this.#replace(key, { ...known, state }, how, () => how.onLate?.(answer))
+      const end = () => void writing.delete(key)
+      writing.set(key, replacing.then(end, end))
+      if (await replacing) return answer
+      attempts += 1
+    }
+    throw new NoAnswer(`the record changed ${MAX_ATTEMPTS} times in a row`)
+  }
+
+  /** @throws {ForeignRecord} if the record cannot be read, and may be that of a login. */
+  async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
+    const { register, keyRing, steps, reads } = this.#settings
+    const stored = await reads.run(`${key} ${patience}`, async () => {
+      const reading = await steps.run(() => register.read(key), this.#limit(patience))
+      return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
+    })
+    if (stored.flaw !== undefined && this.isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
+    this.#report(stored)
+    // To the rules, an epoch that nobody may know is none.
+    const reading = { now: stored.now, epoch: stored.epoch ?? undefined }
+    return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
+  }
+
+  #report({ state, flaw, epoch }: StoredReading): void {
+    const report = (...told: Parameters<StoreReports['anomaly']>) => this.#reports.anomaly(...told)
+    if (flaw !== undefined) report('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
+    // Once: it does not change from one minute to the next.
+    if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
+    this.#isEpochUnknown ||= epoch === null
+    const { pair, epoch: writtenIn } = state ?? {}
+    const isOther = typeof epoch === 'string' && writtenIn !== undefined && epoch !== writtenIn
+    if (isOther && pair?.refreshToken !== undefined && !pair.retired && pair.doubtAt === undefined)
+      report('store-restored', RESTORED)
+  }
+
+  /** @param after Has the text and the clock of the last reading, and the state that takes its place. */
+  async #replace(key: string, after: Replacing, how: How<never>, onLate: () => void): Promise<boolean> {
+    const { register, steps, keyRing } = this.#settings
+    const { state, reading, text: expected } = after
+    const text = await textOf(state, key, keyRing)
+    const keepMs = Math.min(LONGEST_MS, keptMs(state, reading.now) + DAY_MS)
+    const stored = () => {
+      if (how.isOfClaim !== false) this.known = { ...after, text }
+    }
+    const late = (replaced: boolean) => {
+      if (!replaced) return
+      // The answer came late, but the register holds the text now.
+      stored()
+      onLate()
+    }
+    const replace = () => register.replace(key, expected, text, keepMs, reading.epoch)
+    const replaced = await steps.run(replace, { ...this.#limit(how.patience), isUrgent: true, onLate: late })
+    if (replaced) stored()
+    return replaced
+  }
+
+  /** @throws {ForeignRecord | NoAnswer} if the keys cannot be used, or do not come: then nobody may touch the record. */
+  async #keysKnown(patience?: number): Promise<void> {
+    const atLimit = () => new NoAnswer('encryptionKeys: the promise of a key has not settled')
+    try {
+      await withinLimit(this.#settings.keyRing.ids(), { ...this.#limit(patience), atLimit })
+    } catch (thrown) {
+      throw thrown instanceof UnusableKeys ? new ForeignRecord(thrown.message) : thrown
+    }
+  }
+
+  #limit(patience = 1) {
+    const usualMs = this.#settings.commandTimeoutMs
+    return { clock: this.#clock, ms: usualMs * patience, usualMs }
+  }
+
+  /** @returns `known`, with the clock of the register carried forward to now. */
+  #carried(known: Known): Known {
+    const at = this.#clock.monotonicNow()
+    const { now, epoch } = known.reading
+    return { ...known, reading: { now: now + at - known.at, epoch }, at }
+  }
+}
+
+const UNKNOWN_EPOCH =
+  'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
+  'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
+const RESTORED = 'The shared token store may have lost writes: the refresh token that it holds may have been used'
