@@ -1,7 +1,7 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError, type TokenErrorCode } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Situation } from './situation.ts'
-import type { CoolDown, GrantedClaim, Next } from './token-store.ts'
+import type { CoolDown, GrantedClaim, Next, Retry } from './token-store.ts'
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
 export function retryAfterMsOf(error: TokenError): number {
@@ -79,6 +79,11 @@ export class CallFailed extends Error {
     this.error = error
     this.next = next
   }
+}
+
+/** @returns The next call of a renewal that a call has failed in; undefined: there is none. */
+export function nextCallOf(thrown: Error): Retry | undefined {
+  return thrown instanceof CallFailed && thrown.next.kind === 'retry' ? thrown.next : undefined
 }
 
 /** The error for callers while the record cools down. The failure may be one of another owner (F224). */

@@ -7,12 +7,19 @@ import type { RenewalSettings } from './renewal-settings.ts'
 import { runWithin } from './own-runtime.ts'
 import { sessionRefused } from './backoff.ts'
 import { isOffline } from './runtime.ts'
-import { checkedGrant, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
+import { grantOfSource } from './grant.ts'
+import { type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import { member } from './thrown.ts'
-import type { GrantedClaim, NewTokens } from './token-store.ts'
+import type { GrantedClaim, NewTokens, StoredTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
 const ODD_LIFETIME_MS = 5_000
+
+/** What one exchange brought. With a `flaw`, the refresh token alone can be used (`GrantRemarks`). */
+export interface Exchanged {
+  readonly tokens: NewTokens
+  readonly flaw: TokenError | undefined
+}
 
 /**
  * Makes one exchange: a refresh if a refresh token is given, else an obtain.
@@ -28,7 +35,7 @@ export async function exchange(
   holdsProcess: boolean,
   tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
   onRotated?: () => unknown,
-): Promise<NewTokens> {
+): Promise<Exchanged> {
   const { source, tokenClock, events, readThrown, needsLogin, memory } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
@@ -42,11 +49,13 @@ export async function exchange(
   const wasOffline = isOffline()
   try {
     const about = { ...kept, exchange: kind, hasCredentials } as const
-    const grant = checkedGrant(await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about)))
+    const given = await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about))
+    const { grant, flaw, odd } = grantOfSource(given, refreshToken)
+    if (odd.length > 0) events.anomaly('response-odd', `The token source gave odd members: ${odd.join('; ')}`)
     const ageMs = tokenClock.now() - sentAt
     const marked = (await mark) ?? credentials
     const granted = newTokens(grant, events, ageMs, await subjectOf(source, grant))
-    return { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }
+    return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
     if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
@@ -173,20 +182,25 @@ interface Presented {
 }
 
 /**
- * @returns What a call brought. A refresh goes on with the person of its pair, whoever the answer names. A reusable refresh token stays good if the answer
- * brings no other (RFC 6749, section 6).
+ * @returns What a call brought. A refresh goes on with the person of its pair, whoever the answer names, and with its access token if the answer brings none
+ * that can be used. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6).
  */
 export function broughtBy(
   { claim, refreshToken }: Presented,
-  granted: NewTokens,
+  { tokens: granted, flaw }: Exchanged,
   graceMs: number,
   sinceClaimMs: number,
 ): NewTokens {
   if (refreshToken === undefined) return granted
   const { subject, refreshRemainingMs: leftMs } = claim.tokens ?? {}
-  const brought = { ...granted, ...(subject !== undefined && { subject }) }
+  const access = flaw && claim.tokens && accessOf(claim.tokens, sinceClaimMs)
+  const brought = { ...granted, ...access, ...(subject !== undefined && { subject }) }
   if (graceMs < Infinity || granted.refreshToken !== undefined) return brought
   return { ...brought, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
+}
+
+function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTokens, byMs: number) {
+  return { accessToken, accessLifetimeMs, accessRemainingMs: accessRemainingMs - byMs }
 }
 
 /** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */

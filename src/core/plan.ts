@@ -1,4 +1,11 @@
-import { coolDownMs, coolDownOf, loginRequired, pauseMs, retryAfterMsOf, SHORT_BACKOFF_MS } from './backoff.ts'
+import {
+  coolDownMs,
+  coolDownOf,
+  loginRequired,
+  pauseMs as usualPauseMs,
+  retryAfterMsOf,
+  SHORT_BACKOFF_MS,
+} from './backoff.ts'
 import { detailsOf, errorWith, type LoginReason, TokenError } from './errors.ts'
 import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
 import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
@@ -134,7 +141,7 @@ function pauseAfter(
   { retry }: Policy,
   retryAfterMs: number,
 ): number {
-  return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
+  return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : usualPauseMs(attempt, error, retryAfterMs, retry, chance)
 }
 
 /** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
@@ -145,12 +152,15 @@ function sharedOf({ adopts, hasRetryAfter, next }: Omit<Plan, 'shared'>, halted:
   return !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown)) ? next : undefined
 }
 
-/** The plan for a token that had expired when it arrived: the call took long, or this machine slept. Its claim is settled. */
-export function planAfterLateArrival(error: TokenError, situation: Situation): Plan {
+/**
+ * The plan for an exchange that was accepted, and brought no access token that can be used: it has a flaw, or had expired when it arrived, because the call
+ * took long, or this machine slept. Its claim is settled.
+ */
+export function planAfterLateArrival(error: TokenError, situation: Situation, pauseMs = SHORT_BACKOFF_MS): Plan {
   const { attempt, maxAttempts, failures } = situation
   const next: Plan['next'] =
     attempt < maxAttempts
-      ? { kind: 'retry', ms: SHORT_BACKOFF_MS }
+      ? { kind: 'retry', ms: pauseMs }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
   return { ...NOTHING_FAILED, error, shared: undefined, next }
 }

@@ -1,8 +1,8 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
-import { exchange, oddRotation, broughtBy } from './exchange.ts'
+import { broughtBy, exchange, type Exchanged, oddRotation } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
-import { CallFailed, errorIfPrivate, retryAfterMsOf } from './backoff.ts'
+import { CallFailed, errorIfPrivate, nextCallOf, retryAfterMsOf } from './backoff.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
@@ -12,7 +12,6 @@ import {
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
-  type Retry,
   type StoredTokens,
 } from './token-store.ts'
 import { Claimant, type Halt, Halted, Pauses } from './claimant.ts'
@@ -40,6 +39,8 @@ export class Renewal {
   #signatureFailures = 0
   /** The last call has shown that the credentials are others than those that the obtain of its pair used. */
   #isRotated = false
+  /** An answer of this renewal brought a refresh token alone. */
+  #hasFlaw = false
   /** Presentations of a refresh token that the service may have acted on. */
   #presented = 0
   readonly #pauses: Pauses
@@ -158,14 +159,15 @@ export class Renewal {
     if (refreshToken !== undefined) void suspicions.note(refreshToken)
   }
 
-  async #succeeded(call: Call, granted: NewTokens): Promise<Renewed> {
+  async #succeeded(call: Call, exchanged: Exchanged): Promise<Renewed> {
     const { claim, by, attempt } = call
+    const { tokens: granted, flaw } = exchanged
     const { record, suspicions, events, graceMs, keepsMs } = this.#settings
     if (this.#pauses.halted() === 'outdated') {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
-    const brought = broughtBy(call, granted, keepsMs, this.#claimant.sinceClaimMs)
+    const brought = broughtBy(call, exchanged, keepsMs, this.#claimant.sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
@@ -174,10 +176,23 @@ export class Renewal {
     if (odd !== undefined) events.anomaly('response-odd', odd)
     const tokens = await record.accept(claim, brought)
     this.#pauses.check()
+    if (flaw && tokens.refreshToken === granted.refreshToken) return this.#onceMore(call, tokens, flaw)
     const isOurs = tokens.accessToken === granted.accessToken
     if (tokens.accessRemainingMs > 0) return { tokens, by: isOurs ? by : 'adopted', attempts: attempt }
     const error = new TokenError('ERR_TOKEN_RESPONSE', 'The token had expired before it arrived')
     return this.#perform(planAfterLateArrival(error, this.#situation(call)), attempt)
+  }
+
+  /** A refresh has brought another refresh token alone, and the record has it. One more exchange presents that. */
+  #onceMore(call: Call, { version }: StoredTokens, error: TokenError): never {
+    const { counts, memory, retry } = this.#settings
+    counts.failures += 1
+    this.lastError = error
+    // The next claim would otherwise find its own pair, and take it for that of another owner.
+    memory.seenVersion = Math.max(memory.seenVersion, version)
+    const maxAttempts = this.#hasFlaw ? 0 : retry.maxAttempts
+    this.#hasFlaw = true
+    return this.#perform(planAfterLateArrival(error, { ...this.#situation(call), maxAttempts }, 0), call.attempt)
   }
 
   #adopted(tokens: StoredTokens, attempts: number): Renewed {
@@ -277,9 +292,4 @@ export class Renewal {
     await this.#release(claim, fate)
     throw new Halted()
   }
-}
-
-/** @returns The next call of a renewal that a call has failed in; undefined: there is none. */
-function nextCallOf(thrown: Error): Retry | undefined {
-  return thrown instanceof CallFailed && thrown.next.kind === 'retry' ? thrown.next : undefined
 }

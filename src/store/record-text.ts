@@ -2,7 +2,7 @@ import { fingerprintOf, randomHex } from '../core/digest.ts'
 import type { Claim, Pair, RecordState, StoredCoolDown } from '../record/record-shape.ts'
 import type { Unclear } from '../core/refresh-fate.ts'
 import { member, quietly } from '../core/thrown.ts'
-import { readAdopted } from '../core/token-source.ts'
+import { readAdopted } from '../core/grant.ts'
 import type { KeyRing } from './sealed-box.ts'
 
 /**

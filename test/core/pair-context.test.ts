@@ -182,6 +182,9 @@ describe('given a context that holds a secret', () => {
     await tokens.adopt({ ...LOGIN, context: 'canary-1' })
     await tokens.renew()
     source.brings = { context: 'canary-2'.repeat(2_000) }
+    const ended = await outcome(tokens.renew())
+    expect([ended, told.anomaly.length]).toEqual([undefined, 1])
+    source.brings = { context: ['canary-3'] as never }
     const error = await outcome(tokens.renew())
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE' })
     for (const shown of [tokens, source.calls.length, told, tokens.status(), error])

@@ -1,0 +1,212 @@
+import { TokenError } from './errors.ts'
+import { kindOf } from './option-checks.ts'
+import { member, quietly } from './thrown.ts'
+import { type AdoptedGrant, type GrantRemarks, REMARKS, type RemarkedGrant, type TokenGrant } from './token-source.ts'
+
+/** A member of a grant is missing or of the wrong kind: the maker of the grant is at fault, not the service. */
+class BrokenGrant extends TypeError {}
+/** A member of a grant has a value that cannot be used. */
+class UnusableGrant extends TypeError {}
+
+/** What one exchange brought, read part by part: the refresh token first. */
+export interface ReadGrant extends GrantRemarks {
+  /** With a `flaw` it has no access token. */
+  readonly grant: Readonly<TokenGrant>
+  /** What could not be used of the other members, and counts as absent. */
+  readonly odd: readonly string[]
+}
+
+/**
+ * Reads what a source gave. If a refresh has brought another refresh token, the old one is spent, so nothing else in the answer may cost the new one
+ * (F345). Without one, the answer can be used as a whole or not at all.
+ *
+ * @param presented The refresh token that the exchange has spent.
+ * @throws {TokenError} The `flaw`, or as `checkedGrant`.
+ */
+export function grantOfSource(given: RemarkedGrant | undefined, presented: string | undefined): ReadGrant {
+  const remarks = remarksOn(given)
+  const members = quietly(() => membersOf(given))
+  const rotated = members && quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
+  const next = rotated?.refreshToken
+  if (members && presented !== undefined && next !== undefined && next !== presented)
+    return { ...remarks, ...readInParts(members, given, next, remarks.flaw) }
+  return { ...remarks, grant: checkedGrant(given), odd: [] }
+}
+
+/** How long an access token lives if its source gives a lifetime of nothing, ms. */
+const ASSUMED_LIFETIME_MS = 300_000
+
+function readInParts(
+  members: Members,
+  given: object | undefined,
+  refreshToken: string,
+  flaw: TokenError | undefined,
+): ReadGrant {
+  const odd: string[] = []
+  const orAbsent = (read: (members: Members) => object): object => {
+    try {
+      return read(members)
+    } catch (thrown) {
+      odd.push((thrown as Error).message)
+      return {}
+    }
+  }
+  const { accessLifetimeMs } = members
+  const isUntold = typeof accessLifetimeMs === 'number' && !(accessLifetimeMs > 0 && accessLifetimeMs < Infinity)
+  if (isUntold && !flaw)
+    odd.push(
+      `accessLifetimeMs must be positive and finite, got ${accessLifetimeMs}: ${ASSUMED_LIFETIME_MS} ms are assumed`,
+    )
+  const lifetime = isUntold ? { accessLifetimeMs: ASSUMED_LIFETIME_MS, isLifetimeAssumed: true } : {}
+  // A context of another kind is no oddity of the service: the source is broken, and says so each time.
+  const context = typeof members.context === 'string' ? orAbsent(contextIn) : {}
+  const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...context }
+  const without = (why: TokenError) => ({ grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), odd, flaw: why })
+  if (flaw) return without(flaw)
+  try {
+    if (typeof members.context !== 'string') contextIn(members)
+    return { ...lifetime, grant: Object.freeze({ ...accessIn({ ...members, ...lifetime }, given), ...parts }), odd }
+  } catch (thrown) {
+    return without(errorOf(thrown))
+  }
+}
+
+/**
+ * Checks what a source gave. The outcome of an unusable grant is `unknown`: the service may have rotated the refresh token all the same.
+ *
+ * @throws {TokenError} `ERR_TOKEN_SOURCE` when a member is missing or of the wrong kind: the source is broken. `ERR_TOKEN_RESPONSE` when
+ * a value cannot be used.
+ */
+export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant> {
+  const { flaw } = remarksOn(given)
+  if (flaw) throw flaw
+  try {
+    return readGrant(given)
+  } catch (thrown) {
+    throw errorOf(thrown)
+  }
+}
+
+const remarksOn = (given: object | undefined) => (member(given, REMARKS) ?? {}) as GrantRemarks
+
+function errorOf(flaw: unknown): TokenError {
+  const details = { outcome: 'unknown' } as const
+  if (flaw instanceof BrokenGrant)
+    return new TokenError('ERR_TOKEN_SOURCE', `The token source is broken: ${flaw.message}`, details)
+  if (flaw instanceof UnusableGrant)
+    return new TokenError('ERR_TOKEN_RESPONSE', `The token source gave unusable tokens: ${flaw.message}`, details)
+  throw flaw
+}
+
+/** @returns A frozen copy with only the members of a grant. @throws {BrokenGrant | UnusableGrant} naming the member */
+export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
+  const members = membersOf(grant)
+  return Object.freeze({
+    ...accessIn(members, grant),
+    ...refreshIn(members),
+    ...subjectIn(members),
+    ...contextIn(members),
+  })
+}
+
+/**
+ * Reads what `adopt()` takes. An access token without a lifetime left counts as absent: nobody may be given it.
+ *
+ * @returns A grant; its `accessToken` is empty if only the refresh token is of use.
+ * @throws {TypeError} naming the member.
+ */
+export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGrant> {
+  const members = membersOf(given, true)
+  const { accessToken, accessLifetimeMs, refreshLifetimeMs } = members
+  const isUnknown = typeof refreshLifetimeMs === 'number' && refreshLifetimeMs <= 0
+  const refresh = refreshIn(isUnknown ? { ...members, refreshLifetimeMs: undefined } : members)
+  if (accessToken === undefined && !('refreshToken' in refresh)) throw nothingToAdopt(given as object)
+  const isEnded = typeof accessLifetimeMs === 'number' && accessLifetimeMs <= 0
+  const isUseless = accessToken === undefined || (isEnded && 'refreshToken' in refresh)
+  if (!isUseless && accessLifetimeMs === undefined)
+    throw new BrokenGrant('accessLifetimeMs is missing: give ms from now')
+  const access = isUseless ? NO_ACCESS_TOKEN : accessIn(members, given)
+  return Object.freeze({ ...access, ...refresh, ...subjectIn(members), ...contextIn(members) })
+}
+
+const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
+
+type Members = Readonly<Record<keyof TokenGrant, unknown>>
+
+/** @param nullIsAbsent Databases give null for what is absent. */
+function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
+  if (typeof grant !== 'object' || (grant as unknown) === null)
+    throw new BrokenGrant(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
+  const read = (name: keyof TokenGrant) => {
+    const value = member(grant, name)
+    return nullIsAbsent && value === null ? undefined : value
+  }
+  return {
+    accessToken: read('accessToken'),
+    accessLifetimeMs: read('accessLifetimeMs'),
+    refreshToken: read('refreshToken'),
+    refreshLifetimeMs: read('refreshLifetimeMs'),
+    subject: read('subject'),
+    context: read('context'),
+  }
+}
+
+function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}) {
+  if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
+  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Give ms')
+  if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
+  // axios strips other characters silently, and a different token would be sent.
+  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
+  checkLifetime('accessLifetimeMs', accessLifetimeMs)
+  return { accessToken, accessLifetimeMs }
+}
+
+function refreshIn({ refreshToken, refreshLifetimeMs }: Members) {
+  if (refreshToken === undefined) return {}
+  if (typeof refreshToken !== 'string')
+    throw new BrokenGrant(`refreshToken must be a string, got ${kindOf(refreshToken)}`)
+  if (refreshToken === '' || /[\p{Cc}\p{Cs}]/u.test(refreshToken))
+    throw new UnusableGrant('refreshToken must be well-formed text without control characters, and not empty')
+  if (refreshLifetimeMs === undefined) return { refreshToken }
+  checkLifetime('refreshLifetimeMs', refreshLifetimeMs)
+  return { refreshToken, refreshLifetimeMs }
+}
+
+function subjectIn({ subject }: Members) {
+  if (subject === undefined) return {}
+  if (typeof subject !== 'string') throw new BrokenGrant(`subject must be a string, got ${kindOf(subject)}`)
+  if (subject === '') throw new UnusableGrant('subject must not be empty')
+  return { subject }
+}
+
+const LONGEST_CONTEXT = 8_192
+
+function contextIn({ context }: Members) {
+  if (context === undefined) return {}
+  if (typeof context !== 'string') throw new BrokenGrant(`context must be a string, got ${kindOf(context)}`)
+  const bytes = new TextEncoder().encode(context).length
+  if (bytes > LONGEST_CONTEXT)
+    throw new BrokenGrant(`context must have at most ${LONGEST_CONTEXT} bytes in UTF-8, got ${bytes}`)
+  return { context }
+}
+
+function nothingToAdopt(given: object): BrokenGrant {
+  const isRaw = ['access_token', 'refresh_token'].some((name) => name in given)
+  const advice = isRaw
+    ? 'pass the answer of a token endpoint through grantOf() of axios-evergreen/oauth2'
+    : 'give one of them'
+  return new BrokenGrant(`accessToken is missing, and so is refreshToken: ${advice}`)
+}
+
+function checkLifetime(name: string, value: unknown): asserts value is number {
+  if (typeof value !== 'number') throw new BrokenGrant(`${name} must be a number of milliseconds, got ${kindOf(value)}`)
+  if (Number.isNaN(value)) throw new BrokenGrant(`${name} must be a number of milliseconds, got NaN`)
+  if (value <= 0 || value === Infinity) throw new UnusableGrant(`${name} must be positive and finite, got ${value}`)
+}
+
+/** @param others Names that other libraries give to the member. @param unit What to say of its unit. */
+function missing(name: string, grant: object, others: readonly string[], unit: string): BrokenGrant {
+  const found = others.find((other) => other in grant)
+  const hint = found === undefined ? '' : `; did you mean ${found}?${unit}`
+  return new BrokenGrant(`${name} is missing${hint}`)
+}
