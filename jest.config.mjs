@@ -86,7 +86,10 @@ export default {
   globalSetup: '<rootDir>/test/support/servers-setup.mjs',
   globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',
   // Examples import the package by its name. Here that is its source, because nothing may be built yet.
-  moduleNameMapper: { '^axios-evergreen$': '<rootDir>/src/index.ts' },
+  moduleNameMapper: {
+    '^axios-evergreen$': '<rootDir>/src/index.ts',
+    '^axios-evergreen/oauth2$': '<rootDir>/src/oauth2/index.ts',
+  },
   transform: {
     '\\.(ts|m?js)$': [
       '@swc/jest',

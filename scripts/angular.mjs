@@ -1,4 +1,4 @@
-// npm run test:angular: Angular's own CLI builds the page of docs/frameworks/angular.md, with zone.js and without.
+// npm run test:angular: Angular's own CLI builds the page of docs/frameworks.md#angular, with zone.js and without.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

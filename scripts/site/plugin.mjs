@@ -6,37 +6,14 @@ import { posix } from 'node:path'
 import { Converter, ReflectionKind, Renderer } from 'typedoc'
 
 const GROUPS = {
-  Start: ['getting-started', 'play', 'migrating', 'your-tests'],
-  Entries: [
-    ...[
-      'oauth2',
-      'login-by-redirect',
-      'logging-out',
-      'workload-identity',
-      'token-service',
-      'own-source',
-      'fetch',
-      'browser',
-    ],
-    ...[
-      'frameworks',
-      'react',
-      'vue',
-      'svelte',
-      'angular',
-      'queries',
-      'next',
-      'worker',
-      'inspector',
-      'one-machine',
-      'fleet',
-      'serverless',
-      'mcp',
-      'dpop',
-    ],
+  Start: ['getting-started', 'play', 'renewal', 'migrating', 'your-tests'],
+  Guides: [
+    ...['oauth2', 'logins', 'bff', 'browser', 'frameworks', 'queries', 'next', 'worker', 'token-service', 'own-source'],
+    ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'serverless'],
   ],
-  Operate: ['operations', 'errors', 'troubleshooting', 'doctor', 'suspicious', 'works-with', 'SECURITY'],
-  'Look up': ['reference', 'renewal', 'glossary', 'CHANGELOG'],
+  Operate: [
+    ...['operations', 'errors', 'failover', 'doctor', 'suspicious', 'reference', 'works-with', 'SECURITY', 'CHANGELOG'],
+  ],
   Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'CONTRIBUTING'],
 }
 

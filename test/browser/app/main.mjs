@@ -51,7 +51,7 @@ globalThis.start = async (given = {}) => {
     await tokens.adopt(asked)
     return (await asked).accessToken
   }
-  // As in docs/login-by-redirect.md: before followPage().
+  // As in docs/logins.md#log-in-by-redirect: before followPage().
   const cameBack = code && adopted(tokenCall({ grant_type: 'authorization_code', code }))
   cameBack?.catch(() => undefined)
   followPage(tokens)
