@@ -84,6 +84,25 @@ describe('given the sizes that pages tell', () => {
   })
 })
 
+describe('given sentences that a reader acts on (F389)', () => {
+  it.each(['README.md', 'docs/renewal.md'])(
+    'F389: when %s tells the pauses, then Retry-After has its limit',
+    (page) => {
+      const sentences = readFileSync(page, 'utf8').split(/(?<=\.)\s/)
+      const told = sentences.filter((sentence) => /Retry-After/.test(sentence) && /pause|cool-down/i.test(sentence))
+      expect(told.length).toBeGreaterThan(0)
+      expect(told.filter((sentence) => !sentence.includes('up to five minutes'))).toEqual([])
+      expect(readFileSync('docs/reference.md', 'utf8')).toContain('`retry.maxRetryAfterMs` (300 000 ms)')
+    },
+  )
+
+  it('F389: when a page gives a login an account, then the token command of the doctor names it', () => {
+    const [, account] = /account: '(\w+)'/.exec(readFileSync('docs/one-machine.md', 'utf8'))!
+    const [, given] = /axios-evergreen token .*--account (\w+)/.exec(readFileSync('docs/doctor.md', 'utf8'))!
+    expect(given).toBe(account)
+  })
+})
+
 describe('given the scorecard', () => {
   const page = readFileSync('docs/evidence/scorecard.md', 'utf8')
 
