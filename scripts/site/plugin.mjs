@@ -3,7 +3,7 @@
 import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { posix } from 'node:path'
-import { Converter, ReflectionKind, Renderer } from 'typedoc'
+import { Converter, JSX, PageEvent, ReflectionKind, Renderer } from 'typedoc'
 
 const GROUPS = {
   Start: ['getting-started', 'play', 'renewal', 'migrating', 'your-tests'],
@@ -16,6 +16,13 @@ const GROUPS = {
   ],
   Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'CONTRIBUTING'],
 }
+
+const OPEN = Object.keys(GROUPS)
+  .map((group) => `localStorage['tsd-accordion-${group}']??='true'`)
+  .join(';')
+const CODE =
+  "import axios from 'axios'\nconst one = async ({ a }: { a?: string }) => `${a} ${await axios.get(a!)}` // one"
+const WARM_UP = { typescript: CODE, javascript: "import a from 'a'", bash: 'npm ci && npm test', json: '{ "a": [1] }' }
 
 /** @returns The group in which the site lists a page. */
 function groupOf({ name }) {
@@ -39,6 +46,18 @@ export function load({ converter, renderer }) {
     const mermaid = createRequire(import.meta.url).resolve('@mermaid-js/tiny')
     cpSync(mermaid, `${outputDirectory}/assets/mermaid.js`) // for diagrams.js
   })
+  // A grammar that is compiled while a line is highlighted may take longer than its limit: the line then has wrong colours. So each is compiled before.
+  let isWarm = false
+  renderer.on(PageEvent.BEGIN, () => {
+    if (isWarm) return
+    isWarm = true
+    for (const [lang, code] of Object.entries(WARM_UP))
+      for (let n = 0; n < 5; n += 1) renderer.markedPlugin.getHighlighted(code, lang)
+  })
+  // The groups of the navigation are open until a reader closes them.
+  renderer.hooks.on('head.end', () =>
+    JSX.createElement('script', null, JSX.createElement(JSX.Raw, { html: `try{${OPEN}}catch{}` })),
+  )
   // TypeDoc makes addresses from names before this point, so a new name changes no address.
   renderer.on(Renderer.EVENT_BEGIN, ({ project }) => {
     for (const page of project.documents) page.name = /^# (.+)/.exec(page.content[0].text)[1]
