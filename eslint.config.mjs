@@ -33,6 +33,11 @@ export default tseslint.config(
       '@typescript-eslint/no-meaningless-void-operator': 'off',
     },
   },
+  { files: ['src/**'], rules: { 'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }] } },
+  {
+    files: ['src/{core,record,login}/**'],
+    rules: { 'max-lines-per-function': ['error', { max: 32, skipBlankLines: true, skipComments: true }] },
+  },
   room(
     'core',
     '^(?!\\./|async-mutex$|p-retry$)',
