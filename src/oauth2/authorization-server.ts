@@ -1,10 +1,9 @@
-import { withinLimit } from '../core/deadline.ts'
-import { errorWith, isTokenError, TokenError } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
-import { isSuccess } from '../wire/answered.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
-import { documentIn, memberOf, type Members } from './document.ts'
+import { memberOf, type Members } from './document.ts'
+import { metadataAt } from './metadata.ts'
 import type { ServerAddresses } from './oauth2-options.ts'
 
 /** Where to call a server, and what it is called. */
@@ -17,8 +16,6 @@ export interface Endpoints {
 const DAY_MS = 86_400_000
 /** If the metadata cannot be had again after a day, the old ones serve this much longer. */
 const GRACE_MS = 300_000
-/** The default of `exchangeTimeoutMs`, for a context that names no limit. */
-const LIMIT_MS = 10_000
 
 /** The endpoints of one authorization server: those of the options, or those that its metadata name. */
 export class AuthorizationServer {
@@ -75,7 +72,7 @@ export class AuthorizationServer {
     const failures: unknown[] = []
     for (const url of metadataAddresses(new URL(String(this.#addresses.issuer)))) {
       try {
-        return this.#endpointsIn(await this.#metadataAt(url, context))
+        return this.#endpointsIn(await metadataAt(this.#calls, url, context, 'issuer'))
       } catch (error) {
         failures.push(error)
       }
@@ -83,25 +80,6 @@ export class AuthorizationServer {
     }
     // What is wrong with metadata that came tells more than that others did not come.
     throw failures.find((error) => isTokenError(error, 'ERR_TOKEN_REQUEST')) ?? failures.at(-1)
-  }
-
-  /** Each address has a third of the time, so that a third is left for the token call: if that were cut off, the refresh token would be in doubt. */
-  async #metadataAt(url: URL, context: ExchangeContext): Promise<Members> {
-    const { exchange: _, ...about } = context
-    const { clock, signal, holdsProcess = true, limitMs = LIMIT_MS } = about
-    const ms = Math.floor(limitMs / 3)
-    const ending = new AbortController()
-    const atLimit = () => unavailable(`${url.origin}${url.pathname} gave no answer within ${ms} ms`)
-    const call = { url, headers: { Accept: 'application/json' } }
-    const pending = this.#calls.send(call, { ...about, signal: ending.signal }).catch(notHad)
-    try {
-      const { status, text, address } = await withinLimit(pending, { clock, ms, holdsProcess, signal, atLimit })
-      const metadata = isSuccess(status) ? documentIn(text) : undefined
-      if (metadata) return metadata
-      throw unavailable(`${address} answered ${status} without them; check issuer`, status)
-    } finally {
-      ending.abort()
-    }
   }
 
   #endpointsIn(metadata: Members): Endpoints {
@@ -137,18 +115,6 @@ function metadataAddresses({ origin, pathname }: URL): URL[] {
     new URL(`${origin}/.well-known/oauth-authorization-server${path}`),
     new URL(`${origin}${path}/.well-known/openid-configuration`),
   ]
-}
-
-function notHad(error: TokenError): never {
-  // A certificate that is not trusted is no outage.
-  throw error.code === 'ERR_TOKEN_REQUEST'
-    ? errorWith(error, { outcome: 'not-sent' })
-    : unavailable(error.message, error.status)
-}
-
-function unavailable(message: string, status?: number): TokenError {
-  const details = { outcome: 'not-sent', status } as const
-  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', `The metadata of issuer cannot be had: ${message}`, details)
 }
 
 /** @param why Must quote nothing of the metadata. */
