@@ -68,8 +68,8 @@ export default tseslint.config(
   room('fetch', '^(?!\\./|\\.\\./(core|client)/)', 'fetch imports core and client, and no axios: it loads without it.'),
   room(
     'mcp',
-    '^(?!\\./|\\.\\./(core|client|oauth2)/|\\.\\./wire/to-token-error\\.ts$)',
-    'mcp imports core, client, oauth2 and one reader of wire, and no SDK: the user brings one.',
+    '^(?!\\./|\\.\\./(core|client|fetch|oauth2|wire)/)',
+    'mcp imports core, client, oauth2, wire and fetch, and no SDK: the user brings one.',
   ),
   room('record', '^(?!\\./|\\.\\./core/)', 'record imports core: its rules know no store.'),
   room('store', '^(?!\\./|\\.\\./(core|record)/)', 'store imports core, record and no other room.'),

@@ -1,12 +1,18 @@
-/**
- * Tests that start a process for each of many programs, or processes by the dozen, such as the explorer for each rule that is taken out; and one that
- * compiles the sources.
- */
+/** Tests that start processes or threads, and one that compiles the sources. */
 const processes = [
   ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations'],
   ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution', 'faults/serverless'],
-  ...['service/polluted-prototype', 'exhaustive/removals', 'exhaustive/explorer'],
+  ...[
+    'faults/lineages',
+    'service/polluted-prototype',
+    'web/react-native',
+    'exhaustive/removals',
+    'exhaustive/explorer',
+  ],
+  ...['figures/bounded', 'figures/exit', 'figures/process', 'figures/stampede'],
 ]
+/** Searches, and figures of heavy traffic: `npm test` has smaller ones of the same promises. */
+const large = ['exhaustive/reduction', 'figures/traffic']
 /** Tests with a real Redis or PostgreSQL. What a register must do is tested with one in memory by `npm test`, too. */
 const servers = [
   ...[
@@ -57,7 +63,15 @@ const guests = [
 const pathOf = (name) => `<rootDir>/test/${name}.test.ts`
 
 /** `npm run test:slow` alone. */
-export const slowTests = [...processes, ...servers, ...guests].map(pathOf)
+export const slowTests = [...processes, ...large, ...servers, ...guests].map(pathOf)
+
+/** In both: `npm test` makes a few draws, `npm run test:slow` makes more and other ones (`share` in test/support/part.ts). */
+export const sharedTests = [
+  ...['answers', 'as-called', 'calls', 'doors', 'logins', 'manager', 'origins', 'parsers'].map(
+    (name) => `properties/${name}`,
+  ),
+  'figures/storm',
+].map(pathOf)
 
 /** What only slow tests cover. They hold it to the same threshold. */
 export const coveredSlowly = [
@@ -74,7 +88,7 @@ export const browserTests = ['<rootDir>/test/browser/']
 export default {
   testEnvironment: 'node',
   restoreMocks: true,
-  // A limit against hanging, not a measure: the machine may be busy with forty other things.
+  // A limit against hanging, not a measure: the machine may be busy with forty other things. Of `npm test`: a minute.
   testTimeout: 600_000,
   // jest would leave one core idle.
   maxWorkers: '100%',

@@ -16,7 +16,7 @@ import { mutantsOf, switched } from './mutants.mjs'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 process.chdir(project)
-process.env.TESTS = 'part' // for test/support/part.ts
+process.env.TESTS = 'fast' // for test/support/part.ts
 /** Tests that a change meets after those of its own room: of a room, or one file. */
 const NEIGHBOURS = {
   core: ['store', 'client', 'web'],

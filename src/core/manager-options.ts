@@ -3,7 +3,6 @@ import { TokenError } from './errors.ts'
 import {
   checkChoice,
   checkedDuration,
-  checkedFlag,
   checkFlag,
   checkFunction,
   checkNumber,
@@ -107,6 +106,11 @@ const RETRY = {
   maxDelayMs: (name, given = 20_000) => checkedDuration(name, given),
   maxRetryAfterMs: (name, given = 300_000) => checkedDuration(name, given),
 } satisfies Readers<RetryOptions>
+
+function checkedFlag(name: string, value: unknown): boolean {
+  checkFlag(name, value)
+  return value
+}
 
 function checkedCount(name: string, value: unknown): number {
   const count = checkNumber(name, value, 1)

@@ -1,18 +1,20 @@
 import { checkFunction, checkObject } from '../core/option-checks.ts'
+import { isPromise } from '../core/thrown.ts'
+import type { OnePage } from './one-page.ts'
 
 /** The members of the SDK's `OAuthClientProvider` that are used here. */
 export interface CheckedProvider {
   clientInformation(context?: unknown): unknown
+  saveCodeVerifier(verifier: unknown): unknown
+  codeVerifier(): unknown
+  redirectToAuthorization(page: URL): unknown
   discoveryState?(): unknown
   validateResourceURL?(serverUrl: string, resource?: string): unknown
-  readonly addClientAuthentication?: (
-    headers: Headers,
-    body: URLSearchParams,
-    url: string,
-    metadata: object,
-  ) => void | Promise<void>
+  addClientAuthentication?(...given: [Headers, URLSearchParams, string, object]): void | Promise<void>
   invalidateCredentials?(scope: string): unknown
 }
+
+type Members = Readonly<Record<string | symbol, unknown>>
 
 /** What the SDK's own functions call in any case. */
 const NEEDED = ['clientInformation', 'saveCodeVerifier', 'codeVerifier', 'redirectToAuthorization']
@@ -29,28 +31,61 @@ export function checkedProvider(given: unknown): CheckedProvider {
 }
 
 /**
- * Passes everything on to `provider` but what is about tokens: the SDK never sees one, so it never refreshes, and what it invalidates ends nothing that
- * the store still holds.
+ * Passes everything on to `provider` but what is about tokens: the SDK sees no refresh token, so it never refreshes, and what it invalidates ends nothing
+ * that the store still holds. All pages of one login have one verifier (RFC 7636): the SDK knows only the last one, and the code of the first page must be
+ * good, too.
+ *
+ * @param instead What takes the place of the members that are about tokens.
+ * @returns The provider for the SDK, and a function that forgets the pages.
  */
-export function authProviderOf(
-  provider: CheckedProvider,
-  saveTokens: (tokens: unknown, about?: unknown) => Promise<void>,
-): object {
-  const own: Readonly<Record<string | symbol, unknown>> = {
-    tokens: () => Promise.resolve(undefined),
-    saveTokens,
+export function authProviderOf(provider: CheckedProvider, page: OnePage, instead: Members) {
+  /** The first page that nobody has answered, and the last verifier of the SDK. */
+  let first: { readonly of: string; readonly challenge: string | null; readonly verifier: unknown } | undefined
+  let last: unknown
+  const forget = () => void (first = undefined)
+  const failed = () => page.failed(true)
+  const own: Members = {
+    ...instead,
+    async saveCodeVerifier(verifier: unknown) {
+      last = verifier
+      await provider.saveCodeVerifier(verifier)
+    },
+    codeVerifier: () => first?.verifier ?? provider.codeVerifier(),
+    async redirectToAuthorization(given: URL) {
+      const url = new URL(given)
+      const { origin, pathname, searchParams } = url
+      const challenge = searchParams.get('code_challenge')
+      const of = JSON.stringify([origin, pathname, searchParams.get('client_id')])
+      if (first?.of !== of) first = { of, challenge, verifier: last }
+      if (first.challenge !== null) searchParams.set('code_challenge', first.challenge)
+      if (first.verifier !== last) await provider.saveCodeVerifier(first.verifier)
+      await page.opened()
+      await provider.redirectToAuthorization(url)
+    },
     async invalidateCredentials(scope: string) {
+      forget()
+      failed()
       const scopes = scope === 'all' ? ['client', 'verifier'] : [scope].filter((one) => one !== 'tokens')
       for (const one of scopes) await provider.invalidateCredentials?.(one)
     },
   }
-  return new Proxy(provider, {
+  const authProvider = new Proxy(provider, {
     get(target, name) {
-      if (Object.hasOwn(own, name)) return own[name]
-      const value: unknown = Reflect.get(target, name)
-      // Bound: a class with private members refuses any other `this`.
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      const value: unknown = Object.hasOwn(own, name) ? own[name] : Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]): unknown => {
+        try {
+          // By the provider itself: a class with private members refuses any other `this`.
+          const result: unknown = Reflect.apply(value, target, given)
+          if (isPromise(result)) result.then(undefined, failed)
+          return result
+        } catch (error) {
+          failed()
+          throw error
+        }
+      }
     },
     set: (target, name, value) => Reflect.set(target, name, value),
   })
+  return { authProvider, forget }
 }

@@ -1,14 +1,16 @@
+import { accessTo } from '../client/token-access.ts'
 import type { TokenManagerOptions } from '../core/manager-options.ts'
 import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { Manager, type TokenManager } from '../core/token-manager.ts'
+import type { AdoptedGrant } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { grantOf } from '../oauth2/index.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
 import { authProviderOf, checkedProvider } from './auth-provider.ts'
-import { contextOfLogin } from './discovery.ts'
+import { Discovery } from './discovery.ts'
 import { contextText } from './login-context.ts'
 import { loginSource } from './login-source.ts'
 import { OnePage } from './one-page.ts'
@@ -87,30 +89,41 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, allowInsecureHttp)
   if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never sees it')
   const provider = checkedProvider(own.provider)
-  const source = loginSource({
-    id: `mcp ${JSON.stringify([serverUrl.href, account])}`,
-    account,
-    provider,
-    allowInsecureHttp,
-  })
+  const discovery = new Discovery(provider, serverUrl, fetch)
+  const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
+  const source = loginSource({ id, account, provider, discovery, allowInsecureHttp })
   const managed = ownOptions('manager', manager, MANAGER_NAMES)
   // Not by createTokenManager: the bundler would put it into a file of its own, which each program would load.
   checkRuntime()
   const tokens = new Manager({ ...managed, source, ...(store !== undefined && { store }) }, toTokenError)
-  const page = new OnePage(tokens, store, source.id)
+  const page: OnePage = new OnePage(tokens, store, id, () => forget())
   const calls = new ServerCalls(fetch, tokens, serverUrl, page)
 
-  async function saveTokens(answer: unknown, about?: unknown): Promise<void> {
+  /** What the SDK has logged in with. */
+  async function granted(answer: unknown, about: unknown): Promise<AdoptedGrant> {
+    const grant = grantOf(answer as Record<string, unknown>)
     const issuer = member(answer, 'issuer')
-    const place = { provider, serverUrl, fetch, metadataUrl: calls.metadataUrl }
-    const context = contextText(await contextOfLogin(place, typeof issuer === 'string' ? issuer : undefined, about))
-    source.check(context)
-    await tokens.adopt({ ...grantOf(answer as Record<string, unknown>), context })
-    await page.end()
+    const { exchangeTimeoutMs: limitMs = 10_000 } = managed
+    const exchange = { clock: accessTo(tokens).clock, limitMs, signal: new AbortController().signal }
+    const context = await discovery.contextOf({ issuer, metadataUrl: calls.metadataUrl, about }, exchange)
+    return { ...grant, context: contextText(context) }
   }
 
+  const { authProvider, forget } = authProviderOf(provider, page, {
+    async tokens() {
+      const token = await calls.handOut()
+      return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' }
+    },
+    async saveTokens(answer: unknown, about: unknown) {
+      // A host may give back what it was handed out, which has no refresh token.
+      if (calls.isHandedOut(member(answer, 'access_token'))) return
+      await tokens.adopt(granted(answer, about))
+      await page.end()
+    },
+  })
+
   return Object.freeze({
-    transport: Object.freeze({ authProvider: authProviderOf(provider, saveTokens), fetch: calls.fetch }),
+    transport: Object.freeze({ authProvider, fetch: calls.fetch }),
     tokens,
     close() {
       page.close()

@@ -1,84 +1,168 @@
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
-import type { Clock } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import type { OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
+import type { GrantedClaim, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
-/** How often requests that wait for a login ask whether somebody has logged in elsewhere, ms. */
+/** How often it is asked whether somebody has logged in elsewhere, and who opens the page, ms. */
 const LOOK_MS = 1_000
+/** How long an attempt to log in counts without a page, ms. */
+const ATTEMPT_MS = 5_000
+/** How long the first page counts, ms. Each page that nobody answers doubles it. */
+const FIRST_PAGE_MS = 120_000
+const LONGEST_PAGE_MS = 600_000
 
 /** The record of the login reports the same. */
 const UNHEARD: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
 /**
- * Lets one request at a time meet the 401 that opens the page of a login. The others wait for that login. Who opens the page of all processes decides a
- * claim in a record of its own, which never holds a token: it ends with the login, or by its time if its process has died.
+ * Lets one request at a time meet the 401 that starts a login of the SDK. The others wait for that login. A record of its own, which never holds a token,
+ * decides for all processes: an attempt is a claim, and its page is the cool-down that follows.
  */
 export class OnePage {
   readonly #tokens: TokenManager
-  readonly #look: TokenAccess['lookForLogin']
-  readonly #clock: Clock
+  readonly #access: TokenAccess
   /** Undefined: no other process has the login. */
   readonly #record: TokenRecord | undefined
   readonly #owner = randomHex()
-  /** Until when a login counts as under way, monotonic ms. */
+  /** What this process does. Undefined: nothing, or another process does it. */
+  #own: 'attempt' | 'page' | undefined
+  #claim: GrantedClaim | undefined
+  /** Until then the state is known, monotonic ms. */
   #until = -Infinity
+  /** Since the last login. */
+  #pages = 0
+  #looked: Promise<void> | undefined
+  #lookedAt = -Infinity
+  #tell = (): void => undefined
+  /** Resolves when somebody has logged in, or the page is free. */
+  #news: Promise<void> | undefined
 
-  /** @param id Names the login in the store. */
-  constructor(tokens: TokenManager, store: TokenStore | undefined, id: string) {
-    const { clock, lookForLogin } = accessTo(tokens)
+  /** @param id Names the login in the store. @param onLogin Called when somebody has logged in. */
+  constructor(tokens: TokenManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
     this.#tokens = tokens
-    this.#look = lookForLogin
-    this.#clock = clock
+    this.#access = accessTo(tokens)
     const isShared = store !== undefined && store.kind !== 'memory'
-    this.#record = isShared ? (store as OpenableStore).open(`${id} page`, clock, UNHEARD) : undefined
+    this.#wake()
+    this.#record = isShared ? (store as OpenableStore).open(`${id} page`, this.#access.clock, UNHEARD) : undefined
     tokens.on('loginChanged', ({ login }) => {
-      if (login === 'present') this.#until = -Infinity
+      if (login === 'present') this.#forget(0)
+      if (login === 'present') onLogin()
+      this.#wake()
     })
   }
 
-  /** Whether the request may meet its 401. Then a login is under way for `ms`. */
-  async opens(ms: number): Promise<boolean> {
-    const now = this.#clock.monotonicNow()
-    if (now < this.#until) return false
-    this.#until = now + ms
-    if (!this.#record) return true
-    // Without the store nobody can know of the others.
-    const claimed = await this.#record.claim(this.#owner, 0, ms).catch(() => undefined)
-    if (claimed?.kind === 'busy') {
-      this.#until = Math.min(this.#until, now + claimed.remainingMs)
-      return false
-    }
+  /** Whether the request may meet its 401. Then an attempt is under way. */
+  async opens(): Promise<boolean> {
+    if (this.#now < this.#until || !(await this.#claimed())) return false
     // Somebody may have logged in after this request was sent: then the claim was free again.
-    await this.#look?.()
+    await this.#access.lookForLogin?.()
     if (!this.#isLoggedIn) return true
     await this.end()
     return false
+  }
+
+  /** @param breaksPage Whether a page that counts is no reason to refuse. */
+  async #claimed(breaksPage = false): Promise<boolean> {
+    const before = this.#own
+    this.#own = 'attempt'
+    this.#until = this.#now + ATTEMPT_MS
+    const terms = { breaksCoolDown: breaksPage }
+    const claim = await this.#record?.claim(this.#owner, 0, ATTEMPT_MS, terms).catch(() => undefined)
+    this.#claim = claim?.kind === 'granted' ? claim : undefined
+    if (this.#claim) this.#pages = this.#claim.failures
+    // Without the store nobody can know of the others.
+    if (this.#claim || !claim) return true
+    this.#own = claim.kind === 'cooling' && claim.coolDown.failures === this.#pages ? before : undefined
+    this.#until = this.#now + LOOK_MS
+    return false
+  }
+
+  /** The SDK opens its page now. One that a person asked for counts, too, unless another process has a page open. */
+  async opened(): Promise<void> {
+    if (this.#own !== 'attempt' && !(await this.#claimed(this.#own === 'page'))) return
+    const ms = Math.min(FIRST_PAGE_MS * 2 ** this.#pages, LONGEST_PAGE_MS)
+    this.#pages += 1
+    this.#own = 'page'
+    // Somebody else may log in, and out again.
+    this.#until = this.#now + (this.#claim ? LOOK_MS : ms)
+    const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
+    if (this.#claim)
+      await this.#record?.release(this.#claim, 'keep', { kind: 'cool-down', ...coolDown }).catch(() => undefined)
+  }
+
+  /** Sends what the SDK sends for its login. If that fails before the page opens, somebody else may try. */
+  async attempted(method = 'GET', send: () => Promise<Response>): Promise<Response> {
+    try {
+      const response = await send()
+      const { status } = response
+      // The SDK asks several addresses for metadata, and goes on without them.
+      const isRefusal = status >= 400 && status < 500 && !/^get$/i.test(method)
+      if (isRefusal || status >= 500) this.failed(isRefusal)
+      return response
+    } catch (error) {
+      this.failed(false)
+      throw error
+    }
+  }
+
+  /** The attempt of this process has failed. @param endsPage Whether its page is of no use any more, either. */
+  failed(endsPage: boolean): void {
+    if (this.#own === 'page' && endsPage) void this.end()
+    if (this.#own !== 'attempt') return
+    const claim = this.#claim
+    this.#forget(this.#pages)
+    if (claim) void this.#record?.release(claim, 'keep').catch(() => undefined)
+  }
+
+  /** Somebody has logged in, and the store knows. */
+  async end(): Promise<void> {
+    this.#forget(0)
+    // If the store does not answer, the claim ends by its time.
+    await this.#record?.clear(0).catch(() => undefined)
+  }
+
+  #forget(pages: number): void {
+    this.#own = undefined
+    this.#claim = undefined
+    this.#until = -Infinity
+    this.#pages = pages
+    this.#wake()
+  }
+
+  #wake(): void {
+    this.#tell()
+    this.#news = new Promise((resolve) => (this.#tell = resolve))
+  }
+
+  get #now(): number {
+    return this.#access.clock.monotonicNow()
   }
 
   get #isLoggedIn(): boolean {
     return this.#tokens.status().login === 'present'
   }
 
-  /** Somebody has logged in, and the store knows. */
-  async end(): Promise<void> {
-    this.#until = -Infinity
-    // If the store does not answer, the claim ends by its time.
-    await this.#record?.clear(0).catch(() => undefined)
+  /** Looks whether somebody has logged in elsewhere, unless that was done just now. */
+  async look(): Promise<void> {
+    const { lookForLogin, maxWaitMs } = this.#access
+    if (this.#now - this.#lookedAt >= LOOK_MS) {
+      this.#lookedAt = this.#now
+      this.#looked = lookForLogin?.()
+    }
+    await this.#within(maxWaitMs, this.#looked)
   }
 
-  /** Waits until somebody may have logged in, here or elsewhere, for `ms` at most. */
+  /** Waits until somebody may have logged in, here or elsewhere, or the page may be free. */
   async news(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#isLoggedIn) return
-    let end = (): void => undefined
-    const news = new Promise<void>((resolve) => (end = resolve))
-    const stop = this.#tokens.on('loginChanged', end)
-    const cancel = this.#clock.setTimer(end, Math.min(LOOK_MS, ms), true)
-    signal?.addEventListener('abort', end)
-    await news
-    signal?.removeEventListener('abort', end)
-    cancel()
-    stop()
+    if (!this.#isLoggedIn) await this.#within(Math.min(LOOK_MS, ms), this.#news, signal)
+    if (!this.#isLoggedIn) await this.look()
+  }
+
+  /** Waits no longer than this, and never rejects. */
+  async #within(ms: number, work: Promise<void> | undefined, signal?: AbortSignal): Promise<void> {
+    const limit = { clock: this.#access.clock, ms, signal, holdsProcess: true, atLimit: () => undefined }
+    await withinLimit(Promise.resolve(work), limit).catch(() => undefined)
   }
 
   close(): void {

@@ -1,22 +1,29 @@
-import { isReplayable } from '../client/bodies.ts'
 import { cureOf } from '../client/challenges.ts'
-import { accessTo, type TokenAccess, type WaitLimits } from '../client/token-access.ts'
+import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
 import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { TokenManager } from '../core/token-manager.ts'
+import { type Given, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
+import { type Call, callOf, copyOfInit, discard, isRepeatable, ownInput, spareOf } from '../fetch/own-call.ts'
+import { withBearer } from '../fetch/with-bearer.ts'
 import { overheard } from './announced.ts'
 import type { OnePage } from './one-page.ts'
 
-type Fetch = typeof fetch
+type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
+
+/** Addresses beside the server's own; tokens that a host was given. The newest are kept. */
+const MOST_KEPT = 8
 
 /** One request to the server, as it was when it was called. */
-interface Call {
-  readonly url: URL
-  readonly send: (token: string | undefined) => Promise<Response>
+interface Sending extends Call {
+  readonly at: URL
   readonly isRepeatable: boolean
-  /** Makes one wait. All waits of a call share the time that one caller may wait. */
-  readonly wait: <Value>(ask: (limits: WaitLimits) => Value | Promise<Value>) => Promise<Value>
+  readonly signal: AbortSignal | undefined
+  /** The mark under which it began. Undefined: without a login, so it belongs to the first one whose token it carries. */
+  begun: number | undefined
+  /** With which it was sent last. */
+  token: string
 }
 
 /** The requests to one MCP server. They carry the token of its login, and no other request does. */
@@ -26,119 +33,131 @@ export class ServerCalls {
   readonly #access: TokenAccess
   readonly #page: OnePage
   /** Origin and path of the server, and of where the server leads its clients within its origin. */
-  readonly #addresses: Set<string>
+  readonly #own: string
+  #led: readonly string[] = []
+  #isUsed = false
+  #handedOut: readonly string[] = []
   /** `resource_metadata` of the last 401 (RFC 9728, section 5.1). */
   metadataUrl: string | undefined
 
-  constructor(fetch: Fetch, tokens: TokenManager, serverUrl: URL, page: OnePage) {
-    this.#fetch = fetch
+  constructor(fetch: typeof globalThis.fetch, tokens: TokenManager, serverUrl: URL, page: OnePage) {
+    this.#fetch = fetch as Fetch
     this.#tokens = tokens
     this.#access = accessTo(tokens)
     this.#page = page
-    this.#addresses = new Set([addressOf(serverUrl)])
+    this.#own = addressOf(serverUrl)
   }
 
-  readonly fetch: Fetch = async (input, init) => {
-    const call = this.#callOf(input, init)
-    return call ? this.#made(call) : this.#fetch(input, init)
+  readonly fetch = async (given: unknown, options?: Given): Promise<Response> => {
+    const input = inputOf(given)
+    const init = withLastingHeaders(options) ?? {}
+    const at = urlOf(input)
+    if (!at || ![this.#own, ...this.#led].includes(addressOf(at)))
+      return this.#page.attempted(memberOfCall(input, init, 'method'), () => this.#fetch(given, init))
+    this.#isUsed = true
+    const headers = new Headers(memberOfCall(input, init, 'headers'))
+    const authorization = headers.get('authorization')
+    if (authorization !== null && !this.isHandedOut(authorization.slice(7))) return this.#fetch(given, init)
+    headers.delete('authorization')
+    const call = callOf(input, at.href, { ...membersOf(init), headers })
+    const signal = memberOfCall(input, init, 'signal') ?? undefined
+    const begun = this.#tokens.status().login === 'present' ? this.#access.markNow?.() : undefined
+    const sending = { ...call, input: ownInput(call), at, isRepeatable: isRepeatable(call), signal, begun, token: '' }
+    try {
+      return await this.#sent(sending)
+    } catch (error) {
+      throw isTokenError(error) ? copyForCaller(this.fetch, error) : error
+    } finally {
+      // Copies of it were sent.
+      if (sending.isRepeatable && typeof sending.input === 'object') discard(sending.input.body)
+    }
   }
 
-  /** @returns undefined if the request is not for the server, or carries a header of its own. */
-  #callOf(input: Parameters<Fetch>[0], init: RequestInit | undefined): Call | undefined {
-    const request = typeof input === 'object' && 'url' in input ? input : undefined
-    const url = parsedUrl(request?.url ?? (input as string | URL).toString())
-    const headers = new Headers(init?.headers ?? request?.headers)
-    if (!url || !this.#addresses.has(addressOf(url)) || headers.has('authorization')) return undefined
-    const { clock, maxWaitMs } = this.#access
-    const signal = init?.signal ?? request?.signal
+  /** The access token for a host that sends its requests by itself. @returns undefined if nobody has logged in, or if requests come here. */
+  async handOut(): Promise<string | undefined> {
+    if (this.#isUsed || !(await this.#mayHaveToken())) return undefined
+    const token = await this.#unlessEnded(this.#tokens.getAccessToken())
+    if (token !== undefined && !this.isHandedOut(token))
+      this.#handedOut = [token, ...this.#handedOut].slice(0, MOST_KEPT)
+    return token
+  }
+
+  isHandedOut(token: unknown): boolean {
+    return this.#handedOut.includes(token as string)
+  }
+
+  async #sent(sending: Sending): Promise<Response> {
+    const { clock, markSince, maxWaitMs } = this.#access
     let leftMs = maxWaitMs
-    return {
-      url,
-      isRepeatable: isReplayable(init?.body),
-      send: (token) => {
-        const sent = new Headers(headers)
-        if (token !== undefined) sent.set('authorization', `Bearer ${token}`)
-        return this.#fetch(request?.clone() ?? url.href, { ...init, headers: sent })
-      },
-      wait: async (ask) => {
-        const startedAt = clock.monotonicNow()
-        try {
-          return await ask({ signal, maxWaitMs: Math.max(0, leftMs) })
-        } catch (error) {
-          throw isTokenError(error) ? copyForCaller(this.fetch, error) : error
-        } finally {
-          leftMs -= clock.monotonicNow() - startedAt
-        }
-      },
-    }
-  }
-
-  async #made(call: Call): Promise<Response> {
-    const { markNow = () => 0, markSince, replaceBehind } = this.#access
-    let isOfLogin = this.#tokens.status().login === 'present'
-    let begun = markNow()
-    let token = await this.#token(call)
     for (;;) {
-      // No request of one login gets a token of another one (R10). One that began without a login belongs to the first whose token it carries.
-      if (isOfLogin && begun < markSince()) throw ended()
-      if (token !== undefined && !isOfLogin) {
-        isOfLogin = true
-        begun = markSince()
-      }
-      const response = await call.send(token)
-      this.#learn(call.url, response)
-      const challenge = response.headers.get('www-authenticate')
-      if (response.status !== 401 || (token !== undefined && cureOf(challenge) !== 'another-token'))
-        return overheard(response, (address) => this.#lead(call.url, address))
-      if (token !== undefined && !call.isRepeatable) replaceBehind(token)
-      const next = call.isRepeatable ? await this.#next(call, token) : undefined
-      // The SDK gets its 401, and logs in.
-      if (next === undefined) return response
-      await response.body?.cancel()
-      token = next
+      const startedAt = clock.monotonicNow()
+      const mayHaveToken = await this.#mayHaveToken()
+      // No request of one login gets a token of another one (R10).
+      if (sending.begun !== undefined && sending.begun < markSince()) throw ended()
+      sending.token = ''
+      let response = mayHaveToken ? await this.#unlessEnded(this.#sentWithToken(sending)) : undefined
+      leftMs -= response ? 0 : clock.monotonicNow() - startedAt
+      response ??= await this.#sentOnce(sending, ...copyOf(sending))
+      if (!isRefused(sending, response)) return response
+      const goesOn = sending.token === '' ? this.#loggedIn(sending, leftMs) : this.#replaced(sending)
+      if (!(await goesOn)) return response
+      discard(response.body)
     }
   }
 
-  /** @returns undefined if nobody has logged in. @throws {TokenError} if there is a login, but no token now. */
-  async #token({ wait }: Pick<Call, 'wait'>): Promise<string | undefined> {
-    return this.#unlessEnded(async () => {
-      let token = await wait((limits) => this.#access.get(limits))
-      // Asks again if the process stalled until the token had expired.
-      while (this.#access.hasEnded(token)) token = await wait((limits) => this.#access.get(limits))
-      return token
-    })
+  /** Whether a token may be had. Otherwise a renewal would fail, and report that. */
+  async #mayHaveToken(): Promise<boolean> {
+    if (this.#tokens.status().login !== 'present') await this.#page.look()
+    const { login, renewing } = this.#tokens.status()
+    return login !== 'required' || renewing
   }
 
-  /** What the request carries after its 401. @returns undefined: it is this request that opens the page of the login */
-  async #next(call: Call, refused: string | undefined): Promise<string | undefined> {
-    if (refused === undefined) return this.#awaited(call)
-    const access = this.#access
-    const next = await this.#unlessEnded(() => call.wait((limits) => access.replace(refused, limits)))
-    if (next !== undefined || (await this.#page.opens(access.maxWaitMs))) return next
+  #sentWithToken(sending: Sending): Promise<Response> {
+    const send: Fetch = (input, init) => {
+      sending.begun ??= this.#access.markSince()
+      sending.token = new Headers(init?.headers).get('authorization')?.slice(7) ?? ''
+      return this.#sentOnce(sending, input, init)
+    }
+    const bearer = withBearer(send, this.#tokens, { origins: [sending.at.origin], allowInsecureHttp: true })
+    return bearer(...copyOf(sending))
+  }
+
+  async #sentOnce({ at }: Sending, input: unknown, init?: RequestInit): Promise<Response> {
+    const response = await this.#fetch(input, init)
+    this.#learn(at, response)
+    return overheard(response, (address) => this.#lead(at, address))
+  }
+
+  /** Of a token that was refused. @returns false: it is this request that starts the login. */
+  async #replaced({ token, signal }: Sending): Promise<boolean> {
+    if (await this.#unlessEnded(this.#tokens.replaceAccessToken(token, { signal }))) return true
+    if (await this.#page.opens()) return false
     // The login that is under way may be that of somebody else.
     throw ended()
   }
 
-  /** Waits for the login that is under way. @returns undefined if there is none, or it did not come in time */
-  async #awaited(call: Call): Promise<string | undefined> {
-    for (;;) {
-      const token = await this.#token(call)
-      if (token !== undefined || (await this.#page.opens(this.#access.maxWaitMs))) return token
-      const mayGoOn = await call.wait(async ({ signal, maxWaitMs }) => {
-        if (maxWaitMs > 0) await this.#page.news(maxWaitMs, signal ?? undefined)
-        checkNotAborted(signal)
-        return maxWaitMs > 0
-      })
-      if (!mayGoOn) return undefined
+  /** Waits for the login that is under way. @returns false: it is this request that starts the login. */
+  async #loggedIn({ signal }: Sending, leftMs: number): Promise<boolean> {
+    const { clock } = this.#access
+    const endAt = clock.monotonicNow() + leftMs
+    while (this.#tokens.status().login !== 'present') {
+      if (await this.#page.opens()) return false
+      const ms = endAt - clock.monotonicNow()
+      if (ms <= 0) throw underWay()
+      await this.#page.news(ms, signal)
+      checkNotAborted(signal)
     }
+    return true
   }
 
   /** @returns undefined if a login is required. While there is a login, its errors go to the caller: a 401 would open a page in vain. */
-  async #unlessEnded(ask: () => Promise<string>): Promise<string | undefined> {
+  async #unlessEnded<Value>(asked: Promise<Value>): Promise<Value | undefined> {
     try {
-      return await ask()
+      return await asked
     } catch (error) {
-      if (isTokenError(error, 'ERR_LOGIN_REQUIRED') && this.#tokens.status().login !== 'present') return undefined
+      const { login } = this.#tokens.status()
+      if (isTokenError(error, 'ERR_LOGIN_REQUIRED') && login !== 'present') return undefined
+      if (isTokenError(error, 'ERR_WAIT_TIMEOUT') && (login === 'pending' || login === 'required')) throw underWay()
       throw error
     }
   }
@@ -146,20 +165,39 @@ export class ServerCalls {
   /** The server leads its clients to another address. Beyond its origin nobody gets the token. */
   #lead(from: URL, to: string): void {
     const target = parsedUrl(to, from.href)
-    if (target?.origin === from.origin) this.#addresses.add(addressOf(target))
+    const address = target && addressOf(target)
+    if (target?.origin !== from.origin || address === undefined || address === this.#own) return
+    this.#led = [address, ...this.#led.filter((one) => one !== address)].slice(0, MOST_KEPT)
   }
 
-  #learn(url: URL, { status, headers }: Response): void {
+  #learn(at: URL, { status, headers }: Response): void {
     // The SDK follows redirects itself.
-    if (status >= 300 && status < 400) this.#lead(url, headers.get('location') ?? '')
-    if (status === 401)
-      this.metadataUrl = /resource_metadata="?([^",\s]+)/.exec(headers.get('www-authenticate') ?? '')?.[1]
+    if (status >= 300 && status < 400) this.#lead(at, headers.get('location') ?? '')
+    if (status !== 401) return
+    const named = /resource_metadata="?([^",\s]+)/.exec(headers.get('www-authenticate') ?? '')?.[1]
+    this.metadataUrl = parsedUrl(named ?? '')?.href
   }
+}
+
+/** What one sending may use up. */
+function copyOf(sending: Sending): [unknown, RequestInit] {
+  return [sending.isRepeatable ? spareOf(sending) : sending.input, copyOfInit(sending.init)]
+}
+
+/** Whether the request can be sent again with another token. The response of another origin says nothing about the token. */
+function isRefused({ at, isRepeatable, token }: Sending, { status, redirected, url, headers }: Response): boolean {
+  if (status !== 401 || !isRepeatable || (redirected && parsedUrl(url)?.origin !== at.origin)) return false
+  return token === '' || cureOf(headers.get('www-authenticate')) === 'another-token'
 }
 
 function ended(): TokenError {
   const message =
     'The login in which this request began has ended: send it again after the next login, if it still applies'
+  return new TokenError('ERR_LOGIN_REQUIRED', message)
+}
+
+function underWay(): TokenError {
+  const message = 'A page of this login is open, here or in another program: send the request again after the login'
   return new TokenError('ERR_LOGIN_REQUIRED', message)
 }
 

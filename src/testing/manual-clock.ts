@@ -12,6 +12,8 @@ export interface ManualClock {
   /**
    * Moves both clocks by `ms`, and runs the timers of that time. After each timer, waits until the promises behind it have settled. Does not wait for
    * the network: a call that is under way may meet its deadline.
+   *
+   * @throws {Error} After a chain of 10 000 timers within one millisecond, each set after the one before it ran: time would never get past them.
    */
   advance(ms: number): Promise<void>
   /** Moves only the wall clock by `ms`: a step of that clock, or (above 0) the sleep of a machine. */
@@ -19,9 +21,14 @@ export interface ManualClock {
   readonly pendingTimers: number
 }
 
+/** Of timers within a millisecond, each set after the one before it ran. */
+const LONGEST_CHAIN = 10_000
+
 interface Timer {
   readonly at: number
   readonly callback: () => void
+  /** When the first timer of its chain ran, and how many timers ran since. */
+  readonly chain: { readonly from: number; readonly length: number }
 }
 
 /**
@@ -47,11 +54,14 @@ export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: numb
   const timers: Timer[] = []
   let monotonic = 0
   let wallAhead = wallNow
+  /** The timer that ran last, while `advance` waits for what follows from it. */
+  let latest: Timer | undefined
   return {
     wallNow: () => wallAhead + monotonic,
     monotonicNow: () => monotonic,
     setTimer(callback, delayMs) {
-      const timer: Timer = { at: monotonic + (delayMs > 0 ? delayMs : 0), callback }
+      const at = monotonic + (delayMs > 0 ? delayMs : 0)
+      const timer: Timer = { at, callback, chain: chainOf(at, latest) }
       timers.splice(placeOf(timer.at, timers), 0, timer)
       return () => {
         const place = timers.indexOf(timer, placeOf(timer.at, timers))
@@ -66,9 +76,12 @@ export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: numb
       for (let next = timers.at(-1); next && next.at <= end; next = timers.at(-1)) {
         timers.pop()
         monotonic = Math.max(monotonic, next.at)
+        latest = next
+        if (next.chain.length >= LONGEST_CHAIN) throw new Error(endless(next))
         next.callback()
         await settled(work)
       }
+      latest = undefined
       monotonic = Math.max(monotonic, end)
     },
     stepWall(ms) {
@@ -80,6 +93,12 @@ export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: numb
     },
   }
 }
+
+const chainOf = (at: number, { chain }: Partial<Timer> = {}): Timer['chain'] =>
+  chain && at - chain.from < 1 ? { from: chain.from, length: chain.length + 1 } : { from: at, length: 0 }
+
+const endless = ({ at }: Timer) =>
+  `advance() stopped at ${at} ms: ${LONGEST_CHAIN} timers ran one after the other, and time did not pass. Some callback sets a timer of 0 ms again and again`
 
 /** NaN would spread to all later readings. */
 function checkTime(name: string, value: unknown): void {

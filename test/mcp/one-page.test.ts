@@ -37,10 +37,10 @@ it('given a process that has opened a page, when another one meets its 401, then
   expect([await agent.call('whoami'), waiting.provider.pages, world.counts.registrations]).toEqual(['you', [], 1])
 })
 
-it('given a process that has died with its page, when the time of one caller has passed, then another one opens its page', async () => {
+it('given a process that has died with its page, when two minutes have passed, then another one opens its page (F394)', async () => {
   const { world, clock, login, one } = await processes()
   expect(await said(agentAt(world, one).connect())).toMatch(/Unauthorized/)
-  const next = login({ maxWaitMs: 60_000 })
+  const next = login({ maxWaitMs: 300_000 })
   const ended: string[] = []
   void said(agentAt(world, next).connect()).then((error) => ended.push(error))
   const hasEnded = () => ended.length > 0
@@ -49,7 +49,7 @@ it('given a process that has died with its page, when the time of one caller has
     if (!hasEnded()) await clock.advance(1_000)
   }
   expect([...ended, next.provider.pages.length]).toEqual([expect.stringMatching(/Unauthorized/), 1])
-  expect(clock.monotonicNow() - manualClock().monotonicNow()).toBe(5_000)
+  expect(clock.monotonicNow()).toBe(120_000)
 })
 
 it('given a request that was sent before a login elsewhere, when its 401 comes after it, then no page opens, and it is served', async () => {

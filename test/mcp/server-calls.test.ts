@@ -74,6 +74,24 @@ describe('given a login at an MCP server', () => {
     ])
   })
 
+  it('when the server leads to many addresses, then the eight newest are kept beside its own; repeats and other origins take no place (F393)', async () => {
+    const { calls, sent } = callsTo(({ searchParams }) =>
+      searchParams.has('to')
+        ? new Response(null, { status: 307, headers: { location: searchParams.get('to')! } })
+        : new Response(),
+    )
+    await tokens.adopt(LOGIN)
+    const foreign = 'https://other.example/mcp'
+    const led = Array.from({ length: 10 }, (_, n) => `/led-${n}`)
+    for (const address of [...led, '/led-2', SERVER, foreign, foreign])
+      await calls.fetch(`${SERVER}?to=${encodeURIComponent(address)}`)
+    sent.length = 0
+    for (const address of ['/mcp', ...led]) await calls.fetch(new URL(address, SERVER))
+    await calls.fetch(foreign)
+    const carried = sent.filter(([, token]) => token !== null).map(([path]) => path)
+    expect(carried).toEqual(['/mcp', ...led.slice(2)])
+  })
+
   it('when a Request is sent, or has a header of its own, then it is one to the server, or is left alone', async () => {
     const { calls, sent } = callsTo(() => new Response())
     await tokens.adopt(LOGIN)
@@ -177,7 +195,7 @@ describe('given nobody who has logged in, and a request that waits for the page 
       },
     )
     const other = managerOf({ clock })
-    expect(await new OnePage(other, store, 'person').opens(60_000)).toBe(true)
+    expect(await new OnePage(other, store, 'person').opens()).toBe(true)
     await other.close()
     beforeRead = () => tokens.adopt(LOGIN)
     expect((await calls.fetch(SERVER)).status).toBe(200)
@@ -199,4 +217,55 @@ describe('given a request whose body can be read once', () => {
     await calls.fetch(SERVER)
     expect(sent.map(([, token]) => token)).toEqual(['Bearer access', 'Bearer access-2'])
   })
+})
+
+describe('given what a caller changes after the call (F392)', () => {
+  /** A server that has refused the first token, or none. */
+  async function sentBodies(isRefused: boolean, call: (fetch: typeof globalThis.fetch) => Promise<unknown>[]) {
+    const bodies: string[] = []
+    tokens = managerOf({ refresh: () => Promise.resolve({ ...LOGIN, accessToken: 'access-2' }) })
+    await tokens.adopt(LOGIN)
+    const fetch = (async (input: string, init: RequestInit) => {
+      const text = await new Request(input, { ...init, method: 'POST' }).text()
+      if (isRefused && new Headers(init.headers).get('authorization') !== 'Bearer access-2')
+        return new Response(null, REFUSED)
+      bodies.push(`${text} ${new Headers(init.headers).get('to')}`)
+      return new Response()
+    }) as typeof globalThis.fetch
+    const calls = new ServerCalls(fetch, tokens, new URL(SERVER), new OnePage(tokens, undefined, 'person'))
+    await Promise.all(call(calls.fetch as typeof globalThis.fetch))
+    return bodies.sort()
+  }
+
+  it.each([false, true])(
+    'when one init serves three calls, then each is sent as it was called, with a 401 between: %s',
+    async (isRefused) => {
+      const sent = await sentBodies(isRefused, (fetch) => {
+        const init = { method: 'POST', body: '', headers: { to: '' } }
+        return ['alice', 'bob', 'carol'].map((name) => {
+          init.body = `pay ${name}`
+          init.headers.to = name
+          return fetch(SERVER, init)
+        })
+      })
+      expect(sent).toEqual(['pay alice alice', 'pay bob bob', 'pay carol carol'])
+    },
+  )
+
+  it.each([false, true])(
+    'when a body changes, then what was given is sent, with a 401 between: %s',
+    async (isRefused) => {
+      const sent = await sentBodies(isRefused, (fetch) => {
+        const body = new URLSearchParams({ to: 'alice' })
+        const bytes = new TextEncoder().encode('alice')
+        const headers = new Headers({ to: 'alice' })
+        const pending = [body, bytes].map((one) => fetch(SERVER, { method: 'POST', body: one, headers }))
+        body.set('to', 'carol')
+        bytes.fill(0)
+        headers.set('to', 'carol')
+        return pending
+      })
+      expect(sent).toEqual(['alice alice', 'to=alice alice'])
+    },
+  )
 })

@@ -45,6 +45,8 @@ export async function startMcpWorld({
     authMethods: ['none'],
     /** @type {(() => void) | undefined} Called when the MCP server refuses a token, before it answers. */
     onRefused: undefined,
+    /** @type {(() => void) | undefined} Called when somebody asks for the metadata of the authorization server. */
+    onMetadata: undefined,
     /** @type {(() => void) | undefined} Called in the place of a refresh, which gets no answer. */
     beforeRefresh: undefined,
     /** @type {(() => void) | undefined} Called when the MCP server takes a token. */
@@ -116,6 +118,7 @@ export async function startMcpWorld({
     switch (url.pathname) {
       case '/.well-known/oauth-authorization-server':
         calls.push({ what: 'metadata', ...told })
+        control.onMetadata?.()
         json(res, 200, {
           issuer,
           authorization_endpoint: `${issuer}/authorize`,

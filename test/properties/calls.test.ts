@@ -8,7 +8,7 @@ import { patience, runs, usually } from './runs.ts'
 
 const NETS: [string, number, () => CallNet | Promise<CallNet>][] = [
   ['a fetch in memory', usually(300), callsInMemory],
-  ['the fetch of Node', usually(60), callsOnLoopback],
+  ['the fetch of Node', usually(120), callsOnLoopback],
 ]
 
 describe.each(NETS)(

@@ -60,6 +60,31 @@ describe('given a clock that is moved by hand', () => {
     expect(ran).toEqual([3, 5, 6, 7, 8, 0, 1, 2])
   })
 
+  it.each([0, 1e-6])(
+    'when a timer sets itself again after %d ms, then the advance ends, and its error says so',
+    async (delayMs) => {
+      const clock = manualClock()
+      const again = () => void clock.setTimer(again, delayMs)
+      clock.setTimer(again, 50)
+      await expect(clock.advance(100)).rejects.toThrow(
+        /^advance\(\) stopped at 50(\.\d+)? ms: 10000 timers ran one after the other, and time did not pass/,
+      )
+    },
+  )
+
+  it('when a thousand timers of one instant set a timer each, and a chain passes a millisecond, then all run', async () => {
+    const clock = manualClock()
+    let runs = 0
+    for (let n = 0; n < 1_000; n += 1) clock.setTimer(() => void clock.setTimer(() => (runs += 1), 0), 5)
+    const tick = () => {
+      runs += 1
+      if (runs < 12_000) clock.setTimer(tick, 1)
+    }
+    clock.setTimer(tick, 10)
+    await clock.advance(12_000)
+    expect([runs, clock.pendingTimers]).toEqual([12_000, 0])
+  })
+
   it('when instants are no whole numbers, then a timer runs at its instant to the bit', async () => {
     const clock = manualClock()
     const seen: number[] = []
