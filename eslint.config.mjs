@@ -53,7 +53,12 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./(core|wire)/)',
     'service imports core and wire: the main entry loads in any runtime.',
   ),
-  room('oauth2', '^(?!\\./|\\.\\./(core|wire)/)', 'oauth2 imports core and wire: it loads in any runtime.'),
+  room(
+    'oauth2',
+    '^(?!\\./|\\.\\./(core|wire)/|\\.\\./login/person\\.ts$)',
+    'oauth2 imports core, wire and the login of a person: it loads in any runtime.',
+  ),
+  room('login', '^(?!\\./|\\.\\./core/)', 'login imports core: core knows it only as a type.'),
   room('client', '^(?!\\./|\\.\\./core/)', 'client imports core and no client library: it serves them all.'),
   room(
     'dpop',
@@ -68,8 +73,8 @@ export default tseslint.config(
   room('fetch', '^(?!\\./|\\.\\./(core|client)/)', 'fetch imports core and client, and no axios: it loads without it.'),
   room(
     'mcp',
-    '^(?!\\./|\\.\\./(core|client|fetch|oauth2|wire)/)',
-    'mcp imports core, client, oauth2, wire and fetch, and no SDK: the user brings one.',
+    '^(?!\\./|\\.\\./(core|client|fetch|oauth2|wire)/|\\.\\./login/person\\.ts$)',
+    'mcp imports core, client, oauth2, wire, fetch and the login of a person, and no SDK: the user brings one.',
   ),
   room('record', '^(?!\\./|\\.\\./core/)', 'record imports core: its rules know no store.'),
   room('store', '^(?!\\./|\\.\\./(core|record)/)', 'store imports core, record and no other room.'),

@@ -143,7 +143,7 @@ function pack() {
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')
   const cjs = asCommonJs(esm)
-  const ofPage = ['', '/dpop', '/fetch', '/oauth2', '/store', '/web', '/web/inspector']
+  const ofPage = ['', '/dpop', '/fetch', '/login', '/oauth2', '/store', '/web', '/web/inspector']
   writeFileSync(join(folder, 'page.mjs'), ofPage.map((door) => `export * from 'axios-evergreen${door}'\n`).join(''))
   const forPage = {
     lib: { entry: 'page.mjs', formats: ['es'], fileName: 'page' },

@@ -1,6 +1,7 @@
 import type { TokenManagerOptions } from './core/manager-options.ts'
 import { checkRuntime } from './core/own-runtime.ts'
-import { Manager, type TokenManager } from './core/token-manager.ts'
+import { type LoginManager, Manager, type TokenManager } from './core/token-manager.ts'
+import type { LoginSource } from './core/token-source.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 
 /**
@@ -22,6 +23,8 @@ import { toTokenError } from './wire/to-token-error.ts'
  * ```
  * @throws {TypeError | RangeError} naming the option, and its value unless that may be a secret; or naming what the runtime lacks.
  */
+export function createTokenManager(options: TokenManagerOptions & { source: LoginSource }): LoginManager
+export function createTokenManager(options: TokenManagerOptions): TokenManager
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   checkRuntime()
   return new Manager(options, toTokenError)

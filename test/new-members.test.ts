@@ -22,7 +22,7 @@ function newMember(file: string, behind: string, written: string, places: readon
 const NEW_MEMBERS: readonly NewMember[] = [
   newMember('core/errors.ts', 'export type ExchangeOutcome =', " 'new_outcome' |", [
     'src/core/credential-rules.ts',
-    'src/core/login-rules.ts',
+    'src/login/login-rules.ts',
   ]),
   newMember('core/errors.ts', 'export type TokenErrorCode =', " 'new_code'", CODES),
   newMember('core/errors.ts', 'export type LoginReason =', " 'new_reason'", ['src/core/backoff.ts']),

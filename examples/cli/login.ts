@@ -1,4 +1,4 @@
-import { createTokenManager, type TokenManager } from 'axios-evergreen'
+import { createTokenManager, type LoginManager } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { sqliteStore } from 'axios-evergreen/sqlite'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { configFolder } from './config-folder.ts'
 import { settings } from './settings.ts'
 
 /** The one login of this user on this machine. All processes of the tool share it. */
-export function openLogin(): TokenManager {
+export function openLogin(): LoginManager {
   const { issuer, clientId, name } = settings
   const login = createTokenManager({
     source: oauth2({ issuer, clientId, grant: 'login', account: 'default' }),
@@ -30,7 +30,7 @@ export function openLogin(): TokenManager {
  * The answer to a refresh brings the only refresh token that is still good. A process that is killed or stopped before it has stored that answer loses
  * the login. So Ctrl-C and Ctrl-Z wait for the end of the token call.
  */
-function leaveWell(login: TokenManager): void {
+function leaveWell(login: LoginManager): void {
   const ends = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
   for (const [signal, code] of Object.entries(ends))
     process.once(signal, () => void login.close().then(() => process.exit(code)))

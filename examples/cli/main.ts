@@ -1,7 +1,7 @@
 // A command-line tool, all of whose processes share one login: npm run example cli
 // MY_TOOL_ISSUER=https://your.server MY_TOOL_CLIENT=your-client MY_TOOL_API=https://your.api npm run example cli login
 import axios from 'axios'
-import { attachBearer, isLoginRequired, type TokenManager } from 'axios-evergreen'
+import { attachBearer, isLoginRequired, type LoginManager } from 'axios-evergreen'
 import { grantOf } from 'axios-evergreen/oauth2'
 import { allowInsecureRequests, discovery, None } from 'openid-client'
 import { logInByBrowser } from './by-browser.ts'
@@ -13,7 +13,7 @@ const { issuer, clientId, api } = settings
 const USAGE = `Usage: ${settings.name} login [--device] | whoami | logout`
 
 const commands = {
-  async login(login: TokenManager, option?: string) {
+  async login(login: LoginManager, option?: string) {
     // Plain http only on this machine, for a server that you try out.
     const isLocal = new URL(issuer).hostname === '127.0.0.1'
     const execute = isLocal ? [allowInsecureRequests] : []
@@ -23,14 +23,14 @@ const commands = {
     return 'You are logged in.'
   },
 
-  async whoami(login: TokenManager) {
+  async whoami(login: LoginManager) {
     const client = axios.create({ baseURL: api })
     attachBearer(client, login)
     const { data } = await client.get<{ sub: string }>('/me')
     return `You are ${data.sub}.`
   },
 
-  async logout(login: TokenManager) {
+  async logout(login: LoginManager) {
     const { revoked } = await login.logout()
     return revoked ? 'You are logged out.' : 'You are logged out here. The server did not confirm it.'
   },

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import axios from 'axios'
 import * as esm from 'axios-evergreen'
+import * as esmLogin from 'axios-evergreen/login'
 import { startTokenService } from 'axios-evergreen/testing'
 
-const cjs = createRequire(import.meta.url)('axios-evergreen')
+const require = createRequire(import.meta.url)
+const cjs = require('axios-evergreen')
 assert.notEqual(esm.TokenError, cjs.TokenError, 'there are two copies')
 
 for (const [maker, reader] of [
@@ -37,4 +39,18 @@ for (const [maker, reader] of [
   attachment.detach()
   await tokens.close()
   await service.close()
+}
+
+// A source of one copy, and the manager of the other.
+const cjsLogin = require('axios-evergreen/login')
+assert.notEqual(esmLogin.person, cjsLogin.person, 'there are two layers')
+for (const [{ person }, { createTokenManager }] of [
+  [esmLogin, cjs],
+  [cjsLogin, esm],
+]) {
+  const obtain = () => Promise.reject(new Error('nobody obtains'))
+  const tokens = createTokenManager({ source: { id: 'somebody', login: person, obtain } })
+  await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })
+  assert.equal(tokens.status().login, 'present')
+  await tokens.close()
 }

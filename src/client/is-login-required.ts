@@ -25,5 +25,5 @@ import type { TokenManager } from '../core/token-manager.ts'
 export function isLoginRequired(error: unknown, tokens?: Pick<TokenManager, 'status'>): boolean {
   if (isTokenError(error)) return isTokenError(error, 'ERR_LOGIN_REQUIRED')
   const isRefused = [error, member(error, 'response')].some((answer) => member(answer, 'status') === 401)
-  return isRefused && tokens?.status().login === 'required'
+  return isRefused && member(tokens?.status(), 'login') === 'required'
 }

@@ -54,7 +54,7 @@ export interface TokenErrorDetails {
    */
   refreshToken?: 'refused' | 'unusable' | 'kept' | undefined
   /**
-   * `interaction`, from a source that `needsLogin`: the service wants the person, and refuses the refresh token for that alone. Callers then get
+   * `interaction`, from a source with `login: person`: the service wants the person, and refuses the refresh token for that alone. Callers then get
    * `ERR_LOGIN_REQUIRED`, and nothing is suspicious. The manager itself sets the other reasons.
    */
   loginReason?: LoginReason | undefined

@@ -24,9 +24,17 @@ export interface TokenEvents {
     fingerprint: string
     verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
   }
+  /** Something is odd, but the manager goes on. Each kind is told at most once a minute. */
+  anomaly: { kind: AnomalyKind; message: string }
+  /** The shared store failed. Told at most once a minute. */
+  storeUnavailable: { message: string }
+}
+
+/** The events of a manager whose source has a `login`. */
+export interface LoginEvents extends TokenEvents {
   /**
-   * Only with a source that `needsLogin`: somebody logged in or out, or a login has ended, in this manager (`here`) or in another one of the same
-   * store (`elsewhere`). `account`: whether the subject of this login is that of the last one. `reason`: why a login is required.
+   * Somebody logged in or out, or a login has ended, in this manager (`here`) or in another one of the same store (`elsewhere`). `account`: whether the
+   * subject of this login is that of the last one. `reason`: why a login is required.
    */
   loginChanged: {
     login: 'present' | 'required'
@@ -34,10 +42,6 @@ export interface TokenEvents {
     account: 'same' | 'other' | 'unknown'
     reason?: LoginReason
   }
-  /** Something is odd, but the manager goes on. Each kind is told at most once a minute. */
-  anomaly: { kind: AnomalyKind; message: string }
-  /** The shared store failed. Told at most once a minute. */
-  storeUnavailable: { message: string }
 }
 
 /** `cold`: there was no token. `refused`: the API refused the token. `forced`: by `renew()` or `adopt()`. */
@@ -86,7 +90,7 @@ export interface SuspicionEvent {
 }
 
 /** Receives every event, with its name. */
-export type AnyListener = <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void
+export type AnyListener<Known = LoginEvents> = <Name extends keyof Known>(name: Name, event: Known[Name]) => void
 
 /** Measures token calls and waits, for which there are no events. Its methods must not throw. */
 export interface Watcher {
@@ -100,7 +104,7 @@ export interface Watcher {
 
 type Listener = (event: never) => unknown
 
-const NAMES = /* @__PURE__ */ namesOf<TokenEvents>({
+const NAMES = /* @__PURE__ */ namesOf<LoginEvents>({
   renewed: true,
   retry: true,
   renewalFailed: true,
@@ -137,14 +141,14 @@ export class Events {
   readonly #clock: Clock
   watcher: Watcher | undefined
   // Made when needed: many managers never use them, and a process may have thousands of managers.
-  #listeners: Map<keyof TokenEvents, Set<Listener>> | undefined
+  #listeners: Map<keyof LoginEvents, Set<Listener>> | undefined
   #toldAt: Map<AnomalyKind | 'store', number> | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
     checkChoice('The event name', name, NAMES)
     checkFunction('The listener', listener)
     const entry: Listener = (event) => listener(event)
@@ -163,7 +167,7 @@ export class Events {
   }
 
   /** Calls the listeners after the change behind the event is complete, so a listener may call any method. */
-  emit<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
+  emit<Name extends keyof LoginEvents>(name: Name, event: LoginEvents[Name]): void {
     Object.freeze(event)
     for (const listener of this.#listeners?.get(name) ?? []) {
       // A listener that throws or rejects must not cost a caller its token.
@@ -194,7 +198,7 @@ export class Events {
     this.emit('storeUnavailable', { message })
   }
 
-  #hasListener(name: keyof TokenEvents): boolean {
+  #hasListener(name: keyof LoginEvents): boolean {
     return (this.#listeners?.get(name)?.size ?? 0) > 0
   }
 

@@ -1,5 +1,5 @@
 import type { TokenErrorCode } from './errors.ts'
-import type { TokenEvents } from './events.ts'
+import type { LoginEvents } from './events.ts'
 import { checkFlag, checkObject, checkText, kindOf, ownOptions } from './option-checks.ts'
 import { member } from './thrown.ts'
 import type { TokenManager } from './token-manager.ts'
@@ -41,8 +41,8 @@ export function logEvents(
   if (name !== undefined) checkText('name', name)
   checkFlag('fields', fields)
   const head = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
-  return tokens.onAny((event, given) => {
-    const [level, text] = LINES[event](given)
+  return tokens.onAny((event: keyof LoginEvents, given) => {
+    const [level, text] = LINES[event](given as never)
     // The message of a custom source may have line breaks.
     const line = `${head}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
@@ -70,7 +70,7 @@ function fieldsOf(event: string, name: string | undefined, given: object): Reado
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined) as [string, unknown][])
 }
 
-const LINES: { readonly [Name in keyof TokenEvents]: (event: TokenEvents[Name]) => [keyof EventLog, string] } = {
+const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) => [keyof EventLog, string] } = {
   renewed: ({ by, because, attempts, durationMs, accessExpiresAt }) => [
     'info',
     `renewed: ${by} (${because}), ${attempts} ${attempts === 1 ? 'call' : 'calls'}, ${seconds(durationMs)}; the access token expires at ${instant(accessExpiresAt)}`,

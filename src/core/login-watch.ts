@@ -1,13 +1,13 @@
 import type { LoginReason } from './errors.ts'
-import type { Events, TokenEvents } from './events.ts'
+import type { Events, LoginEvents } from './events.ts'
 import type { HeldToken } from './held-token.ts'
 import { LoginMarks } from './login-marks.ts'
 import type { ManagerSettings } from './manager-options.ts'
-import type { TokenStatus } from './status.ts'
+import type { LoginStatus } from './status.ts'
 import type { StoredTokens } from './token-store.ts'
 import { UnderWay } from './under-way.ts'
 
-type LoginChange = TokenEvents['loginChanged']
+type LoginChange = LoginEvents['loginChanged']
 type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
 /** Who has a login, as far as that is known: by the name that was given here, or by its fingerprint. */
@@ -73,7 +73,7 @@ export class LoginWatch {
   }
 
   /** What `status()` says of the login. Nothing: it is not known yet, or the source can obtain without a person. @param held The last tokens. */
-  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<TokenStatus, 'login' | 'loginReason'> {
+  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<LoginStatus, 'login' | 'loginReason'> {
     if (this.isPending) return { login: 'pending' }
     if (!this.#hasLogin || this.#login === undefined) return {}
     const reason = this.#login === 'required' ? this.#reason : this.#reasonOfEnd(held)

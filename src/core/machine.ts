@@ -18,7 +18,7 @@ import {
   denialOf,
   statusIn,
   timerMs,
-  type TokenStatus,
+  type LoginStatus,
 } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { CoolDown, StoredTokens } from './token-store.ts'
@@ -65,7 +65,7 @@ export class Machine implements LoginHost, LookHost, Activity {
     return !this.renewal && !this.isClosed
   }
 
-  status(): TokenStatus {
+  status(): LoginStatus {
     const { counts, suspicions, clock, login } = this.#settings
     const { current } = this.#memory
     const status = statusIn(this, current, this.now, clock.wallNow())

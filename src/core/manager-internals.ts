@@ -25,7 +25,7 @@ export interface ManagerInternals {
   readonly markNow?: () => number
   /**
    * The first mark that belongs to the login of now. It grows at a logout, a `reset()`, and the login of somebody else, here or elsewhere. A request that
-   * began under a lower mark must not get a token. Without `needsLogin` it still must not be replayed.
+   * began under a lower mark must not get a token. Without logins it still must not be replayed.
    */
   readonly markSince?: () => number
   /** Whether a request that begins now waits for the next login (`LoginMarks.isAwaited`). */

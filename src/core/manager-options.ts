@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from './clock.ts'
 import { TokenError } from './errors.ts'
+import { isLoginLayer, type LoginLayer } from './login-layer.ts'
 import {
   checkChoice,
   checkedDuration,
@@ -58,7 +59,7 @@ export interface RenewalOptions {
   /** Longest time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
   maxWaitMs?: number | undefined
   /**
-   * With a source that `needsLogin` and a store: how old the knowledge of the login may be when a request goes out, ms. A caller who finds it older
+   * With a source that has a `login`, and a store: how old the knowledge of the login may be when a request goes out, ms. A caller who finds it older
    * waits for one look into the store, at most for one step of the store; a silent store stops nobody. Until then `peekAccessToken()` is undefined.
    * A manager to which its store tells changes (`followPage`) makes no looks. Default 30 000. Infinity: never.
    */
@@ -216,12 +217,24 @@ function checkNamed(source: TokenSource, store: OpenableStore): void {
     )
 }
 
-/** `needsLogin`: only a person can obtain. `hasLogin`: a person logs in and out; a session obtains as long as its login lasts. */
-function loginOf(source: TokenSource): { readonly needsLogin: boolean; readonly hasLogin: boolean } {
-  const given = member(source, 'needsLogin') ?? false
-  if (given !== 'session') checkFlag('source.needsLogin', given)
-  return { needsLogin: given === true, hasLogin: given !== false }
+interface LoginSettings {
+  readonly layer: LoginLayer | undefined
+  readonly needsLogin: boolean
+  readonly hasLogin: boolean
 }
+
+/** `needsLogin`: only a person can obtain. `hasLogin`: a person logs in and out; a session obtains as long as its login lasts. */
+function loginOf(source: TokenSource): LoginSettings {
+  if (member(source, 'needsLogin') !== undefined) throw new TypeError(NO_NEEDS_LOGIN)
+  const layer = member(source, 'login')
+  if (layer === undefined) return { layer, needsLogin: false, hasLogin: false }
+  if (!isLoginLayer(layer))
+    throw new TypeError(`source.login must be person or session of axios-evergreen/login, got ${shown(layer)}`)
+  return { layer, needsLogin: layer.kind === 'person', hasLogin: true }
+}
+
+const NO_NEEDS_LOGIN =
+  "source.needsLogin is source.login now: import { person } from 'axios-evergreen/login', and give the source login: person (for a session: session)"
 
 function checkedStore(store: TokenStore | undefined): OpenableStore | undefined {
   if (store !== undefined && typeof (store as Partial<OpenableStore> | null)?.open !== 'function')

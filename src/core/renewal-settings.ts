@@ -1,3 +1,6 @@
+import { CREDENTIAL_RULES } from './credential-rules.ts'
+import { codeOf } from './login-code.ts'
+import type { Rules } from './situation.ts'
 import { Acts } from './acts.ts'
 import { boundRecord } from './bound-record.ts'
 import type { TokenError } from './errors.ts'
@@ -7,9 +10,6 @@ import { type ManagerSettings, managerSettings, type TokenManagerOptions } from 
 import { LoginWatch } from './login-watch.ts'
 import { MemoryRecord } from './memory-record.ts'
 import type { HeldToken } from './held-token.ts'
-import { CREDENTIAL_RULES } from './credential-rules.ts'
-import { LOGIN_RULES } from './login-rules.ts'
-import type { Rules } from './situation.ts'
 import { SuspicionWatch } from './suspicion.ts'
 import { member } from './thrown.ts'
 import { TokenClock } from './token-clock.ts'
@@ -90,7 +90,7 @@ export function renewalSettings(options: TokenManagerOptions, readThrown: ReadTh
   const events = new Events(clock)
   return {
     ...settings,
-    rules: settings.needsLogin ? LOGIN_RULES : CREDENTIAL_RULES,
+    rules: settings.layer ? codeOf(settings.layer).rules : CREDENTIAL_RULES,
     readThrown,
     record: recordOf(settings, events),
     owner: randomHex(),

@@ -58,7 +58,7 @@ export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | '
   readonly isForced: boolean
 }
 
-/** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `login-rules.ts`. */
+/** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `src/login/login-rules.ts`. */
 export interface Rules {
   /** @returns The refresh token to present; undefined: obtain; or the plan that takes the place of an exchange. */
   choose(claim: GrantedClaim, beforehand: Beforehand): string | undefined | Plan

@@ -62,15 +62,18 @@ export interface TokenStatus {
   nextAttemptAt?: number
   /** The code of the last failure. Absent again as soon as a new token comes. */
   lastError?: TokenErrorCode
+  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
+  counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
+}
+
+/** The status of a manager whose source has a `login`. */
+export interface LoginStatus extends TokenStatus {
   /**
-   * Only with a source that `needsLogin`; absent until a store has told. `required`: pass the tokens of a login to `adopt()`. `pending`: `adopt()` was
-   * given a promise that has not settled.
+   * Absent until a store has told. `required`: pass the tokens of a login to `adopt()`. `pending`: `adopt()` was given a promise that has not settled.
    */
   login?: 'present' | 'required' | 'pending'
   /** Why a login is required. */
   loginReason?: LoginReason
-  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
-  counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
 type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>

@@ -1,10 +1,10 @@
 import { Callers } from './callers.ts'
 import { copyForCaller, isTokenError, TokenError } from './errors.ts'
-import type { AnyListener, TokenEvents } from './events.ts'
+import type { AnyListener, LoginEvents, TokenEvents } from './events.ts'
 import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
-import type { TokenStatus } from './status.ts'
+import type { LoginStatus, TokenStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
 import type { LogoutResult } from './revocation.ts'
@@ -38,6 +38,40 @@ export interface TokenManager {
    */
   renew(options?: WaitOptions): Promise<void>
   /**
+   * Uses tokens that came from elsewhere: from a page that a server rendered, a vault, another program. A refresh token alone will do: the next caller
+   * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Takes effect at the call: `adopt` and `reset` happen in
+   * the order of their calls.
+   *
+   * @throws {TypeError} naming the member.
+   * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
+   * all the same, and the next renewal stores them.
+   */
+  adopt(grant: AdoptedGrant): Promise<void>
+  /**
+   * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
+   * one. Call it after a change of credentials.
+   *
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   */
+  reset(): Promise<void>
+  /** The state of the manager now. Makes no call. */
+  status(): TokenStatus
+  /** Calls `listener` for each such event. What it throws reaches nobody. @returns a function that removes the listener. */
+  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
+  /** Calls `listener` for each event, for logs. @returns a function that removes the listener. */
+  onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
+  /**
+   * Resolves when no exchange is in flight, and what the last one brought is stored. Never rejects, and starts nothing. Await it before a machine is
+   * frozen or stopped. A pause between two token calls is no exchange.
+   */
+  settled(): Promise<void>
+  /** Ends timers, rejects waiters with `ERR_CLOSED`, and resolves when an exchange in flight has ended and is stored. */
+  close(): Promise<void>
+}
+
+/** The manager of a source with `login`: its person logs in and out. */
+export interface LoginManager extends TokenManager {
+  /**
    * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. A refresh token alone will do: the next caller
    * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Requests of an earlier login get no token of this one,
    * unless both were adopted here and name the same `subject`. Those that began after `loginChanged` told that a login is required wait for this one. If
@@ -64,28 +98,21 @@ export interface TokenManager {
    */
   logout(): Promise<LogoutResult>
   /**
-   * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
-   * one, or reject with `ERR_LOGIN_REQUIRED` if the source `needsLogin`. The login of somebody else in the store stays. Call it after a change of
-   * credentials. @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   * As for every manager, and the login ends: its waiters reject with `ERR_LOGIN_REQUIRED`. The login of somebody else in the store stays.
+   *
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
    */
   reset(): Promise<void>
-  /** The state of the manager now. Makes no call. */
-  status(): TokenStatus
-  /** Calls `listener` for each such event. What it throws reaches nobody. @returns a function that removes the listener. */
-  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
-  /** Calls `listener` for each event, for logs. @returns a function that removes the listener. */
+  status(): LoginStatus
+  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void
+  onAny(listener: <Name extends keyof LoginEvents>(name: Name, event: LoginEvents[Name]) => void): () => void
+  /** For code that takes any manager. */
+  // eslint-disable-next-line @typescript-eslint/unified-signatures -- a union of both would leave the parameters of a listener without types
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
-  /**
-   * Resolves when no exchange is in flight, and what the last one brought is stored. Never rejects, and starts nothing. Await it before a machine is
-   * frozen or stopped. A pause between two token calls is no exchange.
-   */
-  settled(): Promise<void>
-  /** Ends timers, rejects waiters with `ERR_CLOSED`, and resolves when an exchange in flight has ended and is stored. */
-  close(): Promise<void>
 }
 
-/** The public interface of the machine and of what callers get of it. */
-export class Manager implements TokenManager {
+/** The public interface of the machine and of what callers get of it. What has to do with logins is in the types of a `LoginManager` only. */
+export class Manager implements LoginManager {
   readonly #settings: RenewalSettings
   readonly #machine: Machine
   #closing: Promise<void> | undefined
@@ -160,15 +187,15 @@ export class Manager implements TokenManager {
     return this.#machine.logins.reset()
   }
 
-  status(): TokenStatus {
+  status(): LoginStatus {
     return this.#machine.status()
   }
 
-  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
     return this.#settings.events.on(name, listener)
   }
 
-  onAny(listener: AnyListener): () => void {
+  onAny(listener: AnyListener | AnyListener<TokenEvents>): () => void {
     return this.#settings.events.onAny(listener)
   }
 
@@ -210,6 +237,6 @@ export class Manager implements TokenManager {
 }
 
 /** Each caller gets an error of its own, whose stack begins where the caller asked. */
-function ownError(manager: Manager, method: keyof TokenManager, error: unknown): unknown {
+function ownError(manager: Manager, method: keyof LoginManager, error: unknown): unknown {
   return isTokenError(error) ? copyForCaller(Reflect.get(manager, method), error) : error
 }

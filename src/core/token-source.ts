@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
+import type { LoginLayer } from './login-layer.ts'
 import { member } from './thrown.ts'
 
 /**
@@ -30,12 +31,10 @@ export interface TokenSource {
    */
   readonly reuseGraceMs?: number | undefined
   /**
-   * Only a person can obtain tokens, so `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager then gives up a refresh token only if the service
-   * refuses it, never because of doubt. Default false. `session`: what the person has made is a session, such as a cookie, and `obtain` asks it for a
-   * token. If the service refuses that (`ERR_CREDENTIALS_REJECTED`), a login is required. The manager asks again when a caller asks, at most once in
-   * 10 s, and at once after `reset()`.
+   * For tokens of people who log in: `person` or `session` of `axios-evergreen/login`. Absent: `obtain` needs nobody. `oauth2({ grant: 'login' })` and
+   * `mcpLogin` set it.
    */
-  readonly needsLogin?: boolean | 'session' | undefined
+  readonly login?: LoginLayer | undefined
   /** `id` does not tell people apart, because nobody named the account: a store for many accounts then needs `storeKey`. Default false. */
   readonly isUnnamed?: boolean | undefined
   /**
@@ -59,6 +58,11 @@ export function offers<Method extends 'refresh' | 'reset' | 'revoke'>(
   method: Method,
 ): source is TokenSource & Required<Pick<TokenSource, Method>> {
   return member(source, method) !== undefined
+}
+
+/** A source of people's logins. Its manager is a `LoginManager`. */
+export interface LoginSource extends TokenSource {
+  readonly login: LoginLayer
 }
 
 export interface ExchangeContext {

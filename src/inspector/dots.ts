@@ -1,4 +1,4 @@
-import type { TokenEvents } from '../core/events.ts'
+import type { LoginEvents } from '../core/events.ts'
 
 /** How far an axis goes back, ms. */
 export const AXIS_MS = 60_000
@@ -59,7 +59,7 @@ export const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' 
 export const isRequest = (kind: Kind) => kind === 'answered' || kind === 'refused, then answered' || kind === 'failed'
 
 /** @returns What an event says about a token call; undefined if it says nothing about one. */
-export function kindOfEvent(name: keyof TokenEvents, event: object): TokenCall | undefined {
+export function kindOfEvent(name: keyof LoginEvents, event: object): TokenCall | undefined {
   if (name === 'renewed') return 'by' in event && event.by === 'adopted' ? 'adopted' : name
   return name === 'retry' || name === 'renewalFailed' ? name : undefined
 }

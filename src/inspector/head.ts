@@ -1,5 +1,5 @@
-import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/status.ts'
+import type { LoginEvents } from '../core/events.ts'
+import type { LoginStatus } from '../core/status.ts'
 import { GREEN, NAMES, ORANGE, RED } from './dots.ts'
 
 /** The life of a token, since the panel first saw the token. */
@@ -29,7 +29,7 @@ interface Login {
   readonly loginReason?: string
 }
 
-export function headOf(status: TokenStatus, life: Life | undefined, now: number): Head {
+export function headOf(status: LoginStatus, life: Life | undefined, now: number): Head {
   const { phase, renewing, accessExpiresAt = now, nextAttemptAt, lastError, counts } = status
   const { login, loginReason } = status as Login
   const mustLogIn = login === 'required'
@@ -53,7 +53,7 @@ export function headOf(status: TokenStatus, life: Life | undefined, now: number)
 }
 
 /** @returns An event in words, such as `renewed: by refresh, because due, duration 120 ms`. */
-export function lineOf(name: keyof TokenEvents, event: object): string {
+export function lineOf(name: keyof LoginEvents, event: object): string {
   // `suspicious` of the event of this name says nothing more.
   const { error, suspicious, ...rest } = event as { error?: { code?: string; message?: string }; suspicious?: true }
   const told = Object.entries(rest).map(([member, value]) =>

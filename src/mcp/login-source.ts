@@ -1,6 +1,7 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
-import type { ExchangeContext, TokenSource } from '../core/token-source.ts'
+import type { ExchangeContext, LoginSource, TokenSource } from '../core/token-source.ts'
+import { person } from '../login/person.ts'
 import { oauth2 } from '../oauth2/index.ts'
 import type { CheckedProvider } from './auth-provider.ts'
 import type { Discovery } from './discovery.ts'
@@ -15,7 +16,7 @@ export interface LoginSourceOptions {
 }
 
 /** A source whose server and client come with the tokens: the process that refreshes need not be the one that logged in. */
-export function loginSource(options: LoginSourceOptions): TokenSource {
+export function loginSource(options: LoginSourceOptions): LoginSource {
   const { id, provider, discovery } = options
   let last: { readonly text: string | undefined; readonly context: string; readonly source: TokenSource } | undefined
   /** The server may have to be found first. */
@@ -31,7 +32,7 @@ export function loginSource(options: LoginSourceOptions): TokenSource {
   }
   return {
     id,
-    needsLogin: true,
+    login: person,
     obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })),
     async refresh(refreshToken, about) {
       try {

@@ -4,7 +4,7 @@ import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../cor
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
-import { Manager, type TokenManager } from '../core/token-manager.ts'
+import { Manager, type LoginManager } from '../core/token-manager.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { grantOf } from '../oauth2/index.ts'
@@ -41,7 +41,7 @@ export interface McpLogin {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each SDK has a type of its own for it
   readonly transport: { readonly authProvider: any; readonly fetch: typeof fetch }
   /** Keeps the login: its events, `status()`, `logout()`. */
-  readonly tokens: TokenManager
+  readonly tokens: LoginManager
   /** Closes the token manager. The login lives on in the store. */
   close(): Promise<void>
 }

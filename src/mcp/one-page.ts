@@ -1,7 +1,7 @@
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { LoginManager } from '../core/token-manager.ts'
 import type { GrantedClaim, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /** How often it is asked whether somebody has logged in elsewhere, and who opens the page, ms. */
@@ -20,7 +20,7 @@ const UNHEARD: StoreReports = { anomaly: () => undefined, storeUnavailable: () =
  * decides for all processes: an attempt is a claim, and its page is the cool-down that follows.
  */
 export class OnePage {
-  readonly #tokens: TokenManager
+  readonly #tokens: LoginManager
   readonly #access: TokenAccess
   /** Undefined: no other process has the login. */
   readonly #record: TokenRecord | undefined
@@ -39,7 +39,7 @@ export class OnePage {
   #news: Promise<void> | undefined
 
   /** @param id Names the login in the store. @param onLogin Called when somebody has logged in. */
-  constructor(tokens: TokenManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
+  constructor(tokens: LoginManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
     this.#tokens = tokens
     this.#access = accessTo(tokens)
     const isShared = store !== undefined && store.kind !== 'memory'

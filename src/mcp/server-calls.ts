@@ -3,7 +3,7 @@ import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
 import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { LoginManager } from '../core/token-manager.ts'
 import { type Given, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
 import { type Call, callOf, copyOfInit, discard, isRepeatable, ownInput, spareOf } from '../fetch/own-call.ts'
 import { withBearer } from '../fetch/with-bearer.ts'
@@ -29,7 +29,7 @@ interface Sending extends Call {
 /** The requests to one MCP server. They carry the token of its login, and no other request does. */
 export class ServerCalls {
   readonly #fetch: Fetch
-  readonly #tokens: TokenManager
+  readonly #tokens: LoginManager
   readonly #access: TokenAccess
   readonly #page: OnePage
   /** Origin and path of the server, and of where the server leads its clients within its origin. */
@@ -40,7 +40,7 @@ export class ServerCalls {
   /** `resource_metadata` of the last 401 (RFC 9728, section 5.1). */
   metadataUrl: string | undefined
 
-  constructor(fetch: typeof globalThis.fetch, tokens: TokenManager, serverUrl: URL, page: OnePage) {
+  constructor(fetch: typeof globalThis.fetch, tokens: LoginManager, serverUrl: URL, page: OnePage) {
     this.#fetch = fetch as Fetch
     this.#tokens = tokens
     this.#access = accessTo(tokens)

@@ -1,6 +1,8 @@
 import { TokenError } from '../core/errors.ts'
-import type { Exchange, ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import type { Exchange, ExchangeContext, LoginSource, TokenGrant, TokenSource } from '../core/token-source.ts'
+import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
+import { person } from '../login/person.ts'
 import { fromFunction } from '../wire/credential.ts'
 import { refused } from '../wire/error-response.ts'
 import type { Answered } from '../wire/answered.ts'
@@ -32,6 +34,8 @@ import { saidAgain } from './saying.ts'
  * ```
  * @throws {TypeError | RangeError} naming the option.
  */
+export function oauth2(options: OAuth2Options & { grant: 'login' }): LoginSource
+export function oauth2(options: OAuth2Options): TokenSource
 export function oauth2(options: OAuth2Options): TokenSource {
   checkRuntime()
   return new OAuth2(oauth2Settings(options))
@@ -40,7 +44,7 @@ export function oauth2(options: OAuth2Options): TokenSource {
 class OAuth2 implements TokenSource {
   readonly refreshTokens: 'single-use' | 'reusable'
   readonly reuseGraceMs: number
-  readonly needsLogin: boolean
+  declare readonly login?: LoginLayer
   readonly isUnnamed: boolean
   declare readonly boundTo?: Promise<string>
   declare readonly revoke?: NonNullable<TokenSource['revoke']>
@@ -52,7 +56,7 @@ class OAuth2 implements TokenSource {
   constructor(settings: OAuth2Settings) {
     this.refreshTokens = settings.refreshTokens
     this.reuseGraceMs = settings.reuseGraceMs
-    this.needsLogin = settings.grant === 'login'
+    if (settings.grant === 'login') this.login = person
     this.isUnnamed = settings.isUnnamed
     this.#settings = settings
     this.#calls = new TokenCalls(settings.transport)
@@ -103,12 +107,12 @@ class OAuth2 implements TokenSource {
       if (response) throw errorOfResponse(answer, response)
       return this.#reader.grantIn(answer, context.report)
     } catch (error) {
-      throw this.needsLogin && exchange === 'refresh' ? await saidAgain(error as TokenError, answer) : error
+      throw this.login && exchange === 'refresh' ? await saidAgain(error as TokenError, answer) : error
     }
   }
 
   #judging({ report }: ExchangeContext): Judging {
-    return { errors: this.#settings.errors, needsLogin: this.needsLogin, report }
+    return { errors: this.#settings.errors, needsLogin: this.login !== undefined, report }
   }
 
   #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<Answered> {

@@ -1,8 +1,8 @@
 import type { Attributes, Meter, ObservableGauge, ObservableResult } from '@opentelemetry/api'
-import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/status.ts'
+import type { LoginEvents } from '../core/events.ts'
+import type { LoginStatus } from '../core/status.ts'
 
-const PHASES: readonly TokenStatus['phase'][] = [
+const PHASES: readonly LoginStatus['phase'][] = [
   'empty',
   'fresh',
   'due',
@@ -18,7 +18,7 @@ const BOUNDARIES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 3
 export class Measurements {
   readonly #meter: Meter
   readonly #attributes: Attributes
-  readonly #status: () => TokenStatus
+  readonly #status: () => LoginStatus
   readonly #wallNow: () => number
   readonly #calls
   readonly #renewals
@@ -33,7 +33,7 @@ export class Measurements {
   readonly #storeErrors
   readonly #anomalies
 
-  constructor(meter: Meter, attributes: Attributes, status: () => TokenStatus, wallNow: () => number) {
+  constructor(meter: Meter, attributes: Attributes, status: () => LoginStatus, wallNow: () => number) {
     this.#meter = meter
     this.#attributes = attributes
     this.#status = status
@@ -81,7 +81,7 @@ export class Measurements {
   }
 
   /** Exporters repeat the last value of a gauge for ever. So a gauge is 0 without a token, and at the reading after its end. @returns stop */
-  #tell(gauge: ObservableGauge, tell: (result: ObservableResult, status: Partial<TokenStatus>) => void): () => void {
+  #tell(gauge: ObservableGauge, tell: (result: ObservableResult, status: Partial<LoginStatus>) => void): () => void {
     let isTold = false
     let isEnded = false
     const callback = (result: ObservableResult) => {
@@ -110,11 +110,11 @@ export class Measurements {
     this.#requests.add(1, { ...this.#attributes, 'error.type': errorType })
   }
 
-  hear<Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]): void {
-    this.#hearing[name]?.(event)
+  hear(name: keyof LoginEvents, event: object): void {
+    this.#hearing[name]?.(event as never)
   }
 
-  readonly #hearing: { readonly [Name in keyof TokenEvents]?: (event: TokenEvents[Name]) => void } = {
+  readonly #hearing: { readonly [Name in keyof LoginEvents]?: (event: LoginEvents[Name]) => void } = {
     renewed: ({ by, because, durationMs }) => {
       const attributes = { 'evergreen.renewal.by': by, 'evergreen.renewal.cause': because }
       this.#renewals.record(durationMs / 1_000, { ...this.#attributes, ...attributes })

@@ -13,7 +13,7 @@ interface Page extends Target {
 /**
  * Renews at once when the page comes back: when the browser is online again, when the page becomes visible, or when the browser restores it from
  * the back/forward cache. Makes no token call while the token is fresh, after a stop, or before a `Retry-After` has passed. If a login is required,
- * looks whether another tab has tokens. A hidden page waits until it is visible. With a source that `needsLogin`, a login or a logout in another tab is
+ * looks whether another tab has tokens. A hidden page waits until it is visible. With a source that has a `login`, a login or a logout in another tab is
  * noticed at once (`loginChanged`). Does nothing outside browsers.
  *
  * @example

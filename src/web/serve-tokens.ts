@@ -1,8 +1,8 @@
-import type { TokenEvents } from '../core/events.ts'
+import type { LoginEvents } from '../core/events.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import { checkObject } from '../core/option-checks.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { LoginManager, TokenManager } from '../core/token-manager.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import { member } from '../core/thrown.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
@@ -84,14 +84,16 @@ interface Rule {
 const NOTHING = Object.freeze({ revoked: false, reason: 'nothing' })
 
 class Server {
-  readonly #tokens: TokenManager
+  /** Every manager has the methods of a login, and only the types of some tell so. */
+  readonly #tokens: LoginManager
   readonly #internals: ManagerInternals
   readonly #name = randomHex()
   readonly #pages = new Map<string, { readonly port: Port; readonly heardAt: number }>()
   readonly #rules: Readonly<Record<string, Rule>>
   #sent = 0
 
-  constructor(tokens: TokenManager, internals: ManagerInternals) {
+  constructor(given: TokenManager, internals: ManagerInternals) {
+    const tokens = given as LoginManager
     this.#tokens = tokens
     this.#internals = internals
     this.#rules = {
@@ -157,7 +159,7 @@ class Server {
   }
 
   /** Tells all pages. Those that have not asked for long are gone, or frozen. */
-  tell(name: keyof TokenEvents, event: object): void {
+  tell(name: keyof LoginEvents, event: object): void {
     const error = member(event, 'error')
     const told = error === undefined ? event : { ...event, error: transferred(error) }
     for (const [page, { port, heardAt }] of this.#pages) {

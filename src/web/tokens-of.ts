@@ -1,5 +1,5 @@
 import { checkFunction, checkObject } from '../core/option-checks.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { LoginManager } from '../core/token-manager.ts'
 import { Link, type Postable } from './worker-link.ts'
 import { WorkerTokens } from './worker-tokens.ts'
 
@@ -28,7 +28,7 @@ const CONNECT_LIMIT_MS = 30_000
  * @throws {TypeError} naming the argument.
  * @throws {TokenError} `ERR_WAIT_TIMEOUT` if no worker answers within 30 s. Of a wait: also if the worker ended before it answered.
  */
-export async function tokensOf(worker: WorkerLike): Promise<TokenManager> {
+export async function tokensOf(worker: WorkerLike): Promise<LoginManager> {
   const link = new Link(postableIn(worker))
   const { state } = await link.ask('connect', CONNECT_LIMIT_MS)
   return new WorkerTokens(link, state)

@@ -1,6 +1,6 @@
 import { detailsOf, isTokenError, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../core/errors.ts'
-import type { TokenEvents } from '../core/events.ts'
-import type { TokenStatus } from '../core/status.ts'
+import type { LoginEvents } from '../core/events.ts'
+import type { LoginStatus } from '../core/status.ts'
 
 /** The parts of a `MessagePort` that are used here, of a browser or of Node. */
 export interface Port extends Listened {
@@ -50,7 +50,7 @@ export interface State {
   readonly at: number
   /** Whether who asks now waits for the next login (`LoginMarks.isAwaited`). */
   readonly isLoginAwaited: boolean
-  readonly status: TokenStatus
+  readonly status: LoginStatus
   /** How long the access token lives, ms. */
   readonly livesMs: number
   readonly needsLogin: boolean
@@ -69,7 +69,7 @@ export interface Answer {
 }
 export interface Told {
   readonly state: State
-  readonly event: readonly [name: keyof TokenEvents, event: object]
+  readonly event: readonly [name: keyof LoginEvents, event: object]
 }
 
 /** An error as it crosses a port: the structured clone of an error loses all members but its message. */

@@ -1,12 +1,12 @@
 import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
-import { type AnomalyKind, type AnyListener, Events, type TokenEvents } from '../core/events.ts'
+import { type AnomalyKind, type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
 import { LoginMarks } from '../core/login-marks.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
-import type { TokenStatus } from '../core/status.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { LoginStatus } from '../core/status.ts'
+import type { LoginManager } from '../core/token-manager.ts'
 import { isPromise } from '../core/thrown.ts'
 import { readAdopted } from '../core/grant.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
@@ -32,7 +32,7 @@ interface Caller {
 }
 
 /** The manager of a worker, as one page has it. */
-export class WorkerTokens implements TokenManager {
+export class WorkerTokens implements LoginManager {
   readonly #link: Link
   readonly #events = new Events(systemClock)
   #state: State
@@ -107,27 +107,27 @@ export class WorkerTokens implements TokenManager {
     return this.#act('adopt', grant, grant.subject)
   }
 
-  async logout(): ReturnType<TokenManager['logout']> {
-    return (await this.#act('logout')) as Awaited<ReturnType<TokenManager['logout']>>
+  async logout(): ReturnType<LoginManager['logout']> {
+    return (await this.#act('logout')) as Awaited<ReturnType<LoginManager['logout']>>
   }
 
   async reset(): Promise<void> {
     await this.#act('reset')
   }
 
-  status(): TokenStatus {
+  status(): LoginStatus {
     const { status } = this.#state
     const { loginReason, ...others } = status
-    const shown: Omit<TokenStatus, 'counts'> = this.#isPending ? { ...others, login: 'pending' } : status
+    const shown: Omit<LoginStatus, 'counts'> = this.#isPending ? { ...others, login: 'pending' } : status
     const copy = { ...shown, counts: { ...status.counts } }
     return this.#isClosed ? { ...copy, phase: 'closed', renewing: false } : copy
   }
 
-  on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void {
+  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
     return this.#events.on(name, listener)
   }
 
-  onAny(listener: AnyListener): () => void {
+  onAny(listener: AnyListener | AnyListener<TokenEvents>): () => void {
     return this.#events.onAny(listener)
   }
 
@@ -296,7 +296,7 @@ export class WorkerTokens implements TokenManager {
   }
 
   /** The worker's manager has listeners, so it warns nobody of a mistake. This page does if nobody listens here. */
-  #tell(name: keyof TokenEvents, told: object): void {
+  #tell(name: keyof LoginEvents, told: object): void {
     const { kind, message, error, login } = told as Record<'message' | 'login', string> & {
       kind: AnomalyKind
       error?: TransferredError

@@ -18,7 +18,7 @@ import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
  * const response = await fetch('https://payments.example.com/oauth/token', { method: 'POST' })
  * if (!response.ok) throw toTokenError(response, 'obtain')
  * ```
- * @param needsLogin Whether only a person can obtain, as `needsLogin` of the source. Then a status alone seldom refuses a refresh token.
+ * @param needsLogin Whether only a person can obtain: `login` of the source is `person`. Then a status alone seldom refuses a refresh token.
  * @returns `thrown` itself if it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', needsLogin = false): TokenError {

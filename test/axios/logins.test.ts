@@ -6,6 +6,7 @@ import { startLogins } from '../client/support/logins.ts'
 import { inProcess } from './support/in-process.ts'
 import { refusal, startApi } from './support/api-server.ts'
 import { failureOf, gate, until } from './support/turns.ts'
+import { person } from '../../src/login/index.ts'
 
 const baseURL = 'https://api.example.com'
 
@@ -88,8 +89,8 @@ describe('given an interceptor that takes its time', () => {
 describe('given a login that is lost while an interceptor takes its time, and the next one', () => {
   it('F339: when requests began before and after everybody had heard of the loss, then the later one alone is sent', async () => {
     const refuse = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
-    const person = { id: 'person', needsLogin: true, obtain: refuse, refresh: refuse }
-    const tokens = createTokenManager({ source: person })
+    const source = { id: 'person', login: person, obtain: refuse, refresh: refuse }
+    const tokens = createTokenManager({ source })
     await tokens.adopt({ accessToken: 'ALICE', accessLifetimeMs: 0, refreshToken: 'r', subject: 'alice' })
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL })

@@ -12,7 +12,9 @@ import { fences } from '../support/document-code.ts'
 
 const { attachBearer, createTokenManager, isLoginRequired, memoryStore, TokenError } = evergreen
 
-const manager = (login: 'present' | 'required' | undefined) => ({ status: () => ({ login }) as evergreen.TokenStatus })
+const manager = (login: 'present' | 'required' | undefined) => ({
+  status: () => ({ login }) as evergreen.LoginStatus as evergreen.TokenStatus,
+})
 const config = { headers: new AxiosHeaders() }
 const responded = (status: number) => ({ status, statusText: '', data: '', headers: {}, config })
 const failed = (status: number) => new AxiosError('failed', 'ERR_BAD_REQUEST', config, {}, responded(status))

@@ -4,13 +4,14 @@ import {
   isTokenError,
   memoryStore,
   TokenError,
-  type TokenManager,
-  type TokenSource,
+  type LoginManager,
+  type LoginSource,
 } from '../../src/index.ts'
 import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
 import { startLogins } from './support/logins.ts'
+import { person as layer } from '../../src/login/index.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 
@@ -120,15 +121,15 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
 })
 
 /** Only a person can obtain its tokens. */
-const person: TokenSource = {
+const person: LoginSource = {
   id: 'person',
-  needsLogin: true,
+  login: layer,
   obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in')),
 }
 const login = (accessToken: string, subject: string) => ({ accessToken, accessLifetimeMs: 600_000, subject })
 
 describe.each(DOORS)('given a manager of this package, and Alice who has logged in ($name)', ({ open }) => {
-  it.each<[string, (tokens: TokenManager) => Promise<unknown>]>([
+  it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
     ['she logs out', (tokens) => tokens.logout()],
     ['Bob logs in', (tokens) => tokens.adopt(login('BOB', 'bob'))],
     ['she logs out and Bob logs in', (tokens) => tokens.reset().then(() => tokens.adopt(login('BOB', 'bob')))],
@@ -175,7 +176,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
   it('when another tab logs her out and Bob in, then a request of this tab that is refused surfaces (F209)', async () => {
     const store = memoryStore()
     const managers = [0, 1].map(() => createTokenManager({ source: person, store, storeKey: 'tabs' }))
-    const [here, there] = managers as [TokenManager, TokenManager]
+    const [here, there] = managers as [LoginManager, LoginManager]
     await here.adopt(login('ALICE', 'alice'))
     const { server, answer } = await startBank()
     await there.reset()

@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore, type TokenManager, type TokenSource } from '../../src/index.ts'
+import { memoryStore, type LoginManager, type TokenSource } from '../../src/index.ts'
 import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 /** Only a person can obtain its tokens. It knows what it was asked to revoke. */
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   readonly revoked: (string | undefined)[] = []
 
   constructor() {
@@ -68,7 +69,7 @@ function twoTabs(options = {}) {
   return { clock, register, here: open(), there: open(), open }
 }
 
-const follow = (tokens: TokenManager) =>
+const follow = (tokens: LoginManager) =>
   (Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals).followLogin!()
 
 const changes = ({ told }: Pick<ReturnType<typeof manage>, 'told'>) =>
@@ -112,7 +113,7 @@ describe('given a look into the store that is in flight (F268)', () => {
     },
   )
 
-  it.each<[string, (tokens: TokenManager) => Promise<unknown>]>([
+  it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
     ['logs out', (tokens) => tokens.logout()],
     ['resets', (tokens) => tokens.reset()],
   ])('when the person %s here, then nobody is logged in again', async (_, end) => {
@@ -147,7 +148,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
   }
 
   describe.each(stores)('%s', (_, isShared) => {
-    it.each<[string, (tokens: TokenManager) => Promise<unknown>]>([
+    it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
       ['logout()', (tokens) => tokens.logout()],
       ['reset()', (tokens) => tokens.reset()],
     ])('when a login with a subject is adopted, then %s, then nobody is logged in', async (name, end) => {
@@ -270,9 +271,9 @@ describe('given Alice in this tab, and Bob who has logged in elsewhere', () => {
   })
 
   it.each([
-    ['her token is due', (tokens: TokenManager) => tokens.getAccessToken(), 46_000],
-    ['she wants a renewal', (tokens: TokenManager) => tokens.renew(), 0],
-    ['all tokens have ended', (tokens: TokenManager) => tokens.getAccessToken(), 61_000],
+    ['her token is due', (tokens: LoginManager) => tokens.getAccessToken(), 46_000],
+    ['she wants a renewal', (tokens: LoginManager) => tokens.renew(), 0],
+    ['all tokens have ended', (tokens: LoginManager) => tokens.getAccessToken(), 61_000],
   ])(
     'when %s, then her renewal presents nothing of Bob, and her logout revokes only what was hers (F321)',
     async (_, ask, ms) => {
@@ -328,7 +329,7 @@ describe('given a store that was lost, and whose clock was set back (F272)', () 
     await world.there.tokens.adopt(login('bob', true))
     return world
   }
-  it.each<[string, (tokens: TokenManager) => Promise<unknown>]>([
+  it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
     ['renews', (tokens) => tokens.renew()],
     ['logs out', (tokens) => tokens.logout()],
     ['is reset', (tokens) => tokens.reset()],
@@ -363,7 +364,7 @@ describe('given a store that was lost, and whose clock was set back (F272)', () 
 })
 
 describe('given an access token that was adopted without a refresh token (F276)', () => {
-  it.each<[string, (tokens: TokenManager) => Promise<void>]>([
+  it.each<[string, (tokens: LoginManager) => Promise<void>]>([
     ['alone', (tokens) => tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })],
     [
       'after it was held with one',

@@ -4,6 +4,7 @@ import { internalsOf } from '../../src/core/manager-internals.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { asked, begun, loginOf, open } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
+import { session } from '../../src/login/index.ts'
 
 const REFUSED = { outcome: 'rejected', refreshToken: 'refused', status: 401 } as const
 
@@ -60,7 +61,7 @@ describe.each(['here', 'elsewhere'] as const)(
 describe('given a session in a cookie', () => {
   let cookie: string | undefined
   class CookieSource extends ScriptedSource {
-    readonly needsLogin = 'session'
+    readonly login = session
     /** Whether the service says whose token it is. */
     namesPeople = true
     override obtain(context: ExchangeContext) {

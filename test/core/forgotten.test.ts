@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, failingWith, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { storeWith } from '../support/store-with.ts'
+import { person } from '../../src/login/index.ts'
 
 /** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
 const forgetful = () =>
@@ -34,7 +35,7 @@ describe('given a store that has forgotten that a refresh token was presented', 
 
 describe('given a store that is out of reach at a logout, and holds the login still', () => {
   it('when a token is asked for later, then the refresh token of the login that has ended is not presented (F208)', async () => {
-    const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
     const { tokens } = manage(source, { store: unclearable() })
     await tokens.adopt({ accessToken: 'login', accessLifetimeMs: 60_000, refreshToken: 'r' })
     await expect(tokens.logout()).rejects.toThrow('the store is out of reach')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { readFileSync } from 'node:fs'
-import { createTokenManager, logEvents, type TokenManager } from '../../src/index.ts'
+import { createTokenManager, logEvents, type LoginManager } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -26,10 +26,16 @@ function world() {
   }
   const at = (level: string) => (told: object, line: string) => void (lines.push(`${level} ${line}`), fields.push(told))
   const log = { info: at('info'), warn: at('warn'), error: at('error') }
-  const manage = (name: string, options: Partial<OAuth2Options>, more: object = {}): TokenManager => {
+  const manage = (name: string, options: Partial<OAuth2Options>, more: object = {}): LoginManager => {
     const [clientId, tokenEndpoint] = ['shop', 'https://id.example.com/token']
     const source = oauth2({ tokenEndpoint, clientId, transport: { adapter }, ...options })
-    const tokens = createTokenManager({ source, clock, random: () => 0.5, retry: { maxAttempts: 2 }, ...more })
+    const tokens = createTokenManager({
+      source,
+      clock,
+      random: () => 0.5,
+      retry: { maxAttempts: 2 },
+      ...more,
+    }) as LoginManager
     logEvents(tokens, log, { name, fields: true })
     return tokens
   }

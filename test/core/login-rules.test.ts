@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
-import { LOGIN_RULES } from '../../src/core/login-rules.ts'
+import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { planAfter } from '../../src/core/plan.ts'
 import { errorIfPrivate } from '../../src/core/backoff.ts'
 import type { Plan, Situation } from '../../src/core/situation.ts'

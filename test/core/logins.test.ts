@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError, type TokenErrorDetails, type TokenGrant, type TokenSource } from '../../src/index.ts'
 import { failing, failingWith, held, type Managed, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 const LOGIN: TokenGrant = { accessToken: 'login', accessLifetimeMs: 60_000, refreshToken: 'r' }
 
 /** A source of logins: it can refresh, and only a person can obtain. */
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   readonly revoked: unknown[] = []
   revoke?: TokenSource['revoke']
 

@@ -6,10 +6,11 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 /** Only a person can obtain its tokens. */
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   constructor() {
     super({ pairs: true })
   }

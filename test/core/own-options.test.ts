@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { type LoginManager, createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 
@@ -66,7 +66,7 @@ describe('given a source, and a polluted Object.prototype (F217)', () => {
   it.each(['refresh', 'reset', 'revoke'])('when only that has %s, then nobody calls it', async (method) => {
     const obtain = () => Promise.resolve({ accessToken: 'own', accessLifetimeMs: 60_000, refreshToken: 'hidden' })
     pollute({ [method]: steal })
-    const tokens = createTokenManager({ source: { id: 'own', obtain } })
+    const tokens = createTokenManager({ source: { id: 'own', obtain } }) as LoginManager
     await tokens.getAccessToken()
     await tokens.renew()
     await tokens.reset()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
+  type LoginManager,
   type AdoptedGrant,
   createTokenManager,
   type ExchangeContext,
@@ -14,6 +15,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { logged } from '../support/canary.ts'
 import { listen, outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { type LoginLayer, person } from '../../src/login/index.ts'
 
 const LOGIN: AdoptedGrant = {
   accessToken: 'adopted',
@@ -25,7 +27,7 @@ const LOGIN: AdoptedGrant = {
 /** Notes the context of each call. Its answers bring `brings`. */
 class Tenants implements TokenSource {
   readonly id = 'tenants'
-  readonly needsLogin: boolean
+  readonly login: LoginLayer | undefined
   readonly calls: string[] = []
   readonly revoked: unknown[] = []
   brings: Partial<TokenGrant> = {}
@@ -33,12 +35,12 @@ class Tenants implements TokenSource {
   #issued = 0
 
   constructor({ needsLogin = true } = {}) {
-    this.needsLogin = needsLogin
+    this.login = needsLogin ? person : undefined
   }
 
   async obtain({ context }: ExchangeContext): Promise<TokenGrant> {
     this.calls.push(`obtain ${context}`)
-    if (this.needsLogin) throw new TokenError('ERR_LOGIN_REQUIRED', 'Log in')
+    if (this.login) throw new TokenError('ERR_LOGIN_REQUIRED', 'Log in')
     return this.#grant()
   }
 
@@ -59,7 +61,7 @@ class Tenants implements TokenSource {
 }
 
 function manage(source = new Tenants(), options: Partial<TokenManagerOptions> = {}, clock = manualClock()) {
-  const tokens = createTokenManager({ source, clock, random: () => 0, ...options })
+  const tokens = createTokenManager({ source, clock, random: () => 0, ...options }) as LoginManager
   return { source, tokens, clock, told: listen(tokens) }
 }
 

@@ -4,12 +4,13 @@ import { internalsOf } from '../../src/core/manager-internals.ts'
 import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 const ALICE: TokenGrant = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'of-alice', subject: 'alice' }
 const BOB: TokenGrant = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'of-bob', subject: 'bob' }
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   override obtain(): Promise<never> {
     return Promise.reject(new Error('a login is never obtained'))
   }

@@ -3,17 +3,18 @@ import {
   memoryStore,
   TokenError,
   type TokenErrorDetails,
-  type TokenManager,
+  type LoginManager,
   type TokenSource,
 } from '../../src/index.ts'
 import { held, type Managed, manage, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 type Given = Parameters<NonNullable<TokenSource['revoke']>>[0]
 
 /** Only a person can obtain its tokens. What is asked of `revoke` is answered by the next entry of `answers`; without one the service confirms. */
 class RevokingSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   readonly asked: { readonly token: string | undefined; readonly at: number }[] = []
   readonly answers: ((given: Given) => unknown)[] = []
 
@@ -196,10 +197,10 @@ describe('given a logout that revokes nothing (F280)', () => {
   })
 
   it.each([true, false])(
-    'when the source has no revoke (needsLogin: %p), then the reason says so',
-    async (needsLogin) => {
+    'when the source has no revoke (with a login: %p), then the reason says so',
+    async (hasLogin) => {
       const world = start()
-      Object.assign(world.source, { revoke: undefined, needsLogin })
+      Object.assign(world.source, { revoke: undefined, login: hasLogin ? person : undefined })
       const { tokens, told } = manage(world.source)
       await tokens.adopt(login('alice'))
       expect(await tokens.logout()).toEqual({ revoked: false, reason: 'no-endpoint' })
@@ -274,7 +275,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     expect(askedFor(world)).toEqual(['alice-2-refresh'])
   })
 
-  it.each<[string, (tokens: TokenManager) => Promise<unknown>]>([
+  it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
     ['has renewed since', (tokens) => tokens.renew()],
     ['has done nothing since', () => Promise.resolve()],
   ])('when another process %s, then the tokens of the store are revoked', async (_, act) => {

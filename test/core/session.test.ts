@@ -3,9 +3,10 @@ import { memoryStore, TokenError } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
+import { session } from '../../src/login/index.ts'
 
 class SessionSource extends ScriptedSource {
-  readonly needsLogin = 'session'
+  readonly login = session
 }
 const start = (options = {}, clock?: ReturnType<typeof manage>['clock']) => manage(new SessionSource(), options, clock)
 const changes = ({ told }: Pick<ReturnType<typeof start>, 'told'>) =>

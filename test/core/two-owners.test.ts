@@ -3,6 +3,7 @@ import type { OpenableStore } from '../../src/core/token-store.ts'
 import { type AdoptedGrant, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 /** Two managers share a store and the token that the first one obtained. The token is due, and the first one renews it. */
 async function dueForBoth(
@@ -190,7 +191,7 @@ describe('given a refresh token of a login that is refused, because the other ow
   /** @param maxAttempts Calls that a renewal may make. */
   async function refusedBeside(maxAttempts: number, newer: Partial<AdoptedGrant>) {
     const store = memoryStore()
-    const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
     const { clock, tokens, told } = manage(source, { store, retry: { maxAttempts } })
     const there = manage(source, { store }, clock)
     await tokens.adopt(source.grant({ subject: 'ann' }))

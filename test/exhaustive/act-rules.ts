@@ -1,5 +1,5 @@
 import type { RecordState } from '../../src/record/record-shape.ts'
-import type { TokenEvents } from '../../src/index.ts'
+import type { LoginEvents } from '../../src/index.ts'
 import type { Owner, Told } from './owner.ts'
 import { reach } from './reached.ts'
 import type { Scope } from './scope.ts'
@@ -123,7 +123,7 @@ export class ActRules {
     if (this.#keeps(owner)) this.#fail('kept login', `a caller of ${owner.name} is told that a login is required`)
   }
 
-  hears(owner: Owner, { login, by }: TokenEvents['loginChanged']): void {
+  hears(owner: Owner, { login, by }: LoginEvents['loginChanged']): void {
     // What it does itself a manager tells a little later: then the next act may have begun.
     if (by === 'here') return
     if (this.#keeps(owner)) this.#fail('kept login', `${owner.name} hears ${login}, ${by}`)

@@ -5,7 +5,7 @@ import {
   createTokenManager,
   type TokenError,
   type TokenGrant,
-  type TokenManager,
+  type LoginManager,
   type TokenSource,
   type TokenStore,
 } from '../../src/index.ts'
@@ -79,7 +79,7 @@ export interface Grant extends GrantedClaim {
  */
 export class Owner {
   readonly name: string
-  readonly tokens: TokenManager
+  readonly tokens: LoginManager
   readonly time: () => number
   readonly told: Told[] = []
   /** Replies that came while the owner was frozen. */
@@ -142,7 +142,7 @@ export class Owner {
       exchangeTimeoutMs: EXCHANGE_MS,
       retry: { maxAttempts: 3 },
       renewal: { keepWarm: 'never', jitter: 0, maxWaitMs: MAX_WAIT_MS },
-    })
+    }) as LoginManager
     watch.listen(this)
   }
 

@@ -42,7 +42,7 @@ export interface Scope {
   /** A flush takes no time at all. */
   readonly sameInstant?: boolean
   readonly onUnavailable?: 'private' | 'fail'
-  /** Nobody can obtain: the source `needsLogin`. */
+  /** Nobody can obtain: `login` of the source is `person`. */
   readonly grant?: 'login'
   /** How long the service accepts a used refresh token. The source says so. */
   readonly graceMs?: number

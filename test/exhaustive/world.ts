@@ -7,6 +7,7 @@ import { type Fault, FAULTS, OF_THE_REGISTER, type Scope } from './scope.ts'
 import { cut, failed, loginRequired, odd, throttled, TokenService } from './token-service.ts'
 import { VainAttempts } from './vain-attempt.ts'
 import { Watch } from './watch.ts'
+import { person } from '../../src/login/index.ts'
 
 interface Message {
   readonly id: string
@@ -108,7 +109,7 @@ export class World {
         refresh: (refreshToken, { signal }) => this.#call(owner, signal, refreshToken),
         revoke: ({ refreshToken }) => this.#revoke(owner, refreshToken),
         reuseGraceMs: graceMs,
-        needsLogin: grant === 'login',
+        login: grant === 'login' ? person : undefined,
       },
       login: (person) => this.#login(owner, person),
       watch: this.watch,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
+import { type LoginSource, createTokenManager, TokenError } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { part } from '../support/part.ts'
 import { liveThrough, type Outage } from './many-logins.ts'
+import { person } from '../../src/login/index.ts'
 
 const OUTAGES: [string, Pick<Outage, 'durationMs' | 'allWake'>][] = [
   ...part([2, 10, 30, 60, 120], [60]).map((s): [string, { durationMs: number }] => [
@@ -57,9 +58,9 @@ describe.each(KEPT)('given a login in use, and ten minutes of %s', (_, details) 
     const clock = manualClock()
     let isDown = true
     let calls = 0
-    const source: TokenSource = {
+    const source: LoginSource = {
       id: 'a login',
-      needsLogin: true,
+      login: person,
       obtain: () => Promise.reject(new Error('a login is never obtained')),
       async refresh() {
         calls += 1

@@ -2,11 +2,12 @@ import {
   createTokenManager,
   TokenError,
   type TokenGrant,
-  type TokenManager,
+  type LoginManager,
   type TokenSource,
 } from '../../src/index.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { type LoginLayer, person } from '../../src/login/index.ts'
 
 const ACCESS_MS = 300_000
 const LOGIN = { accessToken: 'access-0', accessLifetimeMs: ACCESS_MS, refreshToken: 'refresh-0' }
@@ -38,7 +39,7 @@ interface Seen {
 /** A service of one login. It rotates refresh tokens, and ends the login if a used one comes again. */
 class Service implements TokenSource {
   readonly id: string
-  readonly needsLogin?: true
+  readonly login?: LoginLayer
   /** A failed call has used the refresh token. */
   wasUsed = false
   calls = 0
@@ -50,7 +51,7 @@ class Service implements TokenSource {
   constructor(id: string, rule: Rule, fails: () => Outage | undefined, random: () => number) {
     this.id = id
     this.#rule = rule
-    if (rule === 'new') this.needsLogin = true
+    if (rule === 'new') this.login = person
     this.#fails = fails
     this.#random = random
   }
@@ -84,7 +85,7 @@ function failed({ status }: Outage, rule: Rule): TokenError {
 
 interface User {
   readonly service: Service
-  readonly tokens: TokenManager
+  readonly tokens: LoginManager
   readonly asksAt: number
   isLost: boolean
 }
@@ -118,7 +119,7 @@ export async function liveThrough(outage: Outage, rule: Rule, people: number): P
 
 function userOf(n: number, rule: Rule, fails: () => Outage | undefined, clock: ManualClock): User {
   const service = new Service(`login ${n}`, rule, fails, dice(25, 2 * n + 1).random)
-  const tokens = createTokenManager({ source: service, clock, random: dice(25, 2 * n + 2).random })
+  const tokens = createTokenManager({ source: service, clock, random: dice(25, 2 * n + 2).random }) as LoginManager
   return { service, tokens, asksAt: (n % 20) * 1_000, isLost: false }
 }
 

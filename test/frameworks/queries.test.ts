@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosInstance } from 'axios'
 import { storeOf } from '../../examples/pages/queries/rtk.ts'
 import { queryClientOf } from '../../examples/pages/queries/tanstack.ts'
-import { attachBearer, createTokenManager, type TokenManager, type TokenSource } from '../../src/index.ts'
+import { attachBearer, createTokenManager, type LoginManager, type TokenSource } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { session } from '../../src/login/index.ts'
 
 let service: SimulatedService
-let tokens: TokenManager
+let tokens: LoginManager
 let api: AxiosInstance
 /** How many requests the library has made. */
 let asked: number
@@ -36,7 +37,7 @@ const FORMS = {
     renewals = () => obtained
     return {
       id: 'page',
-      needsLogin: 'session',
+      login: session,
       async obtain() {
         if (person === undefined) throw new Response(null, { status: 401 })
         obtained += 1
@@ -95,7 +96,7 @@ describe.each(cases)('given $name on an attached instance, with $form', ({ libra
   let queries: Library
   beforeEach(async () => {
     service = await startTokenService()
-    tokens = createTokenManager({ source: source(), retry: { baseDelayMs: 0 } })
+    tokens = createTokenManager({ source: source(), retry: { baseDelayMs: 0 } }) as LoginManager
     api = axios.create({ baseURL: service.baseUrl })
     attachBearer(api, tokens)
     asked = 0

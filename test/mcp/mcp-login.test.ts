@@ -5,6 +5,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { AGENTS } from './agents.ts'
 import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
 import { KeepingProvider, Provider } from './provider.ts'
+import { person } from '../../src/login/index.ts'
 
 describe.each(AGENTS)('given %s, and nobody who has logged in (F316, F320)', (_, agentOf, path) => {
   it('when it connects, then the page of the SDK is opened once, and after finishAuth it is served', async () => {
@@ -362,7 +363,7 @@ describe('given tokens that another program stored', () => {
   /** Whether the login can still be refreshed by a program that knows how. */
   async function isKept(store: ReturnType<typeof memoryStore>, id: string, clock: ReturnType<typeof manualClock>) {
     const source = {
-      ...{ id, needsLogin: true },
+      ...{ id, login: person },
       obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'Log in')),
       refresh: async () => ({ accessToken: 'b', accessLifetimeMs: 60_000 }),
     }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import {
   createTokenManager,
   TokenError,
-  type TokenManager,
+  type LoginManager,
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
@@ -12,18 +12,19 @@ import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { person } from '../../src/login/index.ts'
 
 const SERVER = 'https://mcp.example/mcp'
 const LOGIN = { accessToken: 'access', accessLifetimeMs: 60_000, refreshToken: 'refresh' }
 
 const REFUSED = { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }
 
-let tokens: TokenManager
+let tokens: LoginManager
 afterEach(() => tokens.close())
 
 function managerOf({ clock, refresh }: Pick<TokenManagerOptions, 'clock'> & { refresh?: TokenSource['refresh'] } = {}) {
   const obtain = () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in'))
-  return createTokenManager({ source: { id: 'person', needsLogin: true, obtain, ...(refresh && { refresh }) }, clock })
+  return createTokenManager({ source: { id: 'person', login: person, obtain, ...(refresh && { refresh }) }, clock })
 }
 
 /** Calls of one server, whose answers a test gives. */

@@ -4,6 +4,7 @@ import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 import { answering, failureOf } from '../service/world.ts'
 import { client, exchanged, GRANT, sentBy, sourceBehind } from './world.ts'
+import { person } from '../../src/login/index.ts'
 
 const bearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const behind = (answer: unknown, options: Partial<OAuth2Options> = {}) =>
@@ -34,7 +35,7 @@ describe('given a grant that is a function', () => {
 
   it('when its answer brings a refresh token, then that is dropped: the source can obtain', async () => {
     const source = behind({ ...GRANT, refresh_token: 'hidden' }, { grant: () => ({ grant_type: bearer }) })
-    expect(source.needsLogin).toBe(false)
+    expect(source.login).toBeUndefined()
     expect((await exchanged(source)).grant).not.toHaveProperty('refreshToken')
   })
 
@@ -154,7 +155,7 @@ describe('given an accepted answer', () => {
 describe('given a source', () => {
   it('when its grant is a login, then it needs one', () => {
     const source = (grant: OAuth2Options['grant']) => oauth2({ issuer: 'https://login.example', ...client, grant })
-    expect(source('login').needsLogin).toBe(true)
-    expect(source('client_credentials').needsLogin).toBe(false)
+    expect(source('login').login).toBe(person)
+    expect(source('client_credentials').login).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
-import { createTokenManager } from '../../src/index.ts'
+import { type LoginManager, createTokenManager } from '../../src/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { answering } from '../service/world.ts'
@@ -26,7 +26,7 @@ function rotating(options: Partial<OAuth2Options> = {}) {
     ...options,
   })
   const clock = manualClock()
-  const tokens = createTokenManager({ source, clock, random: () => 0 })
+  const tokens = createTokenManager({ source, clock, random: () => 0 }) as LoginManager
   return { secrets, calls, clock, tokens, told: listen(tokens) }
 }
 

@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
-import { attachBearer, clientCredentials, createTokenManager, type TokenManagerOptions } from '../../src/index.ts'
+import {
+  type LoginManager,
+  attachBearer,
+  clientCredentials,
+  createTokenManager,
+  type TokenManagerOptions,
+} from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
 import { listen } from '../support/managed.ts'
@@ -104,7 +110,7 @@ describe('given the simulated service and a login', () => {
     const revoked: string[] = []
     const endpoint = await serve((_, reply) => reply.end())
     const world = await startLogin({ revocationEndpoint: `${endpoint.origin}/revoke` })
-    expect(await world.tokens.logout()).toEqual({ revoked: true })
+    expect(await (world.tokens as LoginManager).logout()).toEqual({ revoked: true })
     for (const { body } of endpoint.seen) revoked.push(new URLSearchParams(body).get('token_type_hint') ?? '')
     expect(revoked).toEqual(['refresh_token'])
     await expect(world.api.get('/a')).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })

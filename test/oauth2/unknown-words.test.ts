@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ErrorMeaning, OAuth2Options } from '../../src/oauth2/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { createTokenManager, type TokenStore } from '../../src/index.ts'
+import { type LoginManager, createTokenManager, type TokenStore } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { listen, outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -23,7 +23,7 @@ async function loginAt(answerOf: (n: number) => Answer, options: Partial<OAuth2O
     { grant: 'login', account: 'somebody', ...options },
   )
   const clock = manualClock()
-  const tokens = createTokenManager({ source, clock, random: () => 0, ...(store && { store }) })
+  const tokens = createTokenManager({ source, clock, random: () => 0, ...(store && { store }) }) as LoginManager
   const told = listen(tokens, ['anomaly', 'suspicious'])
   await tokens.adopt({ refreshToken: 'refresh-of-nobody' })
   /** Asks twice a minute. @returns the codes, without repetitions */

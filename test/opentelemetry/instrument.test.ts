@@ -7,6 +7,7 @@ import axios from 'axios'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 import { Contexts, startTelemetry } from './world.ts'
+import { type AnyListener } from '../../src/core/events.ts'
 
 let telemetry: Awaited<ReturnType<typeof startTelemetry>>
 beforeEach(async () => {
@@ -331,9 +332,9 @@ describe('given a hand-made manager', () => {
   })
 
   it('when it says that logins have ended, then those that ended here are counted, by reason', async () => {
-    let tell: Parameters<TokenManager['onAny']>[0] = () => undefined
+    let tell: AnyListener = () => undefined
     const { tokens } = manage()
-    const onAny: TokenManager['onAny'] = (listener) => ((tell = listener), () => undefined)
+    const onAny: TokenManager['onAny'] = (listener) => ((tell = listener as AnyListener), () => undefined)
     instrument({ onAny, status: () => tokens.status() }, { meter: telemetry.meter })
     tell('loginChanged', { login: 'present', by: 'here', account: 'unknown' })
     tell('loginChanged', { login: 'required', by: 'here', account: 'same', reason: 'refused' })

@@ -3,13 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { DPoPKey } from '../../src/core/proofs.ts'
-import { createTokenManager, TokenError, type TokenManager } from '../../src/index.ts'
+import { createTokenManager, TokenError, type LoginManager } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { Asked, Door, Send } from '../client/support/doors.ts'
 import { sha256, verified } from '../dpop/support/verifier.ts'
 import { settle } from '../support/watched-clock.ts'
 import type { DoorAct, DoorCourse, DoorRequest, Turn } from './doors-course.ts'
 import { DATA, HEADERS, Objects } from './given-objects.ts'
+import { person } from '../../src/login/index.ts'
 
 /** How often the courses went where the attachments could differ. */
 export interface Met {
@@ -126,7 +127,7 @@ const LIFETIME_MS = 600_000
 
 class DoorVoyage {
   readonly #clock = manualClock()
-  readonly #tokens: TokenManager
+  readonly #tokens: LoginManager
   readonly #send: Send
   readonly #net: Net
   readonly #met: Met
@@ -140,7 +141,7 @@ class DoorVoyage {
   constructor(door: Door, { hasKey, isShared }: DoorCourse, net: Net, key: DPoPKey, met: Met) {
     const refresh = async (refreshToken: string) => this.#grant(refreshToken.split('-')[0]!)
     const obtain = () => Promise.reject(new Error('a login is never obtained'))
-    const source = { id: 'doors', needsLogin: true, obtain, refresh }
+    const source = { id: 'doors', login: person, obtain, refresh }
     this.#tokens = createTokenManager({ source, clock: this.#clock, random: () => 0 })
     this.#send = door.open(this.#tokens, { origins: [net.origin()], ...(hasKey && { dpop: key }) })
     this.#objects = new Objects(isShared)

@@ -1,5 +1,6 @@
 import { type Clock, TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
 import type { End, Person } from './login-course.ts'
+import { type LoginLayer, person, session } from '../../src/login/index.ts'
 
 export const ACCESS_MS = 60_000
 
@@ -17,7 +18,7 @@ interface Session {
 /** A service of several people, and the API that takes their tokens. */
 export class LoginService implements TokenSource {
   readonly id = 'two-logins'
-  readonly needsLogin: true | 'session' = true
+  readonly login: LoginLayer = person
   script: { ends: End; takesMs: number }[] = []
   readonly refused = new Set<string>()
   readonly #sessions: Session[] = []
@@ -51,7 +52,7 @@ export class LoginService implements TokenSource {
   }
 
   /** A person logs in. */
-  login(who: Person, brings = 'both'): TokenGrant & { refreshToken: string } {
+  logIn(who: Person, brings = 'both'): TokenGrant & { refreshToken: string } {
     const login = who === 'carol' ? `carol ${this.#sessions.length}` : who
     const session: Session = { who, login, refreshToken: undefined, accessTokens: new Set() }
     this.#sessions.push(session)
@@ -91,9 +92,9 @@ export class LoginService implements TokenSource {
 
 /** Whoever has the cookie of a session gets tokens. */
 export class SessionService extends LoginService {
-  override readonly needsLogin = 'session'
+  override readonly login = session
   /** What a login brings from now on. */
-  cookie: Parameters<LoginService['login']> | undefined
+  cookie: Parameters<LoginService['logIn']> | undefined
 
   override obtain: TokenSource['obtain'] = async ({ clock }) => {
     const ends = await this.next(clock)
@@ -101,7 +102,7 @@ export class SessionService extends LoginService {
     if (ends !== 'accepted' && ends !== 'refused') throw failureOf(ends)
     if (!this.cookie)
       throw new TokenError('ERR_CREDENTIALS_REJECTED', 'no session', { outcome: 'rejected', status: 401 })
-    const { refreshToken, refreshLifetimeMs, ...access } = this.login(...this.cookie)
+    const { refreshToken, refreshLifetimeMs, ...access } = this.logIn(...this.cookie)
     return this.cookie[1] === 'access' ? access : { ...access, refreshToken, refreshLifetimeMs: refreshLifetimeMs! }
   }
 }

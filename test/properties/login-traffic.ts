@@ -1,6 +1,6 @@
 import axios, { type AxiosAdapter, AxiosError, type AxiosInstance } from 'axios'
 import { withBearer } from '../../src/fetch/index.ts'
-import { type Attachment, attachBearer, isTokenError, type TokenManager } from '../../src/index.ts'
+import { type Attachment, attachBearer, isTokenError, type LoginManager } from '../../src/index.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import type { Door, Which } from './login-course.ts'
 import type { LoginActs } from './login-acts.ts'
@@ -25,7 +25,7 @@ export const nothingSent = (): Sent => ({ requests: 0, replayed: 0, heldBack: 0,
 /** One manager, and what its application knows. */
 export interface Place {
   readonly at: Which
-  readonly tokens: TokenManager
+  readonly tokens: LoginManager
   /** The login whose token the manager gave last; undefined: something has happened since. */
   login: string | undefined
   /** How often the application was told that somebody has logged in or out. */

@@ -1,5 +1,5 @@
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { createTokenManager, memoryStore, TokenError, type TokenManager } from '../../src/index.ts'
+import { createTokenManager, memoryStore, TokenError, type LoginManager } from '../../src/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -124,7 +124,7 @@ class LoginVoyage {
       this.#service.cookie = who === 'carol' ? undefined : [who, brings]
       return
     }
-    const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs, subject } = this.#service.login(who, brings)
+    const { accessToken, accessLifetimeMs, refreshToken, refreshLifetimeMs, subject } = this.#service.logIn(who, brings)
     const end = this.#acts.begins(at, this.#service.loginOf(accessToken), place.login)
     place.login = undefined
     const access = brings !== 'refresh' && { accessToken, accessLifetimeMs }
@@ -160,7 +160,7 @@ class LoginVoyage {
   }
 }
 
-function placeOf(at: Which, tokens: TokenManager): Place {
+function placeOf(at: Which, tokens: LoginManager): Place {
   const place: Place = { at, tokens, login: undefined, changes: 0, ended: 0 }
   // Somebody has logged in or out: the next token tells who.
   tokens.on('loginChanged', () => {

@@ -5,9 +5,10 @@ import { onClock } from '../support/redis-clock.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { World } from './world.ts'
+import { person } from '../../src/login/index.ts'
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
 }
 
 describeRedis('given fifty logins in a Redis that keeps all writes (AOF)', () => {

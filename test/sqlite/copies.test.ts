@@ -8,6 +8,7 @@ import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { person } from '../../src/login/index.ts'
 
 const HOUR = 3_600_000
 const KEY = '{evergreen:0123}'
@@ -136,7 +137,7 @@ describeSqlite('given tokens that nobody needs any more, and another connection 
 
   it('when a manager logs out, then neither the file nor the log beside it holds them (F301)', async () => {
     const file = openLogged()
-    const source = Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
     const { tokens } = manage(source, { store: sqliteStore({ database: open(file) }) })
     await tokens.adopt({ accessToken: 'access-SECRET', accessLifetimeMs: 60_000, refreshToken: 'refresh-SECRET' })
     expect(bytesOf(file)).toMatch(/access-SECRET.*refresh-SECRET/s)

@@ -241,7 +241,7 @@ const manager = (file: string, rest = '') => `
       DatabaseSync.prototype.exec = function (sql) {
         try { exec.call(this, sql) } catch (error) { tell('held up'); throw error }
       }
-      const source = { id: 'a', needsLogin: true, obtain() {}, refresh() {} }
+      const source = { id: 'a', login: person, obtain() {}, refresh() {} }
       const tokens = createTokenManager({ source, store: sqliteStore({ file: ${JSON.stringify(file)}, commandTimeoutMs: 600000 }) })
       tokens.on('anomaly', () => {})
       await tokens.adopt({ accessToken: 'access-1', accessLifetimeMs: 60000, refreshToken: 'refresh-1' })

@@ -4,10 +4,11 @@ import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { person } from '../../src/login/index.ts'
 
 /** A person must log in. */
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
 
   override obtain(): Promise<TokenGrant> {
     return Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'Log in, then call adopt()'))

@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import type { TokenManager } from '../../src/index.ts'
+import type { LoginManager } from '../../src/index.ts'
 import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister, WatchedRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   constructor() {
     super({ pairs: true })
   }
@@ -17,7 +18,7 @@ class LoginSource extends ScriptedSource {
 const ALICE = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'a', subject: 'alice' }
 const BOB = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b', subject: 'bob' }
 
-const internals = (tokens: TokenManager) =>
+const internals = (tokens: LoginManager) =>
   Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals
 
 describe('given a manager that follows its login in a store, and asks for nothing', () => {

@@ -6,6 +6,7 @@ import { outcome, ScriptedSource } from '../support/managed.ts'
 import { part } from '../support/part.ts'
 import { QueuedRegister } from '../support/queued-register.ts'
 import { randomFrom } from '../support/random.ts'
+import { person } from '../../src/login/index.ts'
 
 const TICK_MS = 50
 const ASKS_EACH_MS = 4_000
@@ -23,7 +24,7 @@ interface Load {
   /** The register stands still for so long, from the second `STALL_AT` on. */
   readonly stallMs?: number
   readonly seconds?: number
-  readonly needsLogin?: boolean
+  readonly hasLogin?: boolean
   readonly onUnavailable?: SharedStoreOptions['onUnavailable']
 }
 
@@ -31,14 +32,14 @@ const STALL_AT = 10
 
 /** Many accounts in one process over one pool. Somebody asks for a token of each every four seconds. */
 async function run(load: Load) {
-  const { accounts, connections, takesMs, lifetimeMs = 20_000, stallMs = 0, seconds = 18, needsLogin = true } = load
+  const { accounts, connections, takesMs, lifetimeMs = 20_000, stallMs = 0, seconds = 18, hasLogin = true } = load
   const { onUnavailable, withinMs = lifetimeMs } = load
   const clock = manualClock()
   const register = new QueuedRegister(clock, connections)
   const store = sharedStore(register, { onUnavailable })
   const source: ScriptedSource & TokenSource = Object.assign(
     new ScriptedSource({ pairs: true, lifetimeMs }),
-    needsLogin && { needsLogin },
+    hasLogin && { login: person },
   )
   const random = randomFrom(7)
   const told: unknown[] = []
@@ -95,7 +96,7 @@ describe('given many logins over one small pool, which is in use for two thirds 
         ['600 logins, private', { accounts: 600, connections: 3, takesMs: 16, onUnavailable: 'private' }],
         [
           '600 service accounts, private',
-          { accounts: 600, connections: 3, takesMs: 16, onUnavailable: 'private', needsLogin: false },
+          { accounts: 600, connections: 3, takesMs: 16, onUnavailable: 'private', hasLogin: false },
         ],
         ['120 logins with tokens of 4 s', { accounts: 120, connections: 3, takesMs: 16, lifetimeMs: 4_000 }],
         [

@@ -4,6 +4,7 @@ import { type EncryptionKey, sharedStore } from '../../src/store/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 const key = (first: number): EncryptionKey => ({
   id: `key-${first}`,
@@ -12,7 +13,7 @@ const key = (first: number): EncryptionKey => ({
 const ALICE = { accessToken: 'alice', accessLifetimeMs: 60_000, refreshToken: 'of-alice' }
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   override obtain(): Promise<never> {
     return Promise.reject(new Error('a login is never obtained'))
   }

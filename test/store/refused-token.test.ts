@@ -4,6 +4,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { person } from '../../src/login/index.ts'
 
 /** Notes its steps among the calls of the service and the events. */
 class NotingRegister extends MemoryRegister {
@@ -21,7 +22,7 @@ class NotingRegister extends MemoryRegister {
 }
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
 }
 
 async function refusing(source: ScriptedSource, options: Partial<TokenManagerOptions> = {}) {

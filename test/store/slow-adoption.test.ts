@@ -4,9 +4,10 @@ import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { person } from '../../src/login/index.ts'
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   constructor() {
     super({ pairs: true })
   }

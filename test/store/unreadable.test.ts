@@ -3,9 +3,10 @@ import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { person } from '../../src/login/index.ts'
 
 const GRANT = { accessToken: 'adopted', accessLifetimeMs: 60_000, refreshToken: 'theirs' }
-const login = () => Object.assign(new ScriptedSource({ pairs: true }), { needsLogin: true })
+const login = () => Object.assign(new ScriptedSource({ pairs: true }), { login: person })
 
 function start(source = login()) {
   const clock = manualClock()

@@ -6,6 +6,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
+import { type LoginLayer, person, session } from '../../src/login/index.ts'
 
 const loginOf = (subject: string, loginId: string): NewTokens => ({ ...TOKENS, subject, loginId })
 const BOB = loginOf('bob', '1')
@@ -138,11 +139,11 @@ describe('given a logout that the store could not be told', () => {
 })
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin: boolean | 'session'
+  readonly login: LoginLayer | undefined
   readonly revoked: string[] = []
-  constructor(needsLogin: boolean | 'session') {
-    super({ pairs: needsLogin !== 'session' })
-    this.needsLogin = needsLogin
+  constructor(login: LoginLayer | undefined) {
+    super({ pairs: login !== session })
+    this.login = login
   }
   async revoke({ accessToken }: { accessToken?: string }) {
     this.revoked.push(accessToken!)
@@ -156,11 +157,11 @@ const grant = (subject: string, n = '') => ({
   subject,
 })
 
-function processes(needsLogin: boolean | 'session' = true, onUnavailable: 'fail' | 'private' = 'fail') {
+function processes(login: LoginLayer | 'none' = person, onUnavailable: 'fail' | 'private' = 'fail') {
   const clock = manualClock()
   const register = new Register(clock)
   const process = () => {
-    const source = new LoginSource(needsLogin)
+    const source = new LoginSource(login === 'none' ? undefined : login)
     const store = sharedStore(register, { onUnavailable })
     return { ...manage(source, { store, storeKey: 'a', renewal: { keepWarm: 'never' } }, clock), source }
   }
@@ -246,7 +247,7 @@ describe('given two processes, and a login that the store could not be told (F33
 
 describe('given acts in one turn, and somebody else who has logged in elsewhere', () => {
   it('when a session logs out here and Bob logs in, then the logout ends the session that was here, and the login the other one (F281)', async () => {
-    const { here, there, ended } = processes('session')
+    const { here, there, ended } = processes(session)
     const own = await ended(here.tokens.getAccessToken())
     await ended(there.tokens.adopt(grant('carol')))
     const acts = [here.tokens.logout(), here.tokens.adopt(grant('bob'))]
@@ -267,7 +268,7 @@ describe('given acts in one turn, and somebody else who has logged in elsewhere'
 
 describe('given a source that needs no login, and tokens that the store could not be told', () => {
   it('when there are others in the store by then, then reset clears those, too', async () => {
-    const { here, there, ended, untold } = processes(false)
+    const { here, there, ended, untold } = processes('none')
     await untold(() => here.tokens.adopt(grant('bob')))
     await ended(there.tokens.adopt(grant('carol')))
     await ended(here.tokens.reset())
@@ -277,7 +278,7 @@ describe('given a source that needs no login, and tokens that the store could no
 
 describe('given a login whose number its manager has not been told', () => {
   it('when the record is lost during a refresh elsewhere, then its logout ends it all the same', async () => {
-    const { clock, register, here, there, ended, tokenOf } = processes(true, 'private')
+    const { clock, register, here, there, ended, tokenOf } = processes(person, 'private')
     const replace = register.replace.bind(register)
     register.replace = async (...given) => {
       await replace(...given)
@@ -325,7 +326,7 @@ describe('given a login whose number its manager has not been told', () => {
     }
     const processOn = (register: TokenRegister) =>
       manage(
-        new LoginSource(true),
+        new LoginSource(person),
         { store: sharedStore(register), storeKey: 'a', renewal: { keepWarm: 'never' } },
         clock,
       )

@@ -5,6 +5,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { randomFrom } from '../support/random.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 type Members = Record<string, unknown>
 
@@ -55,7 +56,7 @@ const hasPair = (text: string) => stateOf(text).pair !== undefined
 const isWhole = (text: string) => 'region' in stateOf(text) && 'region' in (stateOf(text).pair as Members)
 
 class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
 }
 
 /** So many owners of this release, and so many of a later one, share an account for twenty lifetimes. */

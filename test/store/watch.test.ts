@@ -1,4 +1,5 @@
 import { expect, describe, it } from '@jest/globals'
+import type { LoginManager } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'
@@ -35,7 +36,7 @@ describe('given a register that tells of changes', () => {
     const { register, minted, first, second } = start()
     const got = outcome(first.getAccessToken())
     await settle()
-    const ended = second.logout()
+    const ended = (second as LoginManager).logout()
     await settle()
     await settle()
     expect([minted.calls, register.watchers.size]).toEqual([1, 1])

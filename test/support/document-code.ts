@@ -78,7 +78,7 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
   const given = {
     axios: ["import axios from 'axios'", "import axios from 'axios'"],
     server: ["declare const server: import('node:http').Server", "import { server } from './given.mjs'"],
-    tokens: ["declare const tokens: import('axios-evergreen').TokenManager", "import { tokens } from './given.mjs'"],
+    tokens: ["declare const tokens: import('axios-evergreen').LoginManager", "import { tokens } from './given.mjs'"],
     logIn: [
       "declare const logIn: () => Promise<import('axios-evergreen').TokenGrant>",
       "import { logIn } from './given.mjs'",

@@ -1,12 +1,13 @@
 import {
+  type TokenManager,
   createTokenManager,
   type ExchangeContext,
   type ExchangeOutcome,
   TokenError,
   type TokenErrorCode,
-  type TokenEvents,
+  type LoginEvents,
   type TokenGrant,
-  type TokenManager,
+  type LoginManager,
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
@@ -99,12 +100,12 @@ export function held(answer: Answer): { answer: Answer; open: () => void } {
   return { open: () => open(), answer: (call) => gate.then(() => answer(call)) }
 }
 
-type Told = { [Name in keyof TokenEvents]: TokenEvents[Name][] }
+type Told = { [Name in keyof LoginEvents]: LoginEvents[Name][] }
 
 export interface Managed {
   readonly clock: ManualClock
   readonly source: ScriptedSource
-  readonly tokens: TokenManager
+  readonly tokens: LoginManager
   /** All events of the manager, by name. */
   readonly told: Told
 }
@@ -116,7 +117,7 @@ export function manage(
   clock = manualClock(),
   { unheard = false } = {},
 ): Managed {
-  const tokens = createTokenManager({ source, clock, random: () => 0, ...options })
+  const tokens = createTokenManager({ source, clock, random: () => 0, ...options }) as LoginManager
   return { clock, source, tokens, told: listen(tokens, unheard ? [] : NAMES) }
 }
 
@@ -131,9 +132,10 @@ const NAMES = [
   'storeUnavailable',
 ] as const
 
-export function listen(tokens: TokenManager, names: readonly (keyof TokenEvents)[] = NAMES): Told {
+/** @param tokens Every manager has the methods of a login, and only the types of some tell so. */
+export function listen(tokens: TokenManager, names: readonly (keyof LoginEvents)[] = NAMES): Told {
   const told = Object.fromEntries(NAMES.map((name) => [name, []])) as unknown as Told
-  for (const name of names) tokens.on(name, (event) => told[name].push(event as never))
+  for (const name of names) (tokens as LoginManager).on(name, (event) => told[name].push(event as never))
   return told
 }
 

@@ -1,10 +1,11 @@
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { TokenError, type AdoptedGrant, type TokenManager, type TokenStore } from '../../src/index.ts'
+import { TokenError, type AdoptedGrant, type LoginManager, type TokenStore } from '../../src/index.ts'
 import { manage, outcome, ScriptedSource } from './managed.ts'
+import { person } from '../../src/login/index.ts'
 
 /** Only a person can obtain its tokens. It notes what it revokes. */
 export class LoginSource extends ScriptedSource {
-  readonly needsLogin = true
+  readonly login = person
   readonly revoked: unknown[] = []
   revoke = ({ refreshToken }: { refreshToken?: string }): Promise<void> => {
     this.revoked.push(refreshToken)
@@ -19,7 +20,7 @@ export const open = (store?: TokenStore, clock?: ReturnType<typeof manage>['cloc
 }
 
 /** A request that begins now and is sent later. @returns Whether it may have a token then. */
-export function begun(tokens: TokenManager) {
+export function begun(tokens: LoginManager) {
   const { markNow, markSince } = internalsOf(tokens)!
   const mark = markNow!()
   return { mayBeSent: () => mark >= markSince!() }

@@ -1,5 +1,5 @@
 import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
-import { LOGIN_RULES } from '../../src/core/login-rules.ts'
+import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import type { Policy, Situation } from '../../src/core/situation.ts'
 
 /** The first call of a renewal has failed: a refresh, while no access token serves. The record holds the claim. */

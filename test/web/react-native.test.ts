@@ -11,6 +11,7 @@ import { runInContext } from 'node:vm'
 import { TokenError } from '../../src/index.ts'
 import { scriptBlocks } from '../support/document-code.ts'
 import { POLYFILLS, REACT_NATIVE, startApp, withKeychain } from './phone.mjs'
+import { person } from '../../src/login/index.ts'
 
 let bundle: string
 beforeAll(async () => {
@@ -99,7 +100,7 @@ describe('given React Native (F248)', () => {
       },
       makeSource: () => ({
         id: 'app',
-        needsLogin: true,
+        login: person,
         obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'Log in')),
         refresh: async (token: string) => {
           presented.push(token)

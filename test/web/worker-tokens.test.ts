@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { Worker } from 'node:worker_threads'
 import {
+  type LoginManager,
   createTokenManager,
   isTokenError,
   memoryStore,
   TokenError,
-  type TokenEvents,
+  type LoginEvents,
   type TokenManager,
   type TokenManagerOptions,
   type TokenSource,
@@ -19,6 +20,7 @@ import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from '../client/support/doors.ts'
 import { listen } from '../support/managed.ts'
+import { person } from '../../src/login/index.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 const grant = (name: string, changes = {}) => ({
@@ -32,7 +34,7 @@ const grant = (name: string, changes = {}) => ({
 /** Only a person can obtain its tokens. Refreshing gives the same tokens with a number behind them, when the test lets it. */
 class PersonSource implements TokenSource {
   readonly id = 'person'
-  readonly needsLogin = true
+  readonly login = person
   readonly revoked: (string | undefined)[] = []
   refreshes = 0
   held: Promise<unknown> | undefined
@@ -59,7 +61,7 @@ afterEach(async () => {
 const crossed: unknown[] = []
 /** A worker with a manager. `pages` are connected by a port each. */
 function startWorker({ source = new PersonSource(), ...options }: Partial<TokenManagerOptions> = {}) {
-  const manager = createTokenManager({ source, ...options })
+  const manager = createTokenManager({ source, ...options }) as LoginManager
   endings.push(() => manager.close())
   /** @returns The port of a page. Its messages are under way while they are `held`. */
   const connect = () => {
@@ -83,7 +85,7 @@ function startWorker({ source = new PersonSource(), ...options }: Partial<TokenM
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- most tests leave it as it is
   return { manager, connect, openPage, source: source as PersonSource }
 }
-function page(tokens: TokenManager) {
+function page(tokens: LoginManager) {
   endings.push(() => tokens.close())
   return tokens
 }
@@ -127,7 +129,7 @@ describe('given a worker that has the manager, and its page', () => {
   it('when all is told to a listener for all events, then it stops when it is told so', async () => {
     const { manager, openPage } = startWorker()
     const tokens = await openPage()
-    const names: (keyof TokenEvents)[] = []
+    const names: (keyof LoginEvents)[] = []
     const stop = tokens.onAny((name) => void names.push(name))
     await manager.adopt(grant('alice'))
     await until(() => names.length === 2)
@@ -309,7 +311,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     const send = open(tokens, { origins: [server.baseUrl] })
     return { ...worker, port, tokens, server, bank, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
   }
-  const changes: [string, (manager: TokenManager) => Promise<unknown>][] = [
+  const changes: [string, (manager: LoginManager) => Promise<unknown>][] = [
     ['Alice logs out and Bob logs in', (manager) => manager.logout().then(() => manager.adopt(grant('bob')))],
     ['Bob logs in', (manager) => manager.adopt(grant('bob'))],
     ['Alice logs out', (manager) => manager.logout()],

@@ -1,11 +1,12 @@
-import type { TokenSource } from 'axios-evergreen'
+import type { LoginSource } from 'axios-evergreen'
+import { session } from 'axios-evergreen/login'
 
 /** The login is a session at another server of yours, whose cookie the browser sends here, too. It brings an access token. */
-export const sessionSource = (session: string): TokenSource => ({
+export const sessionSource = (cookie: string): LoginSource => ({
   id: 'page',
-  needsLogin: 'session',
+  login: session,
   async obtain({ signal }) {
-    const headers = { Cookie: `session=${session}` }
+    const headers = { Cookie: `session=${cookie}` }
     const response = await fetch(`${process.env.SESSION_ENDPOINT}/token`, { method: 'POST', headers, signal })
     if (!response.ok) throw response // 401: a login is required
     const answer = (await response.json()) as { accessToken: string; expiresIn: number }

@@ -2,7 +2,7 @@
 import { configureStore } from '@reduxjs/toolkit'
 import { type BaseQueryFn, createApi, retry } from '@reduxjs/toolkit/query'
 import { type AxiosInstance, type AxiosRequestConfig, isAxiosError } from 'axios'
-import { isTokenError, type TokenManager } from 'axios-evergreen'
+import { isTokenError, type LoginManager } from 'axios-evergreen'
 
 /** Plain data: the state must not keep an axios error, which has the whole request. */
 interface Failure {
@@ -29,7 +29,7 @@ const baseQueryOf =
     }
   }
 
-export function storeOf(api: AxiosInstance, tokens: Pick<TokenManager, 'on'>) {
+export function storeOf(api: AxiosInstance, tokens: Pick<LoginManager, 'on'>) {
   const queries = createApi({
     baseQuery: retry(baseQueryOf(api), {
       retryCondition: (error, _, { attempt }) => (error as Failure).mayRetry && attempt < 3,

@@ -1,11 +1,12 @@
 // Has what ../tokens.ts has, but the login is a session at your server. The page has its cookie (HttpOnly), and asks it for access tokens.
 import axios from 'axios'
-import { attachBearer, createTokenManager, type TokenSource } from 'axios-evergreen'
+import { attachBearer, createTokenManager, type LoginSource } from 'axios-evergreen'
+import { session } from 'axios-evergreen/login'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 
-const source: TokenSource = {
+const source: LoginSource = {
   id: 'page',
-  needsLogin: 'session',
+  login: session,
   async obtain({ signal }) {
     const response = await fetch('/session/token', { method: 'POST', signal })
     if (!response.ok) throw response // 401: a login is required

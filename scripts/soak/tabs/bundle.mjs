@@ -3,6 +3,7 @@ import { build } from 'esbuild'
 
 const project = fileURLToPath(new URL('../../..', import.meta.url))
 const ENTRIES = {
+  'axios-evergreen/login': 'login',
   'axios-evergreen/oauth2': 'oauth2',
   'axios-evergreen/web/inspector': 'inspector',
   'axios-evergreen/web': 'web',

@@ -1,5 +1,5 @@
 import axios from 'axios'
-import { TokenError, type TokenSource } from '../../../src/index.ts'
+import { type LoginManager, TokenError, type TokenSource } from '../../../src/index.ts'
 import { ending, type FailurePath, renewal, request, waiting } from './failure-path.ts'
 import { garbled, granting, type MarkedService, page, refusing, SECRETS, signedAt, silent } from './marked-service.ts'
 
@@ -113,7 +113,7 @@ const WAITING: FailurePath[] = [
     tells: ['anomaly not-revoked'],
     async act({ tokens }) {
       await tokens.getAccessToken()
-      const result = await tokens.logout()
+      const result = await (tokens as LoginManager).logout()
       return { code: result.revoked ? '' : result.reason }
     },
   },

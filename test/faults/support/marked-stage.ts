@@ -1,5 +1,6 @@
 import axios, { type AxiosInstance, type CreateAxiosDefaults } from 'axios'
 import {
+  type LoginManager,
   attachBearer,
   type Attachment,
   clientCredentials,
@@ -49,7 +50,7 @@ export async function startStage(variant: Variant, adapter: AdapterName, setting
   const source = custom ?? markedSource(variant, adapter, service, setting)
   const store = memoryStore()
   const options = { source, store, storeKey: SECRETS.login, clock, random: () => 0, ...setting.manager }
-  const tokens = createTokenManager(options)
+  const tokens = createTokenManager(options) as LoginManager
   const told = listen(tokens)
   // Time moves by itself only while the manager pauses between two calls.
   tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))

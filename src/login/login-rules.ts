@@ -1,5 +1,5 @@
-import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
-import { coolDownMs, coolDownOf, errorIfPrivate, loginRequired, MINUTE_MS, retryAfterMsOf } from './backoff.ts'
+import { detailsOf, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
+import { coolDownMs, coolDownOf, errorIfPrivate, loginRequired, MINUTE_MS, retryAfterMsOf } from '../core/backoff.ts'
 import {
   type Beforehand,
   type Consequence,
@@ -10,10 +10,10 @@ import {
   saidOf,
   serves,
   type Situation,
-} from './situation.ts'
-import { member } from './thrown.ts'
-import { SAYING } from './token-source.ts'
-import type { GrantedClaim } from './token-store.ts'
+} from '../core/situation.ts'
+import { member } from '../core/thrown.ts'
+import { SAYING } from '../core/token-source.ts'
+import type { GrantedClaim } from '../core/token-store.ts'
 
 /** In one renewal a refresh token of a login is presented at most this often, if nobody knows what became of it. */
 const MAX_DOUBTFUL = 3
@@ -26,7 +26,7 @@ const LEAST_UNCLEAR_MS = 600_000
 const MANY_FAILURES = 10
 
 /**
- * The rules for sources that `needsLogin`: only a person can obtain. A refresh token of a login is given up only because the service refuses it,
+ * The rules for sources with `login: person`: only a person can obtain. A refresh token of a login is given up only because the service refuses it,
  * never because of doubt: if it was used, the login is lost already.
  */
 export const LOGIN_RULES: Rules = {

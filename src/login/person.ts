@@ -1,0 +1,25 @@
+import type { LoginLayer } from '../core/login-layer.ts'
+import { loginLayer } from './layer.ts'
+import { LOGIN_RULES } from './login-rules.ts'
+
+/**
+ * For `login` of a source: only a person can obtain tokens, so `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager gives up a refresh token only if
+ * the service refuses it, never because of doubt. `oauth2({ grant: 'login' })` and `mcpLogin` bring it along.
+ *
+ * @example
+ * ```ts
+ * import { createTokenManager, TokenError } from 'axios-evergreen'
+ * import { person } from 'axios-evergreen/login'
+ *
+ * const tokens = createTokenManager({
+ *   source: {
+ *     id: 'payments',
+ *     login: person,
+ *     obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'Log in')),
+ *     refresh: async (refreshToken) => ({ accessToken: `next to ${refreshToken.length}`, accessLifetimeMs: 60_000 }),
+ *   },
+ * })
+ * await tokens.adopt({ refreshToken: 'of the login' })
+ * ```
+ */
+export const person: LoginLayer = /* @__PURE__ */ loginLayer('person', { rules: LOGIN_RULES })

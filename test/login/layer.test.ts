@@ -1,0 +1,88 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import { createTokenManager, type LoginManager, type LoginSource, TokenError } from '../../src/index.ts'
+import * as layers from '../../src/login/index.ts'
+
+const SOURCE = {
+  id: 'somebody',
+  obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in')),
+}
+const LOGIN = { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }
+const manage = (members: object): LoginManager =>
+  createTokenManager({ source: { ...SOURCE, ...(members as LoginSource) } })
+
+describe('given the layers of logins', () => {
+  it.each(Object.entries(layers))(
+    'when %s is looked at, then only its kind is seen, and nobody can change it',
+    (name, layer) => {
+      expect(JSON.stringify(layer)).toBe(`{"kind":"${name}"}`)
+      expect(Reflect.ownKeys({ ...layer })).toEqual(['kind'])
+      expect(Object.isFrozen(layer)).toBe(true)
+    },
+  )
+
+  it.each(Object.values(layers))('when a source brings one, then its manager has a login', async (login) => {
+    const tokens = manage({ login })
+    await tokens.adopt(Promise.resolve(LOGIN))
+    expect([tokens.status().login, await tokens.getAccessToken()]).toEqual(['present', 'a'])
+    await tokens.logout()
+    await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+  })
+
+  it('when a source brings one of another copy of the package, as ESM beside CommonJS, then its manager has a login', async () => {
+    jest.resetModules()
+    const copy = await import('../../src/login/index.ts')
+    expect(copy.person).not.toBe(layers.person)
+    expect(manage({ login: copy.person }).status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
+  })
+
+  it.each([true, false, null, 'person', 'session', {}, { kind: 'person' }])(
+    'when a source says login: %p, then the error names the member',
+    (login) => {
+      expect(() => manage({ login })).toThrow(TypeError)
+      expect(() => manage({ login })).toThrow(
+        /^source\.login must be person or session of axios-evergreen\/login, got /,
+      )
+    },
+  )
+
+  it.each([true, false, 'session'])(
+    'when a source says needsLogin: %p, then the error names the cure',
+    (needsLogin) => {
+      expect(() => manage({ needsLogin })).toThrow(TypeError)
+      expect(() => manage({ needsLogin })).toThrow(
+        /^source\.needsLogin is .*import \{ person \} from 'axios-evergreen\/login'.* login: person/,
+      )
+    },
+  )
+
+  it('when a source says undefined of both, then it has none', () => {
+    expect(manage({ login: undefined, needsLogin: undefined }).status()).not.toHaveProperty('login')
+  })
+})
+
+describe('given a source that can obtain', () => {
+  const obtain = () => Promise.resolve(LOGIN)
+
+  it('when untyped code calls what managers of logins have, then all is there: a logout is a reset', async () => {
+    const tokens = manage({ obtain })
+    const told: unknown[] = []
+    tokens.on('loginChanged', (event) => told.push(event))
+    expect(await tokens.getAccessToken()).toBe('a')
+    expect(await tokens.logout()).toEqual({ revoked: false, reason: 'no-endpoint' })
+    expect(tokens.status()).toMatchObject({ phase: 'empty' })
+    await tokens.adopt(Promise.resolve({ ...LOGIN, accessToken: 'b' }))
+    expect(await tokens.getAccessToken()).toBe('b')
+    await tokens.adopt(Promise.resolve(undefined))
+    expect(await tokens.getAccessToken()).toBe('b')
+    expect([told, tokens.status().login]).toEqual([[], undefined])
+  })
+
+  it('when its revoke is there, then a logout revokes what the manager holds', async () => {
+    const revoked: unknown[] = []
+    const tokens = manage({ obtain, revoke: async (given: unknown) => void revoked.push(given) })
+    await tokens.getAccessToken()
+    expect(await tokens.logout()).toEqual({ revoked: true })
+    expect(revoked).toEqual([{ accessToken: 'a', refreshToken: 'r' }])
+    expect(await tokens.logout()).toEqual({ revoked: false, reason: 'nothing' })
+  })
+})
