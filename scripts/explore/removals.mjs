@@ -16,7 +16,7 @@ export const REMOVALS = {
     ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
   ],
   'R1, a login that is stored again': [
-    ['store/shared-record.ts', 'isAgain ? this.#adopted?.epoch : undefined', 'undefined'],
+    ['store/shared-record.ts', 'isSame ? this.#adopted?.epoch : undefined', 'undefined'],
   ],
   R2: [['record/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
@@ -50,7 +50,7 @@ export const REMOVALS = {
       'marked(inEpoch(stored ?? EMPTY, epoch), true)',
       'marked(inEpoch(stored ?? EMPTY, epoch), stored?.overlaps ?? false)',
     ],
-    ['record/record-state.ts', 'marked(state, true) ??', 'marked(state, state.overlaps) ??'],
+    ['record/record-state.ts', 'marked(stored, true) ??', 'marked(stored, stored.overlaps) ??'],
   ],
   'R4, a mark at a clear': [
     ['record/acts.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
@@ -59,7 +59,9 @@ export const REMOVALS = {
   'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
   // An exchange without the record is told by the next claim only; or only beside the claims.
   overlap: [['record/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, epoch), true)', 'undefined']],
-  'overlap by a claim': [['record/record-state.ts', 'overlaps ? (marked(state, true) ?? state) : state', 'state']],
+  'overlap by a claim': [
+    ['record/record-state.ts', 'others?.overlap ? (marked(stored, true) ?? stored) : stored', 'stored'],
+  ],
   // An adopted pair takes the version that stood there.
   adopt: [
     [
@@ -106,8 +108,8 @@ export const REMOVALS = {
   'a claim to log out': [
     [
       'record/record-state.ts',
-      'endsLogin ? isOfOther(state, request) : isNewer(state, request)',
-      '!endsLogin && isNewer(state, request)',
+      'if (pair && isOfOther(state, request)) return',
+      'if (pair && request.login === -1) return',
     ],
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.

@@ -1,7 +1,7 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError, type TokenErrorCode } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
-import type { Situation } from './situation.ts'
-import type { CoolDown, GrantedClaim, Next, Retry } from './token-store.ts'
+import type { OwnCoolDown, Situation } from './situation.ts'
+import type { CoolDown, GrantedClaim, Retry } from './token-store.ts'
 
 /** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
 export function retryAfterMsOf(error: TokenError): number {
@@ -72,9 +72,9 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
 /** All that a failed call throws inside a renewal: what callers are told, and what follows. */
 export class CallFailed extends Error {
   readonly error: TokenError
-  readonly next: Next
+  readonly next: Retry | OwnCoolDown
 
-  constructor(error: TokenError, next: Next) {
+  constructor(error: TokenError, next: Retry | OwnCoolDown) {
     super()
     this.error = error
     this.next = next

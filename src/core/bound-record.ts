@@ -10,6 +10,7 @@ export function boundRecord(boundTo: Promise<string>, open: (boundTo: string) =>
   const known = opened.catch(() => undefined)
   return {
     claim: async (...given) => (await opened).claim(...given),
+    claimToEnd: async (...given) => (await opened).claimToEnd(...given),
     accept: async (...given) => (await opened).accept(...given),
     release: async (...given) => (await opened).release(...given),
     adopt: async (...given) => (await opened).adopt(...given),

@@ -130,7 +130,7 @@ export class Claimant {
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now. Nobody else sees a private one.
         if (claim.isPrivate || tookMs < ttlMs || this.#pauses.halted()) return claim
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
-        await record.release(claim, 'keep').catch(() => undefined)
+        await record.release(claim, { fate: 'keep' }).catch(() => undefined)
         // Otherwise a store that always answers so late would never grant a claim in time.
         ttlMs *= 2
       } else if (claim.kind === 'cooling') {

@@ -48,11 +48,10 @@ export async function clearRecord(
 
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
 async function claimToEnd(settings: RenewalSettings, { login, loginId }: EndedHere): Promise<ClaimAnswer> {
-  const { record, owner, exchangeTimeoutMs, clock, needsLogin, memory } = settings
-  const terms = { needsLogin, endsLogin: true, login, loginId }
+  const { record, owner, exchangeTimeoutMs, clock, memory } = settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const claim = await record.claim(owner, memory.seenVersion, exchangeTimeoutMs, terms)
+    const claim = await record.claimToEnd(owner, memory.seenVersion, exchangeTimeoutMs, { login, loginId })
     if (claim.kind !== 'busy') return claim
     await pauses.forOther(record, Math.min(claim.remainingMs, POLL_MS))
   }

@@ -9,6 +9,7 @@ import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
 import { CallFailed, coolDownOf, SHORT_BACKOFF_MS } from './backoff.ts'
+import type { OwnCoolDown } from './situation.ts'
 import { type Context, currentContext } from './own-runtime.ts'
 import {
   type Activity,
@@ -21,7 +22,7 @@ import {
   type LoginStatus,
 } from './status.ts'
 import { quietly } from './thrown.ts'
-import type { CoolDown, StoredTokens } from './token-store.ts'
+import type { StoredTokens } from './token-store.ts'
 import { Halted } from './claimant.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -222,7 +223,7 @@ export class Machine implements LoginHost, LookHost, Activity {
       events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
-  #gaveUp(thrown: unknown): { readonly error: TokenError; readonly coolDown: CoolDown } {
+  #gaveUp(thrown: unknown): { readonly error: TokenError; readonly coolDown: OwnCoolDown } {
     if (thrown instanceof CallFailed && thrown.next.kind === 'cool-down')
       return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings

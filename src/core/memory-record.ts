@@ -14,8 +14,8 @@ import {
   type Missing,
   type NewTokens,
   type Next,
-  type RefreshTokenFate,
   type ReleaseAnswer,
+  type Report,
   RESERVE_MS,
   type StoredTokens,
   type TokenRecord,
@@ -68,23 +68,33 @@ export class MemoryRecord implements TokenRecord {
   }
 
   claim(owner: string, seenVersion: number, ttlMs: number, terms: ClaimTerms = {}): Promise<ClaimAnswer> {
-    return Promise.resolve(this.#answerTo(owner, seenVersion, terms) ?? this.#granted(owner, ttlMs, terms))
+    const coolDown = this.#coolingNow
+    const newer = this.#newer(seenVersion, terms)
+    if (newer) return Promise.resolve(newer)
+    if (coolDown && (coolDown.isFirm || !terms.breaksCoolDown)) return Promise.resolve({ kind: 'cooling', coolDown })
+    return Promise.resolve(this.#busy(owner) ?? this.#granted(owner, ttlMs, terms))
   }
 
-  /** Why no exchange is granted. */
-  #answerTo(owner: string, seenVersion: number, terms: ClaimTerms): ClaimAnswer | undefined {
-    const { breaksCoolDown, endsLogin } = terms
-    const turn = this.#turn
-    if (this.#pair && (isOfOther(this.#login, terms) || (!endsLogin && this.#version > seenVersion)))
-      return { kind: 'newer', tokens: this.#tokensOf(this.#pair) }
-    const coolDown = this.#coolingNow
-    if (coolDown && !endsLogin && (coolDown.isFirm || !breaksCoolDown)) return { kind: 'cooling', coolDown }
-    if (!turn || turn.owner === owner || (turn.settled && endsLogin)) return undefined
-    const remainingMs = turn.until - this.#clock.monotonicNow()
+  claimToEnd(owner: string, _seenVersion: number, ttlMs: number, ends: KnownLogin): Promise<ClaimAnswer> {
+    // A logout does not wait for a pause between two exchanges.
+    const busy = this.#turn?.settled ? undefined : this.#busy(owner)
+    return Promise.resolve(this.#newer(Infinity, ends) ?? busy ?? this.#granted(owner, ttlMs))
+  }
+
+  #newer(seenVersion: number, known: KnownLogin): Extract<ClaimAnswer, { kind: 'newer' }> | undefined {
+    const pair = this.#pair
+    if (!pair || (this.#version <= seenVersion && !isOfOther(this.#login, known))) return undefined
+    return { kind: 'newer', tokens: this.#tokensOf(pair) }
+  }
+
+  #busy(owner: string): ClaimAnswer | undefined {
+    if (!this.#turn || this.#turn.owner === owner) return undefined
+    const remainingMs = this.#turn.until - this.#clock.monotonicNow()
     return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
   }
 
-  #granted(owner: string, ttlMs: number, terms: ClaimTerms): GrantedClaim {
+  /** @param terms Undefined: the claim is for a logout, and presents nothing. */
+  #granted(owner: string, ttlMs: number, terms?: ClaimTerms): GrantedClaim {
     const turn = this.#turn
     const now = this.#tokenClock.now()
     // It was never settled, so its owner may have presented the refresh token.
@@ -92,7 +102,7 @@ export class MemoryRecord implements TokenRecord {
     const pair = this.#pair
     const fence = (this.#fence += 1)
     const until = this.#clock.monotonicNow() + ttlMs
-    this.#turn = { owner, fence, at: now, until, settled: terms.endsLogin === true }
+    this.#turn = { owner, fence, at: now, until, settled: terms === undefined }
     return {
       kind: 'granted',
       fence,
@@ -123,14 +133,14 @@ export class MemoryRecord implements TokenRecord {
     return this.#tokensOf(this.#pair)
   }
 
-  release({ fence, version }: GrantedClaim, told: RefreshTokenFate | Decide, next?: Next): Promise<ReleaseAnswer> {
+  release({ fence, version }: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer> {
     const pair = this.#pair
     const turn = this.#turn?.fence === fence ? this.#turn : undefined
     const newer = pair && this.#version > version ? this.#tokensOf(pair) : undefined
     const answer = { contested: !turn || pair?.overlapped === true, ...(newer && { newer }) }
-    const report = typeof told === 'string' ? { fate: told, shared: next } : told(answer)
+    const report = typeof told === 'function' ? told(answer) : told
     if (!turn) return Promise.resolve(answer)
-    if (pair) this.#pair = fateAfter(pair, turn, report, this.#tokenClock.now())
+    if (pair) this.#pair = report.drops ? undefined : fateAfter(pair, turn, report, this.#tokenClock.now())
     this.#follow(turn, report.shared)
     return Promise.resolve(answer)
   }
@@ -141,10 +151,8 @@ export class MemoryRecord implements TokenRecord {
       const until = this.#clock.monotonicNow() + next.ms + RESERVE_MS
       this.#turn = { ...turn, until, settled: true }
     } else if (next) {
-      const { drops, says: _, ...coolDown } = next
-      this.#coolDown = coolDown
+      this.#coolDown = next
       this.#coolDownEnd = this.#tokenClock.now() + next.ms
-      if (drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.#pair = undefined
     }
   }
 
@@ -171,12 +179,11 @@ export class MemoryRecord implements TokenRecord {
   }
 
   look(seenVersion: number, login?: number): Promise<Looked | undefined> {
-    const pair = this.#pair
+    const newer = this.#newer(seenVersion, { login })
     const coolDown = this.#coolingNow
-    if (pair && (this.#version > seenVersion || isOfOther(this.#login, { login })))
-      return Promise.resolve({ kind: 'newer', tokens: this.#tokensOf(pair) })
+    if (newer) return Promise.resolve(newer)
     if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
-    return Promise.resolve(pair ? undefined : { kind: 'missing', missing: this.#missing })
+    return Promise.resolve(this.#pair ? undefined : { kind: 'missing', missing: this.#missing })
   }
 
   get #missing(): Missing {

@@ -7,9 +7,17 @@ import {
   SHORT_BACKOFF_MS,
 } from './backoff.ts'
 import { detailsOf, errorWith, type LoginReason, TokenError } from './errors.ts'
-import { type Consequence, isRefreshGone, NOTHING_FAILED, type Plan, type Policy, type Situation } from './situation.ts'
+import {
+  type Consequence,
+  isRefreshGone,
+  NOTHING_FAILED,
+  type OwnCoolDown,
+  type Plan,
+  type Policy,
+  type Situation,
+} from './situation.ts'
 import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
-import type { CoolDown } from './token-store.ts'
+import type { Report } from './token-store.ts'
 
 /**
  * What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). The step that tells the
@@ -34,7 +42,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     hasRetryAfter: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
-  return { ...plan, shared: sharedOf(plan, halted) }
+  return { ...plan, ...reportOf(plan, consequence, situation) }
 }
 
 /** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
@@ -104,7 +112,7 @@ function nextAfter(
   retryAfterMs: number,
 ): Plan['next'] {
   const { next, judged = false } = consequence
-  const { attempt, maxAttempts, meanwhile, failures, isRefused } = situation
+  const { attempt, maxAttempts, meanwhile, failures } = situation
   if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
   const isReplaced = judged && meanwhile?.newer !== undefined
   const isAtOnce = next === 'obtain' || isReplaced
@@ -117,21 +125,19 @@ function nextAfter(
   if (mayCall && isAtOnce) return { kind: 'retry', ms: 0 }
   if (mayCall && !isTooLong)
     return { kind: 'retry', ms: pauseAfter(error, consequence, situation, policy, retryAfterMs) }
-  const coolDown = coolDownAfter(error, consequence, situation, retryAfterMs)
-  return judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED' ? { ...coolDown, drops: true } : coolDown
+  return coolDownAfter(error, consequence, situation, retryAfterMs)
 }
 
 function coolDownAfter(
   error: TokenError,
-  { next, says, leastMs = 0, mostMs = Infinity }: Consequence,
+  { next, leastMs = 0, mostMs = Infinity }: Consequence,
   situation: Situation,
   retryAfterMs: number,
-): CoolDown {
+): OwnCoolDown {
   const { failures, servedMs } = situation
   if (next === 'while-served') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
   const ms = Math.max(leastMs, coolDownMs(error, situation, retryAfterMs))
-  const coolDown = coolDownOf(error, Math.min(mostMs, ms), failures)
-  return says === undefined ? coolDown : { ...coolDown, says }
+  return coolDownOf(error, Math.min(mostMs, ms), failures)
 }
 
 function pauseAfter(
@@ -145,11 +151,19 @@ function pauseAfter(
 }
 
 /** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
-function sharedOf({ adopts, hasRetryAfter, next }: Omit<Plan, 'shared'>, halted: Situation['halted']): Plan['shared'] {
+function reportOf(
+  { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
+  { judged, says }: Consequence,
+  { halted, isRefused }: Situation,
+): Omit<Report, 'fate'> {
   const isCoolDown = next.kind === 'cool-down'
+  const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
   // The access token of another owner may end at another time.
-  if (adopts || (isCoolDown && next.whileServed)) return undefined
-  return !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown)) ? next : undefined
+  if (adopts || !isShared || (isCoolDown && next.whileServed)) return { shared: undefined }
+  if (!isCoolDown) return { shared: next }
+  const isEnd = judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED'
+  const drops = isEnd || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
+  return { shared: next, ...(drops && { drops }), ...(says !== undefined && { says }) }
 }
 
 /**

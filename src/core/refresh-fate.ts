@@ -29,11 +29,10 @@ export function doubted<Known extends Fate>(known: Known, at: number): Known {
 export function fateAfter<Known extends Fate>(
   known: Known,
   claim: { readonly at: number; readonly settled: boolean },
-  { fate, shared }: Report,
+  { fate, says }: Report,
   now: number,
 ): Known {
   const isCounted = fate === 'counted' && !claim.settled
-  const says = shared?.kind === 'cool-down' ? shared.says : undefined
   return {
     ...(fate === 'doubtful' ? doubted(known, claim.at) : known),
     presentations: known.presentations + (isCounted ? 1 : 0),
@@ -49,7 +48,7 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
 /** Whether the refresh token may be presented now, and what speaks against it. */
 export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
-  { graceMs = 0, needsLogin = false }: ClaimTerms,
+  { graceMs = 0, needsLogin = false }: ClaimTerms = {},
   now: number,
 ): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'unclear'> {
   const { doubtAt, unclear } = known ?? {}

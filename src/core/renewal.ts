@@ -12,6 +12,7 @@ import {
   type NewTokens,
   type RefreshTokenFate,
   type ReleaseAnswer,
+  type Report,
   type StoredTokens,
 } from './token-store.ts'
 import { Claimant, type Halt, Halted, Pauses } from './claimant.ts'
@@ -120,7 +121,7 @@ export class Renewal {
   }
 
   async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
-    await this.#release(claim, () => plan)
+    await this.#release(claim, plan)
     return this.#perform(plan, attempt)
   }
 
@@ -279,7 +280,7 @@ export class Renewal {
   }
 
   /** If the store cannot be reached, the claim expires there. */
-  #release(claim: GrantedClaim, told: RefreshTokenFate | Decide): Promise<ReleaseAnswer | undefined> {
+  #release(claim: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer | undefined> {
     return this.#settings.record.release(claim, told).catch(() => undefined)
   }
 
@@ -289,7 +290,7 @@ export class Renewal {
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
     if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.#spent(claim)
-    await this.#release(claim, fate)
+    await this.#release(claim, { fate })
     throw new Halted()
   }
 }

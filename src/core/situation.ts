@@ -107,7 +107,13 @@ export interface Plan extends Report {
   /** The service asked for a pause. */
   readonly hasRetryAfter: boolean
   /** The next call of this renewal; or the renewal gives up, and all owners of the record cool down. */
-  readonly next: Retry | CoolDown
+  readonly next: Retry | OwnCoolDown
+}
+
+/** What follows a renewal that gave up. */
+export interface OwnCoolDown extends CoolDown {
+  /** Only this manager cools down, and only as long as its access token serves: the cool-down ends as soon as the API refuses the token. */
+  readonly whileServed?: boolean | undefined
 }
 
 /** A plan that says nothing but its error and what is next. */

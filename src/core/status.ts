@@ -1,6 +1,6 @@
 import { errorWith, type LoginReason, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
-import type { CoolDown } from './token-store.ts'
+import type { OwnCoolDown } from './situation.ts'
 
 /** What a manager does about its next token. The current token is no part of it: that serves until the manager is closed. */
 export interface Activity {
@@ -12,7 +12,7 @@ export interface Activity {
 }
 
 /** The manager makes no token call before `until`, monotonic ms. */
-export interface Backoff extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileServed'> {
+export interface Backoff extends Pick<OwnCoolDown, 'failures' | 'isFirm' | 'whileServed'> {
   /** Infinity: until `reset()`, `adopt()`, or a login elsewhere. */
   readonly until: number
   /** From this instant on a caller asks the record again whether somebody has logged in elsewhere. */
@@ -24,7 +24,11 @@ export interface Backoff extends Pick<CoolDown, 'failures' | 'isFirm' | 'whileSe
 export const ASK_MS = 1_000
 
 /** The backoff after a renewal that gave up. */
-export function backoffAfter(error: TokenError, { ms, failures, isFirm, whileServed }: CoolDown, now: number): Backoff {
+export function backoffAfter(
+  error: TokenError,
+  { ms, failures, isFirm, whileServed }: OwnCoolDown,
+  now: number,
+): Backoff {
   const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt: now + ASK_MS } : { until: now + ms }
   return { ...ends, error, failures, isFirm, whileServed }
 }

@@ -34,6 +34,12 @@ export interface TokenRecord {
    */
   claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer>
   /**
+   * Asks, for a logout, that no other owner makes an exchange: only that keeps the claim from being granted. It presents nothing.
+   *
+   * @param ends The login that the owner ends.
+   */
+  claimToEnd(owner: string, seenVersion: number, ttlMs: number, ends: EndTerms): Promise<ClaimAnswer>
+  /**
    * Settles a claim with new tokens. Stores them, unless newer tokens or a `clear` came after the claim was granted.
    *
    * @param tokens Remaining lifetimes as of now.
@@ -43,10 +49,9 @@ export interface TokenRecord {
   /**
    * Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim.
    *
-   * @param told What became of the refresh token; or decides, inside the step, what the owner tells.
-   * @param next The owner's own next attempt, or a cool-down for all owners. Without it any owner may claim next.
+   * @param told What the owner reports; or decides it inside the step.
    */
-  release(claim: GrantedClaim, told: RefreshTokenFate | Decide, next?: Next): Promise<ReleaseAnswer>
+  release(claim: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer>
   /**
    * Clears the record, and stores tokens that came from elsewhere.
    *
@@ -132,19 +137,25 @@ export function isOfOther(stored: { login: number; loginId?: string | undefined 
 }
 
 /** What an owner asks for with a claim. It neither presents nor changes the pair of another login than this one. */
-export interface ClaimTerms extends KnownLogin {
+export interface ClaimTerms extends Pick<KnownLogin, 'login'> {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
   readonly graceMs?: number
   /** Whether the claim may be granted in a cool-down that is not firm. */
   readonly breaksCoolDown?: boolean
-  /** Whether the owner has made exchanges without the record, which may still be in flight. */
-  readonly overlaps?: boolean
   /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
   readonly needsLogin?: boolean
-  /** The owner logs out: no cool-down and no newer pair of its login keeps it from the claim, only the exchange of another owner. */
-  readonly endsLogin?: boolean
-  /** Whether an answer that another owner makes an exchange names that owner. */
-  readonly namesOwner?: boolean
+  readonly others?: Others
+}
+
+/** What an owner asks for before it logs out. */
+export interface EndTerms extends KnownLogin {
+  readonly others?: Others
+}
+
+/** What an owner of a shared record knows of the others. */
+export interface Others {
+  /** Exchanges that were made without the record may still be in flight. */
+  readonly overlap?: boolean
   /** The name of an owner whose process has died in its exchange: its claim blocks nobody, and leaves its refresh token in doubt, not dead. */
   readonly dead?: string
   /** The clock of the store has been set, so it does not tell whether the claim of another owner has expired: each open claim counts in full. */
@@ -163,7 +174,7 @@ export type ClaimAnswer =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
   /** What is left of the cool-down. */
   | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
-  /** `by`: the owner that makes an exchange, if the terms ask for it. Undefined, too, while that owner makes a pause before its next exchange. */
+  /** `by`: the owner that makes an exchange. Undefined while that owner makes a pause before its next exchange. */
   | { readonly kind: 'busy'; readonly remainingMs: number; readonly by?: string | undefined }
   | GrantedClaim
 
@@ -223,8 +234,12 @@ export type Next = Retry | CoolDown
 /** What an owner tells the record after an exchange that failed. */
 export interface Report {
   readonly fate: RefreshTokenFate
-  /** What follows, if that concerns the other owners, too. */
+  /** What follows, if that concerns the other owners, too. Without it any owner may claim next. */
   readonly shared?: Next | undefined
+  /** The stored tokens are dropped: the access token must not be used any more, either. */
+  readonly drops?: boolean
+  /** Of a login: what an unclear refusal says. The record counts those in a row that say the same. */
+  readonly says?: string | undefined
 }
 /** Decides what an owner tells the record, by what the record says. Pure: if another owner was faster, the step of the store asks again. */
 export type Decide = (answer: ReleaseAnswer) => Report
@@ -244,10 +259,4 @@ export interface CoolDown {
   readonly serviceCode?: string
   /** Why a login is required. */
   readonly loginReason?: LoginReason
-  /** The stored tokens are dropped: the access token must not be used any more, either. */
-  readonly drops?: boolean
-  /** Only this manager cools down, and only as long as its access token serves: the cool-down ends as soon as the API refuses the token. */
-  readonly whileServed?: boolean | undefined
-  /** Of a login: what an unclear refusal says. The record counts those in a row that say the same. */
-  readonly says?: string | undefined
 }

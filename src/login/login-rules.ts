@@ -116,8 +116,8 @@ function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused =
   const error = errorIfPrivate(claim, loginRequired(reasonWithout(claim, isRefused)))
   const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { servedMs, failures, sinceClaimMs: 0 }, 0)
-  const next = { ...coolDownOf(error, ms, failures), ...(drops && { drops }) }
-  return { ...NOTHING_FAILED, error, shared: next, next }
+  const next = coolDownOf(error, ms, failures)
+  return { ...NOTHING_FAILED, error, shared: next, ...(drops && { drops }), next }
 }
 
 const IN_DOUBT =

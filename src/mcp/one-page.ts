@@ -87,8 +87,8 @@ export class OnePage {
     // Somebody else may log in, and out again.
     this.#until = this.#now + (this.#claim ? LOOK_MS : ms)
     const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
-    if (this.#claim)
-      await this.#record?.release(this.#claim, 'keep', { kind: 'cool-down', ...coolDown }).catch(() => undefined)
+    const report = { fate: 'keep', shared: { kind: 'cool-down', ...coolDown } } as const
+    if (this.#claim) await this.#record?.release(this.#claim, report).catch(() => undefined)
   }
 
   /** Sends what the SDK sends for its login. If that fails before the page opens, somebody else may try. */
@@ -112,7 +112,7 @@ export class OnePage {
     if (this.#own !== 'attempt') return
     const claim = this.#claim
     this.#forget(this.#pages)
-    if (claim) void this.#record?.release(claim, 'keep').catch(() => undefined)
+    if (claim) void this.#record?.release(claim, { fate: 'keep' }).catch(() => undefined)
   }
 
   /** Somebody has logged in, and the store knows. */

@@ -57,7 +57,7 @@ export interface Claim {
 }
 
 /** `ms` is null: until `clear` or `adopt`. */
-export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms' | 'drops' | 'whileServed' | 'says'> & {
+export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms'> & {
   readonly at: number
   readonly ms: number | null
 }

@@ -4,13 +4,14 @@ import {
   type ClaimTerms,
   type CoolDown,
   type Decide,
+  type EndTerms,
   type GrantedClaim,
   isOfOther,
   type Looked,
   type NewTokens,
   type Next,
-  type RefreshTokenFate,
   type ReleaseAnswer,
+  type Report,
   RESERVE_MS,
   type StoredTokens,
 } from '../core/token-store.ts'
@@ -20,11 +21,12 @@ import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './
 export const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
 
 /** Who asks for a claim, and what this owner has seen. */
-interface ClaimRequest extends ClaimTerms {
+interface Claiming {
   readonly owner: string
   readonly seenVersion: number
   readonly ttlMs: number
 }
+type ClaimRequest = Claiming & ClaimTerms
 
 type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
 
@@ -34,26 +36,48 @@ export function claim(
   request: ClaimRequest,
   { now, epoch }: Reading,
 ): Change<ClaimAnswer> {
-  const { owner, breaksCoolDown, overlaps, endsLogin, namesOwner, dead, distrustsClock } = request
   const state = inEpoch(stored ?? EMPTY, epoch)
-  if (state.pair && (endsLogin ? isOfOther(state, request) : isNewer(state, request)))
-    return { answer: { kind: 'newer', tokens: tokensIn(state, state.pair, now) } }
-  const isBroken = endsLogin === true || (state.rest?.isFirm === false && breaksCoolDown)
-  const leftMs = state.rest && !isBroken ? leftOf(state.rest, now) : 0
-  if (state.rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(state.rest, leftMs) } }
-  const by = state.claim?.settled === false ? state.claim.owner : undefined
-  // When an owner claims again, its earlier exchange has ended. An owner that has died makes none. A logout does not wait for a pause between two.
-  const isOther =
-    state.claim !== undefined && state.claim.owner !== owner && (by === undefined ? !endsLogin : by !== dead)
-  // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
-  const isFull = distrustsClock === true && by !== undefined
-  const busyMs = state.claim && isOther ? (isFull ? state.claim.ms : leftOf(state.claim, now)) : 0
-  if (busyMs > 0) return { answer: { kind: 'busy', remainingMs: busyMs, ...(namesOwner && { by }) } }
-  return granted(overlaps ? (marked(state, true) ?? state) : state, request, now)
+  const { pair, rest } = state
+  if (pair && isNewer(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  const isBroken = rest?.isFirm === false && request.breaksCoolDown
+  const leftMs = rest && !isBroken ? leftOf(rest, now) : 0
+  if (rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
+  const busy = busyIn(state, request, now)
+  return busy ? { answer: busy } : granted(state, request, now, request)
 }
 
-function granted(state: RecordState, request: ClaimRequest, now: number): Change<GrantedClaim> {
-  const { owner, seenVersion, ttlMs, endsLogin = false } = request
+/** Asks that no other owner makes an exchange: its tokens would outlive a logout. No cool-down and no newer pair of the login stands against that. */
+export function claimToEnd(
+  stored: RecordState | undefined,
+  request: Claiming & EndTerms,
+  { now, epoch }: Reading,
+): Change<ClaimAnswer> {
+  const state = inEpoch(stored ?? EMPTY, epoch)
+  const { pair } = state
+  if (pair && isOfOther(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  // It does not wait for a pause between two exchanges.
+  const busy = state.claim?.settled ? undefined : busyIn(state, request, now)
+  return busy ? { answer: busy } : granted(state, request, now)
+}
+
+/** Whether another owner has the turn. */
+function busyIn({ claim }: RecordState, { owner, others = {} }: Claiming & EndTerms, now: number) {
+  // When an owner claims again, its earlier exchange has ended. An owner that has died makes none.
+  if (!claim || claim.owner === owner || (!claim.settled && claim.owner === others.dead)) return undefined
+  // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
+  const remainingMs = others.distrustsClock && !claim.settled ? claim.ms : leftOf(claim, now)
+  const by = claim.settled ? undefined : claim.owner
+  return remainingMs > 0 ? ({ kind: 'busy', remainingMs, by } as const) : undefined
+}
+
+/** @param terms Undefined: the claim is for a logout, and presents nothing. */
+function granted(
+  stored: RecordState,
+  { owner, seenVersion, ttlMs, others }: Claiming & EndTerms,
+  now: number,
+  terms?: ClaimTerms,
+): Change<GrantedClaim> {
+  const state = others?.overlap ? (marked(stored, true) ?? stored) : stored
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
   // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
@@ -67,8 +91,7 @@ function granted(state: RecordState, request: ClaimRequest, now: number): Change
     fence,
     pair,
     overlaps: state.overlaps || open !== undefined,
-    // A logout presents no refresh token.
-    claim: { at: now, ms: ttlMs, owner, fence, settled: endsLogin },
+    claim: { at: now, ms: ttlMs, owner, fence, settled: terms === undefined },
   }
   const answer: GrantedClaim = {
     kind: 'granted',
@@ -79,7 +102,7 @@ function granted(state: RecordState, request: ClaimRequest, now: number): Change
     presentations: pair?.presentations ?? 0,
     failures: state.rest?.failures ?? 0,
     overlapped: pair?.overlapped ?? false,
-    ...presentableIn(pair, request, now),
+    ...presentableIn(pair, terms, now),
     ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),
   }
   return { state: next, answer }
@@ -160,8 +183,7 @@ export function settled(state: RecordState, claim: Fenced, tokens: NewTokens, no
 export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
-  told: RefreshTokenFate | Decide,
-  next: Next | undefined,
+  told: Report | Decide,
   { now, epoch }: Reading,
 ): Change<ReleaseAnswer> {
   const state = inEpoch(stored ?? EMPTY, epoch)
@@ -171,9 +193,10 @@ export function release(
     contested: state.fence !== fence || pair?.overlapped === true,
     ...(newer && { newer }),
   }
-  const report = typeof told === 'string' ? { fate: told, shared: next } : told(answer)
+  const report = typeof told === 'function' ? told(answer) : told
   if (claim?.fence !== fence) return { answer }
-  const after = pair && !newer ? fateAfter(pair, claim, report, now) : pair
+  const kept = report.drops ? undefined : pair
+  const after = kept && !newer ? fateAfter(kept, claim, report, now) : kept
   return { state: released({ ...state, pair: after }, claim, report.shared, now), answer }
 }
 
@@ -181,8 +204,7 @@ export function release(
 function released(state: RecordState, claim: Claim, next: Next | undefined, now: number): RecordState {
   if (next === undefined) return { ...state, claim: undefined }
   if (next.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } }
-  const isDropped = next.drops === true || next.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
-  return { ...state, pair: isDropped ? undefined : state.pair, claim: undefined, rest: storedCoolDown(next, now) }
+  return { ...state, claim: undefined, rest: storedCoolDown(next, now) }
 }
 
 /** What has become of a login, for an owner that makes no claim. */
@@ -219,6 +241,6 @@ function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
-function storedCoolDown({ kind, ms, drops, whileServed, says, ...reason }: CoolDown, at: number): StoredCoolDown {
+function storedCoolDown({ kind, ms, ...reason }: CoolDown, at: number): StoredCoolDown {
   return { at, ms: ms === Infinity ? null : ms, ...reason }
 }

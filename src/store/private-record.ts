@@ -20,7 +20,7 @@ export class PrivateRecord extends MemoryRecord {
     const [owner, seenVersion, ttlMs, terms] = given
     this.#seen = seenVersion
     // It has one login, and its own number for that.
-    const answer = await super.claim(owner, this.version, ttlMs, { ...terms, login: undefined, loginId: undefined })
+    const answer = await super.claim(owner, this.version, ttlMs, { ...terms, login: undefined })
     if (answer.kind !== 'granted') return answer
     if (this.isTold) this.#untold.owe()
     const tokens = answer.tokens && { tokens: this.#asSeen(answer.tokens) }

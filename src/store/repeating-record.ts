@@ -44,7 +44,21 @@ export class RepeatingRecord extends SharedRecord {
   override async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
     const version = await this.#repeated(seenVersion)
     const { owed } = this.untold
-    const answer = await super.claim(owner, version, ttlMs, { ...terms, overlaps: owed > 0 })
+    const answer = await super.claim(owner, version, ttlMs, {
+      ...terms,
+      others: { ...terms?.others, overlap: owed > 0 },
+    })
+    if (answer.kind === 'granted') this.untold.know(owed)
+    return answer
+  }
+
+  override async claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>) {
+    const version = await this.#repeated(seenVersion)
+    const { owed } = this.untold
+    const answer = await super.claimToEnd(owner, version, ttlMs, {
+      ...ends,
+      others: { ...ends.others, overlap: owed > 0 },
+    })
     if (answer.kind === 'granted') this.untold.know(owed)
     return answer
   }

@@ -26,6 +26,13 @@ export function sharedOrPrivate(
     throw unavailable(thrown)
   }
 
+  /** Once, and not in open(): before the first claim nobody can listen. */
+  function reportReadable(): void {
+    if (isReadable)
+      reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
+    isReadable = false
+  }
+
   /** The tokens serve here even if the store has not stored them: an outage fails no request while there is a token. */
   function served(stored: Promise<StoredTokens>, tokens: NewTokens, version: number): Promise<StoredTokens> {
     const sinceMs = shared.stopwatch()
@@ -34,10 +41,7 @@ export function sharedOrPrivate(
 
   return {
     async claim(...given) {
-      // Reported once, and not in open(): before the first claim nobody can listen.
-      if (isReadable)
-        reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
-      isReadable = false
+      reportReadable()
       try {
         return await shared.claim(...given)
       } catch (thrown) {
@@ -47,6 +51,16 @@ export function sharedOrPrivate(
         const canObtain = !alone.isTold && given[3]?.needsLogin !== true
         if (fails && !canObtain) throw error
         return alone.claim(...given)
+      }
+    },
+    async claimToEnd(...given) {
+      reportReadable()
+      try {
+        return await shared.claimToEnd(...given)
+      } catch (thrown) {
+        const error = unavailable(thrown)
+        if (fails) throw error
+        return alone.claimToEnd(given[0], given[1], given[2], {})
       }
     },
     accept(claim, tokens) {

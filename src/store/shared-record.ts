@@ -12,9 +12,9 @@ import {
   type TokenRecord,
 } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
-import { accept, claim, look, overlap, release } from '../record/record-state.ts'
+import { accept, claim, claimToEnd, look, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
-import { type SharedSettings, type Step, StoredState } from './stored-state.ts'
+import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
 
 /** The last adoption, whether or not it was executed. */
 interface Adopted {
@@ -42,20 +42,26 @@ export class SharedRecord implements TokenRecord {
   }
 
   async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
-    const sinceMs = this.stopwatch()
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
-    const step: Step<ClaimAnswer> = (state, reading) => claim(state, { ...terms, owner, seenVersion, ttlMs }, reading)
+    const request = { ...terms, owner, seenVersion, ttlMs }
+    return this.#claimed((state, reading) => claim(state, request, reading), { patience })
+  }
+
+  claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>): Promise<ClaimAnswer> {
+    const patience = seenVersion === 0 ? PATIENCE : 1
+    const request = { ...ends, owner, seenVersion, ttlMs }
+    return this.#claimed((state, reading) => claimToEnd(state, request, reading), { patience, replacesAny: true })
+  }
+
+  async #claimed(step: Step<ClaimAnswer>, how: How<ClaimAnswer>): Promise<ClaimAnswer> {
+    const sinceMs = this.stopwatch()
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
-    const giveBack = (answer: ClaimAnswer) => {
-      if (answer.kind === 'granted') this.release(answer, 'keep').catch(() => undefined)
+    const onLate = (answer: ClaimAnswer) => {
+      if (answer.kind === 'granted') this.release(answer, { fate: 'keep' }).catch(() => undefined)
     }
-    const answer = await this.#stored.change(step, {
-      patience,
-      onLate: giveBack,
-      replacesAny: terms?.endsLogin === true,
-    })
+    const answer = await this.#stored.change(step, { ...how, onLate })
     if (!('tokens' in answer)) return answer
     return { ...answer, tokens: aged(answer.tokens, sinceMs()) }
   }
@@ -69,9 +75,9 @@ export class SharedRecord implements TokenRecord {
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
 
-  async release(...[granted, told, next]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
+  async release(...[granted, told]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
     const sinceMs = this.stopwatch()
-    const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, told, next, reading)
+    const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, told, reading)
     const { newer, ...answer } = await this.#stored.change(step, { from: this.#stored.known })
     return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
   }

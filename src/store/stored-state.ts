@@ -40,7 +40,7 @@ interface Replacing extends Known {
 
 export type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
 
-interface How<Answer> {
+export interface How<Answer> {
   /** What this owner has written last, in place of a reading. */
   readonly from?: Known | undefined
   /** How many times `commandTimeoutMs` a step may take. Default 1. */

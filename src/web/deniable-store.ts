@@ -35,6 +35,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
       granted.set(own, answer)
       return own
     },
+    claimToEnd: (...given) => record.claimToEnd(...given).finally(judge),
     accept: (claim, ...given) => record.accept(original(claim), ...given),
     release: (claim, ...given) => record.release(original(claim), ...given),
     adopt: (...given) => record.adopt(...given).finally(judge),

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
 import { hasJumped } from '../core/token-clock.ts'
-import type { ClaimAnswer, GrantedClaim, OpenableStore, TokenRecord } from '../core/token-store.ts'
+import type { ClaimAnswer, GrantedClaim, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
 import { answerFor, answers } from './roll-call.ts'
 
 /** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
@@ -54,20 +54,29 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
   const settled = <Value>({ fence }: GrantedClaim, step: Promise<Value>): Promise<Value> =>
     step.finally(() => held.get(fence)?.())
 
+  /** @param claim Claims under a name, with what is known of the others; and once more if the owner in whose exchange the claim comes has died. */
+  async function claimed(owner: string, ttlMs: number, claim: (owner: string, others: Others) => Promise<ClaimAnswer>) {
+    const release = await taken(life, acquire)
+    const name = release ? life : owner
+    let isKept = false
+    try {
+      const others = { distrustsClock: distrustsClock(ttlMs) }
+      let answer = await claim(name, others)
+      if (answer.kind === 'busy' && answer.by !== undefined && (await hasDied(answer.by)))
+        answer = await claim(name, { ...others, dead: answer.by })
+      isKept = answer.kind === 'granted'
+      if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
+      return answer
+    } finally {
+      if (!isKept) release?.()
+    }
+  }
+
   return {
-    async claim(owner, seenVersion, ttlMs, terms) {
-      const release = await taken(life, acquire)
-      let isKept = false
-      try {
-        const extended = { ...terms, namesOwner: true, distrustsClock: distrustsClock(ttlMs) }
-        const answer = await claimed(record, hasDied, release ? life : owner, seenVersion, ttlMs, extended)
-        isKept = answer.kind === 'granted'
-        if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
-        return answer
-      } finally {
-        if (!isKept) release?.()
-      }
-    },
+    claim: (owner, seenVersion, ttlMs, terms) =>
+      claimed(owner, ttlMs, (name, others) => record.claim(name, seenVersion, ttlMs, { ...terms, others })),
+    claimToEnd: (owner, seenVersion, ttlMs, ends) =>
+      claimed(owner, ttlMs, (name, others) => record.claimToEnd(name, seenVersion, ttlMs, { ...ends, others })),
     accept: (claim, ...given) => settled(claim, record.accept(claim, ...given)),
     release: (claim, ...given) => settled(claim, record.release(claim, ...given)),
     adopt: (...given) => record.adopt(...given),
@@ -76,17 +85,6 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     look: (...given) => record.look?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
-}
-
-/** Claims, and once more if the owner in whose exchange the claim comes has died. */
-async function claimed(
-  record: TokenRecord,
-  hasDied: (owner: string) => Promise<boolean>,
-  ...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>
-): Promise<ClaimAnswer> {
-  const answer = await record.claim(owner, seenVersion, ttlMs, terms)
-  if (answer.kind !== 'busy' || answer.by === undefined || !(await hasDied(answer.by))) return answer
-  return record.claim(owner, seenVersion, ttlMs, { ...terms, dead: answer.by })
 }
 
 /** @returns What tells at each claim whether a claim that seems to have expired may be that of a tab that waits for its answer: somebody has set the clock. */

@@ -31,6 +31,10 @@ export function tabStore(
           tell()
           return record.claim(...claimed)
         },
+        async claimToEnd(...claimed) {
+          tell()
+          return record.claimToEnd(...claimed)
+        },
         accept: (...given) => record.accept(...given),
         release: (...given) => record.release(...given),
         async adopt(...given) {

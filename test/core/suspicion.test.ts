@@ -331,6 +331,7 @@ describe('given a store that others use too', () => {
         const record = inner.open(key, clock, reports)
         return {
           claim: (...given) => record.claim(...given),
+          claimToEnd: (...given) => record.claimToEnd(...given),
           accept: (...given) => record.accept(...given),
           adopt: (...given) => record.adopt(...given),
           clear: (...given) => record.clear(...given),

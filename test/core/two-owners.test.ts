@@ -162,6 +162,7 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
     open(...given) {
       const record = inner.open(...given)
       return {
+        claimToEnd: (...what) => record.claimToEnd(...what),
         accept: (...what) => record.accept(...what),
         release: (...what) => record.release(...what),
         adopt: (...what) => record.adopt(...what),

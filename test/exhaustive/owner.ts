@@ -322,6 +322,14 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           watch.answered(owner, seenVersion, answer)
           return answer
         },
+        async claimToEnd(name, seenVersion, ...more) {
+          const askedAt = owner.time()
+          watch.claims(owner, seenVersion)
+          const answer = await record.claimToEnd(name, seenVersion, ...more)
+          if (answer.kind === 'granted') owner.grant = { ...answer, askedAt, isUsed: false }
+          watch.answered(owner, seenVersion, answer)
+          return answer
+        },
         async adopt(...what) {
           const stored = await record.adopt(...what)
           watch.adopted(owner, stored)
@@ -333,10 +341,9 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           watch.accepted(owner, claim, tokens, stored, owner.troubles > troubles)
           return stored
         },
-        async release(claim, told, next) {
+        async release(claim, told) {
           let report: Report | undefined
-          const decide: Decide = (found) =>
-            (report = typeof told === 'string' ? { fate: told, shared: next } : told(found))
+          const decide: Decide = (found) => (report = typeof told === 'function' ? told(found) : told)
           const answer = await record.release(claim, decide)
           watch.released(claim, report!)
           if (answer.newer) watch.offered(owner, answer.newer)

@@ -199,6 +199,7 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
               clock.stall(15_000)
               return claim
             },
+            claimToEnd: (...settled) => record.claimToEnd(...settled),
             accept: (...settled) => record.accept(...settled),
             release: (...settled) => record.release(...settled),
             adopt: (...given) => record.adopt(...given),

@@ -4,7 +4,7 @@ import type { Change, RecordState } from '../../src/record/record-shape.ts'
 import { accept, claim, overlap, release } from '../../src/record/record-state.ts'
 import { keptMs } from '../../src/record/record-views.ts'
 import { adoptAgain } from '../../src/record/repeated-acts.ts'
-import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
+import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens, Others, Report } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const TTL_MS = 15_000
@@ -39,11 +39,8 @@ class World {
     return this.#after(accept(this.state, granted, pair(n), this))
   }
 
-  release(
-    granted: GrantedClaim,
-    ...how: Parameters<typeof release> extends [unknown, unknown, infer F, infer N, ...unknown[]] ? [F, N?] : never
-  ) {
-    return this.#after(release(this.state, granted, how[0], how[1], this))
+  release(granted: GrantedClaim, told: Report) {
+    return this.#after(release(this.state, granted, told, this))
   }
 
   overlap(): void {
@@ -88,7 +85,7 @@ describe('given a record in a register that may have lost writes (R1)', () => {
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'two'
     expect(world.claim('b')).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-1' } })
-    world.release(world.granted('b'), 'keep')
+    world.release(world.granted('b'), { fate: 'keep' })
     expect(world.granted('b').presentable).toBe(false)
   })
 
@@ -134,7 +131,7 @@ describe('given a clock of the store that is set back by an hour (R2, F178)', ()
 
   it('then a cool-down is over', () => {
     const world = World.withPair()
-    world.release(world.granted(), 'keep', REST)
+    world.release(world.granted(), { fate: 'keep', shared: REST })
     world.now -= HOUR
     expect(world.claim('b', 1)).toMatchObject({ kind: 'granted' })
   })
@@ -206,7 +203,7 @@ describe('given two claims, the first of which ran out (R3)', () => {
   it('when the record is cleared within the millisecond of a claim, then the owner of that claim is told', () => {
     const { world, second } = two()
     world.clear()
-    expect(world.release(second, 'keep').contested).toBe(true)
+    expect(world.release(second, { fate: 'keep' }).contested).toBe(true)
   })
 
   it('when a lost record is cleared, then what was granted before is dropped', () => {
@@ -368,7 +365,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it.each([
     [' went on', true, (): void => undefined],
-    [', had ended', false, (world: World, claim: GrantedClaim) => void world.release(claim, 'keep')],
+    [', had ended', false, (world: World, claim: GrantedClaim) => void world.release(claim, { fate: 'keep' })],
   ])('when the other%s as the record was cleared, then the pair is marked: %s', (_, isMarked, end) => {
     const world = World.withPair()
     end(world, world.granted('a'))
@@ -390,7 +387,11 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it('when its owner tells of it with a claim, then the stored pair is marked, and the next one', () => {
     const world = World.withPair()
-    const { state, answer } = claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, overlaps: true }, world)
+    const { state, answer } = claim(
+      world.state,
+      { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others: { overlap: true } },
+      world,
+    )
     world.state = state
     expect(answer).toMatchObject({ kind: 'granted', overlapped: true })
     world.accept(answer as GrantedClaim, 2)
@@ -399,10 +400,10 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it('when it is made without the record while a claim is out, then who settles it is told', () => {
     const world = World.withPair()
-    expect(world.release(world.granted('b'), 'keep').contested).toBe(false)
+    expect(world.release(world.granted('b'), { fate: 'keep' }).contested).toBe(false)
     const claim = world.granted('b')
     world.overlap()
-    expect([claim.overlapped, world.release(claim, 'dead').contested]).toEqual([false, true])
+    expect([claim.overlapped, world.release(claim, { fate: 'dead' }).contested]).toEqual([false, true])
   })
 
   it('when that is told twice, then the record is written once', () => {
@@ -439,7 +440,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it('when the earlier claim was settled, then the pair is not marked', () => {
     const world = World.withPair()
-    world.release(world.granted('a'), 'keep', { kind: 'retry', ms: 500 })
+    world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 500 } })
     world.now += 1_500
     world.accept(world.granted('b'), 2)
     expect(world.state!.pair!.overlapped).toBe(false)
@@ -460,7 +461,7 @@ describe('given a claim, when it is settled twice', () => {
   it('then a 5xx counts once', () => {
     const world = World.withPair()
     const granted = world.granted()
-    for (const ms of [500, 500]) world.release(granted, 'counted', { kind: 'retry', ms })
+    for (const ms of [500, 500]) world.release(granted, { fate: 'counted', shared: { kind: 'retry', ms } })
     expect(world.granted().presentations).toBe(1)
   })
 
@@ -470,7 +471,7 @@ describe('given a claim, when it is settled twice', () => {
     world.now += TTL_MS
     world.granted('b')
     const before = world.state
-    expect(world.release(first, 'dead', REST)).toEqual({ contested: true })
+    expect(world.release(first, { fate: 'dead', shared: REST })).toEqual({ contested: true })
     expect(world.state).toBe(before)
   })
 })
@@ -479,7 +480,7 @@ describe('given a state, when it is asked how long it is of use', () => {
   it('then it is as long as anything in it', () => {
     const world = World.withPair()
     expect(keptMs(world.state!, world.now)).toBe(HOUR - 10_000)
-    world.release(world.granted(), 'keep', { ...REST, ms: 2 * HOUR })
+    world.release(world.granted(), { fate: 'keep', shared: { ...REST, ms: 2 * HOUR } })
     expect(keptMs(world.state!, world.now)).toBe(2 * HOUR)
     const claimed = new World()
     claimed.granted()
@@ -490,7 +491,11 @@ describe('given a state, when it is asked how long it is of use', () => {
     const world = World.withPair()
     const endless = { ...world.state!.pair!, refreshMs: undefined }
     expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(365 * 24 * HOUR)
-    world.release(world.granted(), 'dead', { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+    world.release(world.granted(), {
+      fate: 'dead',
+      shared: { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' },
+      drops: true,
+    })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
     expect(world.claim('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
   })
@@ -503,7 +508,7 @@ describe('given a state, when it is asked how long it is of use', () => {
 
   it('then the rest until a login is of no use without tokens', () => {
     const world = new World()
-    world.release(world.granted(), 'keep', { ...REST, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' })
+    world.release(world.granted(), { fate: 'keep', shared: { ...REST, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } })
     expect(keptMs(world.state!, NOW)).toBe(0)
   })
 
@@ -515,21 +520,21 @@ describe('given a state, when it is asked how long it is of use', () => {
 })
 
 describe('given an owner that has died in its exchange (F245)', () => {
-  const claimOf = (world: World, terms: object) =>
-    claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, ...terms }, world).answer
+  const claimOf = (world: World, others: Others) =>
+    claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).answer
 
   it('when another owner knows that, then it is granted the claim, and the refresh token is in doubt', () => {
     const world = World.withPair()
     world.granted('a')
-    expect(claimOf(world, { namesOwner: true })).toEqual({ kind: 'busy', remainingMs: TTL_MS, by: 'a' })
-    expect(claimOf(world, { dead: 'c' })).toEqual({ kind: 'busy', remainingMs: TTL_MS })
+    expect(claimOf(world, {})).toEqual({ kind: 'busy', remainingMs: TTL_MS, by: 'a' })
+    expect(claimOf(world, { dead: 'c' })).toMatchObject({ kind: 'busy', remainingMs: TTL_MS })
     expect(claimOf(world, { dead: 'a' })).toMatchObject({ kind: 'granted', isDoubted: true, presentable: false })
   })
 
   it('when that owner had settled, and waited before its next exchange, then its pause holds', () => {
     const world = World.withPair()
-    world.release(world.granted('a'), 'keep', { kind: 'retry', ms: 60_000 })
-    expect(claimOf(world, { namesOwner: true, dead: 'a' })).toEqual({ kind: 'busy', remainingMs: 61_000 })
+    world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 60_000 } })
+    expect(claimOf(world, { dead: 'a' })).toEqual({ kind: 'busy', remainingMs: 61_000 })
   })
 })
 
@@ -538,7 +543,7 @@ describe('given rules that hold also beside a claim', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'one'
-    world.release(world.granted('a'), 'keep', { kind: 'retry', ms: 5_000 })
+    world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 5_000 } })
     expect(world.state.claim).toMatchObject({ settled: true })
     world.epoch = 'two'
     expect(world.granted('a')).toMatchObject({ presentable: false, isDoubted: true })
@@ -550,7 +555,7 @@ describe('given rules that hold also beside a claim', () => {
     world.now += TTL_MS
     world.granted('b')
     const { state } = world
-    world.release(outdated, 'dead')
+    world.release(outdated, { fate: 'dead' })
     expect(world.state).toEqual(state)
     expect(world.claim('c', 1)).toMatchObject({ kind: 'busy' })
   })

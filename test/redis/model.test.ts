@@ -6,12 +6,14 @@ import type {
   GrantedClaim,
   NewTokens,
   OpenableStore,
+  RefreshTokenFate,
   Retry,
   TokenRecord,
 } from '../../src/core/token-store.ts'
-import { memoryStore } from '../../src/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { patience, runs } from '../properties/runs.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -68,8 +70,7 @@ type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 /** One record in both stores, and what its owners have learnt. */
 class Twins {
   readonly clock = manualClock()
-  /** The memory store counts fences on the monotonic clock, the shared record on the server's. Here both are one. */
-  readonly #alike = { ...this.clock, monotonicNow: () => this.clock.wallNow() }
+  /** The same record over a register in memory. */
   readonly #memory: TokenRecord
   readonly #redis: TokenRecord
   readonly #seen = [0, 0, 0]
@@ -79,7 +80,8 @@ class Twins {
   constructor(send: (args: string[]) => Promise<unknown>, prefix: string) {
     const redis = redisStore({ client: onClock(send, this.clock), prefix, commandTimeoutMs: 5_000 })
     this.#redis = (redis as OpenableStore).open('account', this.clock, reports)
-    this.#memory = (memoryStore() as OpenableStore).open('account', this.#alike, reports)
+    const store = sharedStore(new MemoryRegister(this.clock)) as OpenableStore
+    this.#memory = store.open('account', this.clock, reports)
   }
 
   async perform(what: Command): Promise<void> {
@@ -97,7 +99,7 @@ class Twins {
   async #claim({ owner, ahead, terms }: Extract<Command, { do: 'claim' }>): Promise<void> {
     const ask = (record: TokenRecord) => record.claim(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS, terms)
     const [expected, answer] = [await ask(this.#memory), await ask(this.#redis)]
-    // The memory of a process has no epoch.
+    // A register in memory has no epoch.
     expect({ ...answer, epoch: undefined }).toEqual(expected)
     if (expected.kind === 'newer') {
       this.#seen[owner] = expected.tokens.version
@@ -128,12 +130,12 @@ class Twins {
 
   async #release(
     [ours, theirs]: [GrantedClaim, GrantedClaim],
-    fate: Parameters<TokenRecord['release']>[1],
+    fate: RefreshTokenFate,
     rest?: Retry | CoolDown,
   ): Promise<void> {
-    const expected = await this.#memory.release(ours, fate, rest)
-    expect(await this.#redis.release(theirs, fate, rest)).toEqual(expected)
-    expect(await this.#redis.release(theirs, fate, rest)).toEqual(expected)
+    const expected = await this.#memory.release(ours, { fate, shared: rest })
+    expect(await this.#redis.release(theirs, { fate, shared: rest })).toEqual(expected)
+    expect(await this.#redis.release(theirs, { fate, shared: rest })).toEqual(expected)
   }
 }
 

@@ -58,7 +58,7 @@ describe('given a record that was written in another epoch of the register', () 
       false,
       async (world) => {
         const { version } = await stored(world)
-        return world.here.release(await world.claim(version), 'dead')
+        return world.here.release(await world.claim(version), { fate: 'dead' })
       },
     ],
     [
@@ -66,7 +66,7 @@ describe('given a record that was written in another epoch of the register', () 
       false,
       async (world) => {
         const { version } = await stored(world)
-        return world.here.release(await world.claim(version), 'doubtful')
+        return world.here.release(await world.claim(version), { fate: 'doubtful' })
       },
     ],
   ])('when it %s, then it is told that it may have been used: %s (F236)', async (_, isTold, write) => {

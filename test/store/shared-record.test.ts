@@ -80,7 +80,7 @@ describe('given an answer of the register that takes time', () => {
     const theirs = (await other.claim('b', 0, 15_000)) as GrantedClaim
     await other.accept(theirs, TOKENS)
     register.takesMs = 200
-    const released = record.release(claim, 'keep')
+    const released = record.release(claim, { fate: 'keep' })
     await clock.advance(200)
     expectOlder((await released).newer)
   })

@@ -10,6 +10,7 @@ export function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>):
       const record = store.open(...where)
       return {
         claim: (...args) => record.claim(...args),
+        claimToEnd: (...args) => record.claimToEnd(...args),
         accept: (...args) => record.accept(...args),
         release: (...args) => record.release(...args),
         adopt: (...args) => record.adopt(...args),

@@ -67,7 +67,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       const claim = await granted(record, 'b')
       expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
       expect(await record.claim('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
-      expect(await record.release(claim, 'keep')).toMatchObject({
+      expect(await record.release(claim, { fate: 'keep' })).toMatchObject({
         contested: true,
         newer: { accessToken: 'access-2' },
       })
@@ -80,7 +80,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       await clock.advance(TTL_MS)
       const claim = await granted(record, 'b')
       await record.accept(late, NEXT)
-      await record.release(claim, 'dead')
+      await record.release(claim, { fate: 'dead' })
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0, isDoubted: false })
     })
 
@@ -119,8 +119,8 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       const claim = await granted(record)
       await clock.advance(1_000)
-      expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: TTL_MS - 1_000 })
-      await record.release(claim, 'keep')
+      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: TTL_MS - 1_000 })
+      await record.release(claim, { fate: 'keep' })
       expect(await granted(record, 'b')).toMatchObject({ presentable: true })
     })
 
@@ -158,7 +158,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       await clock.advance(TTL_MS)
       const claim = await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })
       expect(claim).toMatchObject({ presentable: true, isDoubted: true })
-      await record.release(claim as GrantedClaim, 'doubtful')
+      await record.release(claim as GrantedClaim, { fate: 'doubtful' })
       await clock.advance(1)
       // The grace counts from the first doubt, not from the last.
       expect(await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
@@ -170,18 +170,18 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       await clock.advance(TTL_MS)
       const claim = await record.claim('b', 1, TTL_MS, { graceMs: Infinity })
       expect(claim).toMatchObject({ presentable: true, isDoubted: false })
-      await record.release(claim as GrantedClaim, 'dead')
+      await record.release(claim as GrantedClaim, { fate: 'dead' })
       expect(await record.claim('b', 1, TTL_MS, { graceMs: Infinity })).toMatchObject({ presentable: false })
     })
 
     it('when a rest is not firm, then a claim may break it', async () => {
       const { record } = await holdingPair()
       const terms = { breaksCoolDown: true }
-      await record.release(await granted(record), 'keep', { ...COOL_DOWN, isFirm: false })
+      await record.release(await granted(record), { fate: 'keep', shared: { ...COOL_DOWN, isFirm: false } })
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling' })
       const claim = await record.claim('b', 1, TTL_MS, terms)
       expect(claim).toMatchObject({ kind: 'granted', failures: 2 })
-      await record.release(claim as GrantedClaim, 'keep', COOL_DOWN)
+      await record.release(claim as GrantedClaim, { fate: 'keep', shared: COOL_DOWN })
       expect(await record.claim('b', 1, TTL_MS, terms)).toMatchObject({ kind: 'cooling' })
     })
 
@@ -199,7 +199,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
     it('when tokens are adopted, then they end the rest of an account that waits for a login', async () => {
       const { record } = open()
       const rest = { ...COOL_DOWN, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } as const
-      await record.release(await granted(record), 'keep', rest)
+      await record.release(await granted(record), { fate: 'keep', shared: rest })
       expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
       await record.adopt(0, PAIR)
       expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
@@ -218,9 +218,9 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const late = await granted(record)
       await clock.advance(TTL_MS)
       const claim = await granted(record, 'b')
-      expect(await record.release(late, 'counted', COOL_DOWN)).toEqual({ contested: true })
+      expect(await record.release(late, { fate: 'counted', shared: COOL_DOWN })).toEqual({ contested: true })
       expect(await record.claim('c', 1, TTL_MS)).toMatchObject({ kind: 'busy' })
-      await record.release(claim, 'keep')
+      await record.release(claim, { fate: 'keep' })
       expect(await granted(record, 'c')).toMatchObject({ presentations: 0 })
     })
 
@@ -233,22 +233,22 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       'when a claim is released with %s, then presentable is %s, presentations %i',
       async (fate, presentable, presentations) => {
         const { record } = await holdingPair()
-        await record.release(await granted(record), fate)
+        await record.release(await granted(record), { fate })
         expect(await granted(record)).toMatchObject({ presentable, presentations })
       },
     )
 
     it('when a new pair is accepted, then doubt and presentations end', async () => {
       const { record } = await holdingPair()
-      await record.release(await granted(record), 'counted')
-      await record.release(await granted(record), 'dead')
+      await record.release(await granted(record), { fate: 'counted' })
+      await record.release(await granted(record), { fate: 'dead' })
       await record.accept(await granted(record), NEXT)
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0 })
     })
 
     it('when a claim is released with a cool-down, then all owners wait, and an accepted pair ends it', async () => {
       const { record, clock } = await holdingPair()
-      await record.release(await granted(record), 'keep', COOL_DOWN)
+      await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await clock.advance(4_999)
       const cooling = { kind: 'cooling', coolDown: { ...COOL_DOWN, ms: 1 } }
       expect(await record.claim('b', 1, TTL_MS)).toEqual(cooling)
@@ -261,10 +261,14 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a claim is released with a stop, then nobody has the tokens any more, and all stop until it is cleared', async () => {
       const { record, clock } = await holdingPair()
-      await record.release(await granted(record), 'dead', {
-        ...COOL_DOWN,
-        ms: Infinity,
-        code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
+      await record.release(await granted(record), {
+        fate: 'dead',
+        shared: {
+          ...COOL_DOWN,
+          ms: Infinity,
+          code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
+        },
+        drops: true,
       })
       await clock.advance(10 * 24 * 3_600_000)
       expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
@@ -275,14 +279,14 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when its owner means to try again, then others are busy until a moment after that, and nothing is in doubt', async () => {
       const { record } = await holdingPair()
-      await record.release(await granted(record), 'counted', { kind: 'retry', ms: 500 })
+      await record.release(await granted(record), { fate: 'counted', shared: { kind: 'retry', ms: 500 } })
       expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 1 })
     })
 
     it('when an owner that means to try again does not come, then another is granted what it released', async () => {
       const { record, clock } = await holdingPair()
-      await record.release(await granted(record), 'keep', { kind: 'retry', ms: 500 })
+      await record.release(await granted(record), { fate: 'keep', shared: { kind: 'retry', ms: 500 } })
       await clock.advance(500 + RESERVE_MS)
       expect(await granted(record, 'b')).toMatchObject({ presentable: true })
     })
@@ -305,7 +309,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when it is cleared, then tokens, claims and cool-downs are gone and versions go on', async () => {
       const { record } = await holdingPair()
-      await record.release(await granted(record), 'keep', COOL_DOWN)
+      await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await record.clear(1)
       const claim = await granted(record, 'b')
       expect(claim).not.toHaveProperty('tokens')

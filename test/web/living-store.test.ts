@@ -52,7 +52,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     locks.part()
     expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
     expect([locks.channels, clock.pendingTimers]).toEqual([1, 0])
-    if (claim.kind === 'granted') await one.release(claim, 'keep')
+    if (claim.kind === 'granted') await one.release(claim, { fate: 'keep' })
     expect(locks.channels).toBe(0)
   })
 
@@ -90,7 +90,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     const claim = await one.claim('one', version, TTL_MS)
-    if (claim.kind === 'granted') await one.release(claim, 'keep', { kind: 'retry', ms: 60_000 })
+    if (claim.kind === 'granted') await one.release(claim, { fate: 'keep', shared: { kind: 'retry', ms: 60_000 } })
     locks.die()
     expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
@@ -104,7 +104,9 @@ describe('given a tab that lives', () => {
     const claim = await one.claim('one', version, TTL_MS)
     expect(locks.held).toBe(1)
     if (claim.kind !== 'granted') throw new Error(claim.kind)
-    await (end === 'accept' ? one.accept(claim, { ...PAIR, accessToken: 'access-2' }) : one.release(claim, 'keep'))
+    await (end === 'accept'
+      ? one.accept(claim, { ...PAIR, accessToken: 'access-2' })
+      : one.release(claim, { fate: 'keep' }))
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
 
@@ -180,7 +182,7 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     await clock.advance(1_000)
     const granted = await first
     expect(granted).toMatchObject({ kind: 'granted', presentable: true })
-    if (granted.kind === 'granted') await record.release(granted, 'keep')
+    if (granted.kind === 'granted') await record.release(granted, { fate: 'keep' })
     expect(await record.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted' })
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
@@ -192,7 +194,7 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     const first = record.claim('one', 0, TTL_MS)
     await clock.advance(1_000)
     const granted = await first
-    if (granted.kind === 'granted') await record.release(granted, 'keep')
+    if (granted.kind === 'granted') await record.release(granted, { fate: 'keep' })
     locks.silence(false)
     await clock.advance(0)
     expect(locks.held).toBe(0)
