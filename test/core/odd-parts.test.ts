@@ -3,6 +3,7 @@ import { memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
 import { REMARKS, type RemarkedGrant } from '../../src/core/token-source.ts'
 import { listen, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
+import { person } from '../../src/login/index.ts'
 
 /** A service that rotates. A refresh token that it sees a second time ends the login. */
 class StrictSource extends ScriptedSource {
@@ -20,7 +21,7 @@ class StrictSource extends ScriptedSource {
       this.presented.push(refreshToken)
       return usual(refreshToken, context)
     }
-    if (!mayObtain) Object.assign(this, { needsLogin: true })
+    if (!mayObtain) Object.assign(this, { login: person })
   }
 
   /** The next answer has another refresh token, and other parts that are odd. */
