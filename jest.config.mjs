@@ -49,6 +49,7 @@ const guests = [
   'loggers/loggers',
   'mocks/your-tests',
   'mcp/discovery',
+  'mcp/hosts',
   'mcp/mcp-login',
   'mcp/oidc-provider',
   'mcp/one-page',

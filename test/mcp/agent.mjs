@@ -1,6 +1,9 @@
 // One process of a machine: node agent.mjs, with what it shall do as JSON in AGENT. Says `ready`, waits for a line, then makes one call and prints how it went.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import * as of2 from '@modelcontextprotocol/client'
+import { PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js'
+import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
@@ -13,6 +16,8 @@ const {
   logsIn,
   maxWaitMs,
   asksPerson,
+  host = 'sdk-1',
+  robot,
   exchangeTimeoutMs = 10_000,
 } = JSON.parse(process.env.AGENT)
 
@@ -43,11 +48,14 @@ class FileProvider {
   saveCodeVerifier = (verifier) => this.#keep({ verifier })
   discoveryState = () => this.#kept().discovery
   saveDiscoveryState = (discovery) => this.#keep({ discovery })
+  authorizationServerInformation = () => this.#kept().information
+  saveAuthorizationServerInformation = (information) => this.#keep({ information })
   redirectToAuthorization = (page) => void this.pages.push(page)
   invalidateCredentials = (scope) => this.#keep({ tokens: undefined, ...(scope === 'all' && { client: undefined }) })
 }
 
-const provider = new FileProvider()
+const PrivateKeyJwt = host === 'client-2' ? of2.PrivateKeyJwtProvider : PrivateKeyJwtProvider
+const provider = robot ? new PrivateKeyJwt(robot) : new FileProvider()
 const redis = store?.redis && (await (await import('redis')).createClient({ url: store.redis }).connect())
 const login = isAlone ? undefined : await openLogin()
 
@@ -63,21 +71,56 @@ async function openLogin() {
 }
 
 const options = login?.transport ?? { authProvider: provider }
+
+/** How each host connects. It returns a function that calls a tool. */
+const hosts = {
+  async 'sdk-1'() {
+    const client = new Client({ name: 'agent', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), options))
+    return () => client.callTool({ name: 'whoami' })
+  },
+  async 'client-2'() {
+    const client = new of2.Client({ name: 'agent', version: '1.0.0' })
+    await client.connect(new of2.StreamableHTTPClientTransport(new URL(url), options))
+    return () => client.callTool({ name: 'whoami' })
+  },
+  async 'ai-sdk'() {
+    const { createMCPClient } = await import('@ai-sdk/mcp')
+    const client = await createMCPClient({ transport: { type: 'http', url, ...options } })
+    const { whoami } = await client.tools()
+    return () => whoami.execute({}, { toolCallId: '1', messages: [] })
+  },
+  /** It takes no fetch. */
+  async langchain() {
+    const { MultiServerMCPClient } = await import('@langchain/mcp-adapters')
+    const { authProvider } = options
+    const mcpServers = { world: { transport: 'http', url, authProvider } }
+    const client = new MultiServerMCPClient({ throwOnLoadError: true, mcpServers })
+    const tool = (await client.getTools()).find(({ name }) => name === 'whoami')
+    return async () => ({ content: [{ text: await tool.invoke({}) }] })
+  },
+}
+
+/** @param code Of the page that the person has agreed on. */
+async function finish(code) {
+  const { authProvider, fetch: fetchFn } = options
+  const login = { serverUrl: url, authorizationCode: code }
+  if (host === 'ai-sdk') await (await import('@ai-sdk/mcp')).auth(authProvider, { ...login, fetchFn })
+  else if (host === 'langchain') await auth(authProvider, login)
+  else await new StreamableHTTPClientTransport(new URL(url), options).finishAuth(code)
+}
+
 /** @param whenAsked Resolves when the person agrees on the page that the SDK has opened. */
 async function connected(whenAsked) {
-  const [first, client] = ['first', 'agent'].map((name) => new Client({ name, version: '1.0.0' }))
-  const transport = () => new StreamableHTTPClientTransport(new URL(url), options)
   if (whenAsked) {
-    const asking = transport()
-    await first.connect(asking).catch(() => undefined)
+    await hosts[host]().catch(() => undefined)
     if (provider.pages.length > 0) {
       await whenAsked()
       const { headers } = await fetch(provider.pages[0], { redirect: 'manual' })
-      await asking.finishAuth(new URL(headers.get('location')).searchParams.get('code'))
+      await finish(new URL(headers.get('location')).searchParams.get('code'))
     }
   }
-  await client.connect(transport())
-  return client
+  return hosts[host]()
 }
 
 if (logsIn) await connected(() => undefined)
@@ -88,10 +131,10 @@ const onPage = async () => {
   await once(process.stdin, 'data')
 }
 try {
-  const client = await connected(asksPerson ? onPage : undefined)
-  const { content } = await client.callTool({ name: 'whoami' })
+  const call = await connected(asksPerson ? onPage : undefined)
+  const { content } = await call()
   console.log(`said ${content[0].text}`)
 } catch (error) {
-  console.log(`failed ${provider.pages.length > 0 ? 'LOG IN AGAIN' : (error.code ?? error.message)}`)
+  console.log(`failed ${provider.pages?.length > 0 ? 'LOG IN AGAIN' : (error.code ?? error.message)}`)
 }
 process.exit(0)

@@ -149,6 +149,19 @@ describe.each(BROKEN)(
   },
 )
 
+describe('given a host that takes the provider alone (F396)', () => {
+  it('when its access token is about to end, then it gets the next one', async () => {
+    const server = await startServer()
+    const { transport, saveTokens, clock } = programAt(server)
+    const { tokens } = transport.authProvider as { tokens(): Promise<object> }
+    await within(clock, saveTokens(ANSWER))
+    expect(await tokens()).toEqual({ access_token: 'first', token_type: 'Bearer' })
+    await clock.advance(59_000)
+    expect(await within(clock, tokens())).toEqual({ access_token: 'next', token_type: 'Bearer' })
+    expect(server.calls.map(([path]) => path)).toEqual(['/as/token'])
+  })
+})
+
 describe('given a server that cannot revoke (F397)', () => {
   it.each<[string, (server: Server) => void]>([
     ['its metadata name no revocation endpoint', ({ control }) => (control.revokes = false)],

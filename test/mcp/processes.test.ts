@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { generateKeyPairSync } from 'node:crypto'
 import { resolve } from 'node:path'
 import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { buildPackage, type BuiltPackage } from '../support/built-package.ts'
@@ -105,6 +106,55 @@ describe('given eight processes of one machine, one login, and a server that rot
     'when the process that asks for the page is killed, and they share Redis, then another one opens its page (F395)',
     () => onRedis(async (how) => expectNextPage(await startWithoutLogin(how))),
   )
+
+  const sqlite = node ? it : it.skip
+  describe('when other hosts are in these processes, and they share a file of SQLite', () => {
+    sqlite('then @ai-sdk/mcp logs in once, and its eight processes are served with one refresh', async () => {
+      const { agent, agents, world } = await startWithoutLogin()
+      const first = await agent({ host: 'ai-sdk', asksPerson: true })
+      const said = first.call()
+      await first.opened()
+      first.agree()
+      expect(await said).toBe('page said you')
+      const eight = await agents(8, { host: 'ai-sdk' })
+      world.expireAccess()
+      expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+      expect(world.counts).toMatchObject({ codes: 1, refreshes: 1, reuses: 0 })
+    })
+
+    sqlite(
+      'then @langchain/mcp-adapters, which takes no fetch, logs in once, and its eight processes are served (F396)',
+      async () => {
+        const { agent, agents, world } = await startWithoutLogin()
+        const first = await agent({ host: 'langchain', asksPerson: true })
+        const said = first.call()
+        await first.opened()
+        first.agree()
+        expect(await said).toBe('page said you')
+        const eight = await agents(8, { host: 'langchain' })
+        expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+        expect(world.counts).toMatchObject({ codes: 1, refreshes: 0 })
+      },
+    )
+
+    sqlite.each(['sdk-1', 'client-2'])(
+      'then PrivateKeyJwtProvider of %s serves them with one token call',
+      async (host) => {
+        const { agents, world } = await startWithoutLogin()
+        const { publicKey, privateKey } = generateKeyPairSync('ec', {
+          namedCurve: 'P-256',
+          publicKeyEncoding: { type: 'spki', format: 'pem' },
+          privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+        })
+        world.control.authMethods = ['private_key_jwt']
+        world.register({ client_id: 'robot', key: publicKey })
+        const robot = { clientId: 'robot', privateKey, algorithm: 'ES256', expectedIssuer: world.issuer }
+        const eight = await agents(8, { host, robot })
+        expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+        expect(world.counts.codes).toBe(1)
+      },
+    )
+  })
 
   /** A round for each stage. All 50: `MCP_ROUNDS=50 npx jest --config scripts/tests/slow.config.mjs test/mcp/processes`. */
   const rounds = Number(process.env.MCP_ROUNDS ?? 3)

@@ -1,6 +1,6 @@
 // @ts-check
 // A real MCP server, of the SDK, and a small authorization server: discovery, registration, PKCE, rotation, detection of reuse, revocation, step-up.
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomUUID, verify } from 'node:crypto'
 import { createServer } from 'node:http'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
@@ -17,6 +17,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
  * @typedef {{ issuer: string, scopeOf: (token: string, resource: string) => Promise<string | undefined> }} Authorization
  */
 
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
 /** @param {{ oneOrigin?: boolean, path?: string, redirectsFrom?: string, hasSessions?: boolean, authorization?: Authorization }} [options] */
 export async function startMcpWorld({
   oneOrigin = false,
@@ -31,6 +33,8 @@ export async function startMcpWorld({
   const requests = []
   const clients = new Map()
   const codes = new Map()
+  /** @type {Set<string>} */
+  const assertions = new Set()
   /** @type {Map<string, Issued>} */
   const refreshTokens = new Map()
   /** @type {Map<string, Grant & { isOld?: boolean }>} */
@@ -43,6 +47,8 @@ export async function startMcpWorld({
     refusesAll: false,
     lifetimeS: 3600,
     authMethods: ['none'],
+    /** Whether an address may be the id of a client (CIMD). */
+    hasDocuments: false,
     /** @type {(() => void) | undefined} Called when the MCP server refuses a token, before it answers. */
     onRefused: undefined,
     /** @type {(() => void) | undefined} Called when somebody asks for the metadata of the authorization server. */
@@ -64,13 +70,29 @@ export async function startMcpWorld({
     return { access_token: access, token_type: 'Bearer', expires_in: control.lifetimeS, refresh_token: refresh, scope }
   }
 
+  /** @type {(clientId: string, scope: string, form: URLSearchParams) => Grant} */
+  const grantOf = (clientId, scope, form) => ({
+    ...{ clientId, scope, resource: form.get('resource'), isDead: false, generation: 0 },
+  })
+
+  /** Whose signed assertion it is (RFC 7523). @param {string} assertion */
+  function clientIn(assertion) {
+    const [head = '', body = '', signature = ''] = assertion.split('.')
+    const { sub, aud } = JSON.parse(Buffer.from(body, 'base64url').toString())
+    const { key = '' } = clients.get(sub) ?? {}
+    const signed = { key, dsaEncoding: /** @type {const} */ ('ieee-p1363') }
+    const isGood = verify('SHA256', Buffer.from(`${head}.${body}`), signed, Buffer.from(signature, 'base64url'))
+    return isGood && aud === issuer ? sub : ''
+  }
+
   /** @param {URLSearchParams} form @param {string | undefined} authorization @returns {Promise<[number, object]>} */
   async function token(form, authorization) {
     const status = control.failures.shift()
     if (status !== undefined) return [status, { error: 'temporarily_unavailable' }]
+    if (form.has('client_assertion')) form.set('client_id', clientIn(form.get('client_assertion') ?? ''))
     const basic = authorization && Buffer.from(authorization.slice(6), 'base64').toString().split(':')
     const clientId = (basic ? basic[0] : form.get('client_id')) ?? ''
-    const client = clients.get(clientId)
+    const client = clients.get(clientId) ?? (control.hasDocuments && clientId.startsWith('https://') ? {} : undefined)
     const secret = basic ? basic[1] : form.get('client_secret')
     if (!client || (client.client_secret ?? null) !== (secret ?? null)) return [401, { error: 'invalid_client' }]
     if (form.get('grant_type') === 'authorization_code') {
@@ -81,7 +103,14 @@ export async function startMcpWorld({
         .digest('base64url')
       if (!code || code.challenge !== proof || code.clientId !== clientId) return [400, { error: 'invalid_grant' }]
       counts.codes += 1
-      return [200, issue({ clientId, scope: code.scope, resource: form.get('resource'), isDead: false, generation: 0 })]
+      return [200, issue(grantOf(clientId, code.scope, form))]
+    }
+    if (['client_credentials', JWT_BEARER].includes(form.get('grant_type') ?? '')) {
+      if (form.get('grant_type') === JWT_BEARER && !assertions.delete(form.get('assertion') ?? ''))
+        return [400, { error: 'invalid_grant' }]
+      counts.codes += 1
+      const { refresh_token: _, ...alone } = issue(grantOf(clientId, 'read', form))
+      return [200, alone]
     }
     counts.refreshes += 1
     const issued = refreshTokens.get(form.get('refresh_token') ?? '')
@@ -128,6 +157,7 @@ export async function startMcpWorld({
           response_types_supported: ['code'],
           code_challenge_methods_supported: ['S256'],
           token_endpoint_auth_methods_supported: control.authMethods,
+          client_id_metadata_document_supported: control.hasDocuments,
         })
         return true
       case '/register': {
@@ -294,6 +324,10 @@ export async function startMcpWorld({
       accessTokens.clear()
     },
     forgetClients: () => clients.clear(),
+    /** Registers a client by hand. @param {{ client_id: string, client_secret?: string, key?: string }} client */
+    register: (client) => void clients.set(client.client_id, client),
+    /** An identity provider has issued this assertion, for one use. @param {string} assertion */
+    assert: (assertion) => void assertions.add(assertion),
     /** The person visits the page of a login, and agrees. @param {URL | string} page @returns {Promise<string>} the code */
     async agree(page) {
       const { headers } = await fetch(page, { redirect: 'manual' })
