@@ -97,8 +97,8 @@ export class OnePage {
       const response = await send()
       const { status } = response
       // The SDK asks several addresses for metadata, and goes on without them.
-      const isRefusal = status >= 400 && status < 500 && !/^get$/i.test(method)
-      if (isRefusal || status >= 500) this.failed(isRefusal)
+      const isQuestion = /^get$/i.test(method)
+      if (status >= (isQuestion ? 500 : 400)) this.failed(!isQuestion && status <= 403)
       return response
     } catch (error) {
       this.failed(false)
