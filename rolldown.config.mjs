@@ -44,8 +44,8 @@ const shared = { dir, comments, minify, plugins: [plain] }
  * once more with the twins: `browser` of package.json puts `shared-wire.browser.js` in the place of `shared-wire.js`. No other file differs.
  */
 const hosts = {
-  'shared-runtime': ['src/core/own-runtime.ts'],
-  'shared-wire': ['src/axios/own-transport.ts', ...sourcesIn('src/wire')],
+  'shared-runtime': ['src/core/own-runtime.ts', 'src/core/builtin-module.ts'],
+  'shared-wire': sourcesIn('src/wire'),
 }
 const hostOf = (path) => Object.keys(hosts).find((name) => hosts[name].includes(path.replace('.browser.', '.')))
 const byHost = {

@@ -4,7 +4,7 @@ import { type Grantee, markAtSending, maySeeRedirects } from '../client/client-p
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../client/prover.ts'
 import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
-import { foreignSocket } from '../core/own-runtime.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
 import { type Serializer, takeAsCalled } from './as-called.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'

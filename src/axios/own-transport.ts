@@ -1,5 +1,5 @@
 import type { InternalAxiosRequestConfig } from 'axios'
-import { builtinModule } from '../core/own-runtime.ts'
+import { builtinModule } from '../core/builtin-module.ts'
 import type { AdapterChoice } from './adapter-choice.ts'
 import { memberOf } from './member-of.ts'
 

@@ -6,7 +6,7 @@ import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './backoff.ts'
-import { isWithin } from './own-runtime.ts'
+import { isWithin } from './within-call.ts'
 import { admission, type Backoff } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 

@@ -1,4 +1,4 @@
-import { builtinModule } from '../core/own-runtime.ts'
+import { builtinModule } from '../core/builtin-module.ts'
 import { member } from '../core/thrown.ts'
 import { ForeignAnswer, reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
 

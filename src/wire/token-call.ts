@@ -7,7 +7,7 @@ import library, {
   type AxiosResponse,
 } from 'axios'
 import { TokenError } from '../core/errors.ts'
-import { foreignSocket } from '../core/own-runtime.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
 import { checkObject, kindOf, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkAxios } from '../core/runtime.ts'
 import { member, quietly } from '../core/thrown.ts'
