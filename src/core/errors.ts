@@ -140,17 +140,8 @@ Object.defineProperty(TokenError.prototype, 'name', { value: 'TokenError', writa
 Object.defineProperty(TokenError.prototype, BRAND, { value: true })
 
 /**
- * Whether `value` is a `TokenError` of any copy of this package, with this `code` if one is given.
- *
- * @example
- * ```ts
- * import { isTokenError } from 'axios-evergreen'
- *
- * await api.get('/wallet').catch((error: unknown) => {
- *   if (!isTokenError(error)) throw error // the API answered, or could not be reached
- *   console.warn(error.code, error.retryable ? `again from ${new Date(error.retryAt ?? Date.now())}` : error.message)
- * })
- * ```
+ * Whether `value` itself is a `TokenError` of any copy of this package, with this `code` if one is given. The public `isTokenError` also looks into
+ * what clients wrap.
  */
 export function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError {
   return member(value, BRAND) === true && (code === undefined || member(value, 'code') === code)

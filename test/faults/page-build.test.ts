@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,6 @@ beforeAll(async () => {
   built = await buildPackage()
   socketDir = await mkdtemp(join(tmpdir(), 'evergreen-'))
 })
-afterEach(() => Reflect.deleteProperty(Object.prototype, 'socketPath'))
 afterAll(() => Promise.all([built.remove(), rm(socketDir, { recursive: true })]))
 
 /** @returns What the program printed, after esbuild had bundled it for a page. */
