@@ -1,148 +1,145 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { isReplayable } from '../client/bodies.ts'
-import { type Grantee, markAtSending, maySeeRedirects } from '../client/client-port.ts'
+import { type Grantee, maySeeRedirects } from '../client/client-port.ts'
+import { answered, BearerRequest, deliver, failed, type RequestLimits } from '../client/course.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../client/prover.ts'
-import { type Errand, follow, heedFailure, proofOf } from '../client/sequel.ts'
+import { isTokenError } from '../core/errors.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
 import { type Serializer, takeAsCalled } from './as-called.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
-import { addressOf } from './origin-scope.ts'
 import { memberOf } from './member-of.ts'
+import { addressOf } from './origin-scope.ts'
 import { Journey } from './redirects.ts'
 import { ofRequest } from './request-error.ts'
 import { sendUnfollowed } from './unfollowed.ts'
-import { WaitBudget } from './waiting.ts'
+import { cancellation, timeoutError } from './waiting.ts'
 
 export type Bearer = Grantee<AxiosResponse>
-
-interface Sending extends Errand<AxiosResponse> {
-  readonly config: InternalAxiosRequestConfig
-  readonly adapter: AxiosAdapter
-  /** Gives the query of the call. */
-  readonly serializer: Serializer | undefined
-  /** What a proof names of the request. */
-  readonly place: SentRequest | undefined
-  /** Set as soon as the request has to wait. */
-  waits: WaitBudget | undefined
-  journey: Journey | undefined
-}
+type Config = InternalAxiosRequestConfig
 
 /**
- * Sends one request with a token, below all interceptors and transforms. If the API refuses the token and another one can be
- * had, sends it once more. Interceptors never see the header, so a retry library starts from a clean config.
+ * Sends one request with a token, below all interceptors and transforms. Interceptors never see the header, so a retry library starts from a clean
+ * config.
  *
  * @param begun The mark under which the request began.
- * @throws {TokenError} if no token can be had, or if the login of the request has ended. Then the request is not sent.
  */
 export function sendWithToken(
-  config: InternalAxiosRequestConfig,
+  config: Config,
   adapter: AxiosAdapter,
   grantee: Bearer,
   begun: number | undefined,
 ): Promise<AxiosResponse> {
   try {
-    const token = grantee.access.peek()
-    const mark = markAtSending(grantee, begun)
-    const serializer = takeAsCalled(config)
-    const sending: Sending = {
-      config,
-      adapter,
-      serializer,
-      place: grantee.prover && placeOf(config, serializer),
-      grantee,
-      begun,
-      token: token ?? '',
-      mark,
-      isReplay: false,
-      isProvenAgain: false,
-      waits: undefined,
-      journey: undefined,
-    }
-    return token === undefined ? sendAfterWait(sending) : send(sending)
+    return deliver(new AxiosRequest(config, adapter, grantee, begun))
   } catch (error) {
     return Promise.reject(ofRequest(error, config))
   }
 }
 
-/** Holds as few objects as possible: ten thousand requests may wait. */
-function sendAfterWait(sending: Sending): Promise<AxiosResponse> {
-  return waitsOf(sending).forToken(sendWith, sending)
-}
+class AxiosRequest extends BearerRequest<AxiosResponse> {
+  readonly config: Config
+  readonly adapter: AxiosAdapter
+  /** Gives the query of the call. */
+  readonly serializer: Serializer | undefined
+  readonly #place: SentRequest | undefined
+  journey: Journey | undefined
 
-function sendWith(token: string, sending: Sending): Promise<AxiosResponse> {
-  const { config, grantee, begun } = sending
-  // Waits again if the process stalled until the token had expired.
-  if (grantee.access.hasEnded(token)) return sendAfterWait(sending)
-  try {
-    sending.mark = markAtSending(grantee, begun)
-    sending.token = token
-    return send(sending)
-  } catch (error) {
-    return Promise.reject(ofRequest(error, config))
+  constructor(config: Config, adapter: AxiosAdapter, grantee: Bearer, begun: number | undefined) {
+    super(grantee, begun)
+    this.config = config
+    this.adapter = adapter
+    this.serializer = takeAsCalled(config)
+    this.#place = grantee.prover && placeOf(config, this.serializer)
+    this.journey = undefined
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.config.signal as AbortSignal | undefined
+  }
+
+  limits(): RequestLimits {
+    return { ...cancellation(this.config), timeoutMs: timeoutOf(this.config) }
+  }
+
+  place(): SentRequest {
+    return this.#place as SentRequest
+  }
+
+  headerOf({ headers }: AxiosResponse, name: string): unknown {
+    // Adapters give names in lower case; test doubles may give no headers.
+    return typeof headers === 'object' ? Reflect.get(headers, name) : undefined
+  }
+
+  hasLeft(): boolean {
+    return this.journey?.hasLeft === true
+  }
+
+  isRepeatable(): boolean {
+    return !this.journey?.mayHaveActed && isReplayable(this.config.data)
+  }
+
+  prepareAgain(response: AxiosResponse): void {
+    discard(response)
+    this.journey = undefined
+  }
+
+  told(error: unknown): unknown {
+    const { config, grantee, spentMs } = this
+    const timeoutMs = timeoutOf(config)
+    const isOwnLimit =
+      timeoutMs < Math.max(grantee.access.maxWaitMs, spentMs) && isTokenError(error, 'ERR_WAIT_TIMEOUT')
+    return isOwnLimit ? timeoutError(config, error) : ofRequest(error, config)
+  }
+
+  /**
+   * If a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. What needs functions of its own stands in
+   * functions of its own: V8 would make a scope for them at each call.
+   */
+  send(proof: string | undefined): Promise<AxiosResponse> {
+    const { config, adapter, grantee } = this
+    const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
+    if (socket !== undefined) throw new TypeError(socket)
+    const { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer } = config
+    const own = { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer }
+    dress(this, proof)
+    // Only `Authorization` is taken off a request that is redirected to another origin.
+    if (maySeeRedirects(grantee))
+      config.beforeRedirect = (redirect, ...details) => {
+        this.journey ??= new Journey(config)
+        this.journey.before(redirect, grantee.name)
+        own.beforeRedirect?.(redirect, ...details)
+      }
+    return sentBy(this).then(
+      (response: AxiosResponse | undefined) => {
+        undress(this, own, response?.request)
+        const told = withHiddenRequest(response)
+        concealResponse(told, grantee.name, config.headers)
+        // An adapter of the user may give nothing.
+        return told ? answered(this, told) : (told as never)
+      },
+      (error: unknown) => {
+        const { response } = (error ?? {}) as { response?: AxiosResponse }
+        undress(this, own, response?.request)
+        concealError(error, grantee.name, config.headers)
+        concealResponse(response, grantee.name, config.headers)
+        failed(this, error)
+        if (response) return answered(this, response, { error })
+        throw error
+      },
+    )
   }
 }
 
-function waitsOf(sending: Sending): WaitBudget {
-  return (sending.waits ??= new WaitBudget(sending.config, sending.grantee.access))
-}
-
-function send(sending: Sending): Promise<AxiosResponse> {
-  const { grantee, place } = sending
-  const { prover } = grantee
-  if (!prover || !place) return sendDressed(sending)
-  return waitsOf(sending).forProof(
-    (limits) => proofOf(sending, prover, place, limits),
-    // The key may need longer than the token lives.
-    (proof) => (grantee.access.hasEnded(sending.token) ? sendAfterWait(sending) : sendDressed(sending, proof)),
-  )
-}
-
-function placeOf(config: InternalAxiosRequestConfig, serializer: Serializer | undefined): SentRequest {
+function placeOf(config: Config, serializer: Serializer | undefined): SentRequest {
   const { method = 'get' } = config
   return { method: method.toUpperCase(), url: addressOf(config, serializer) ?? '' }
 }
 
-/**
- * Not an async function: if a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. What needs functions
- * of its own stands in functions of its own: V8 would make a scope for them at each call.
- */
-function sendDressed(sending: Sending, proof?: string): Promise<AxiosResponse> {
-  const { config, adapter, grantee } = sending
-  const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
-  if (socket !== undefined) return Promise.reject(ofRequest(new TypeError(socket), config))
-  const { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer } = config
-  const own = { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer }
-  dress(sending, proof)
-  // Only `Authorization` is taken off a request that is redirected to another origin.
-  if (maySeeRedirects(grantee))
-    config.beforeRedirect = (redirect, ...details) => {
-      sending.journey ??= new Journey(config)
-      sending.journey.before(redirect, grantee.name)
-      own.beforeRedirect?.(redirect, ...details)
-    }
-  return sentBy(sending).then(
-    (response) => {
-      undress(sending, own, (response as AxiosResponse | undefined)?.request)
-      const told = withHiddenRequest(response)
-      concealResponse(told, grantee.name, config.headers)
-      return answered(sending, told)
-    },
-    (error: unknown) => {
-      const { response } = (error ?? {}) as { response?: AxiosResponse }
-      undress(sending, own, response?.request)
-      concealError(error, grantee.name, config.headers)
-      concealResponse(response, grantee.name, config.headers)
-      heedFailure(sending, error)
-      return answered(sending, response, { error })
-    },
-  )
-}
-
 /** An adapter of the user may throw, and may return no promise. */
-function sentBy({ adapter, config, grantee }: Sending): Promise<AxiosResponse> {
+function sentBy({ adapter, config, grantee }: AxiosRequest): Promise<AxiosResponse> {
   try {
     return Promise.resolve(maySeeRedirects(grantee) ? adapter(config) : sendUnfollowed(adapter, config, grantee))
   } catch (error) {
@@ -152,13 +149,14 @@ function sentBy({ adapter, config, grantee }: Sending): Promise<AxiosResponse> {
   }
 }
 
-type Config = InternalAxiosRequestConfig
-
 /** What the config has in the place of what the adapter alone may see. */
 type Own = { readonly [Name in 'beforeRedirect' | 'fetchOptions' | 'maxRedirects' | 'paramsSerializer']: Config[Name] }
 
+/** The timeout of the request; Infinity if it has none. */
+const timeoutOf = (config: Config) => Number(memberOf(config, 'timeout')) || Infinity
+
 /** Puts the token on the config, for the adapter alone. */
-function dress({ config, grantee, token, serializer }: Sending, proof: string | undefined): void {
+function dress({ config, grantee, token, serializer }: AxiosRequest, proof: string | undefined): void {
   // `set` would search, on every request, for a header that is known to be absent.
   config.headers[grantee.header] = grantee.text(token)
   if (proof !== undefined) config.headers.DPoP = proof
@@ -172,9 +170,9 @@ function dress({ config, grantee, token, serializer }: Sending, proof: string | 
 }
 
 /** Restores the config, and notes where its redirects ended. */
-function undress(sending: Sending, own: Own, request: unknown): void {
-  const { config, grantee, serializer } = sending
-  sending.journey ??= Journey.ofEnd(config, request)
+function undress(request: AxiosRequest, own: Own, raw: unknown): void {
+  const { config, grantee, serializer } = request
+  request.journey ??= Journey.ofEnd(config, raw)
   // The header is the last one, as a rule: to delete it by its name takes half the time. An adapter may have written it in another case.
   Reflect.deleteProperty(config.headers, grantee.header)
   deleteHeader(config.headers, grantee.name)
@@ -186,67 +184,7 @@ function undress(sending: Sending, own: Own, request: unknown): void {
 }
 
 /** Restores a member of the config. A member that was absent is removed. */
-function putBack<Name extends keyof InternalAxiosRequestConfig>(
-  config: InternalAxiosRequestConfig,
-  name: Name,
-  value: InternalAxiosRequestConfig[Name] | undefined,
-): void {
+function putBack<Name extends keyof Config>(config: Config, name: Name, value: Config[Name] | undefined): void {
   if (value !== undefined) config[name] = value
   else Reflect.deleteProperty(config, name)
-}
-
-/** @param failed What the adapter rejected with, if it did. */
-function answered(
-  sending: Sending,
-  response: AxiosResponse | undefined,
-  failed?: { readonly error: unknown },
-): AxiosResponse | Promise<AxiosResponse> {
-  if (response === undefined) return surfaced(response as never, failed)
-  if (sending.place) hear(sending, sending.place, response)
-  return isRefused(sending, response) ? followed(sending, response, failed) : surfaced(response, failed)
-}
-
-/** Gives the API's own answer to the caller. */
-function surfaced<Answer>(response: Answer, failed: { readonly error: unknown } | undefined): Answer {
-  if (failed) throw failed.error
-  return response
-}
-
-function hear({ grantee }: Sending, place: SentRequest, { status, headers }: AxiosResponse): void {
-  grantee.prover?.hear(place, status, (name) => headerOf(headers, name))
-}
-
-function isRefused({ config, grantee, journey }: Sending, response: AxiosResponse): boolean {
-  try {
-    // The answer of another origin says nothing about the token.
-    return !journey?.hasLeft && grantee.refuses(response)
-  } catch (error) {
-    throw ofRequest(error, config)
-  }
-}
-
-function followed(
-  sending: Sending,
-  response: AxiosResponse,
-  failed: { readonly error: unknown } | undefined,
-): Promise<AxiosResponse> {
-  return follow(sending, {
-    challenge: headerOf(response.headers, 'www-authenticate'),
-    isRepeatable: !sending.journey?.mayHaveActed && isReplayable(sending.config.data),
-    replace: () =>
-      waitsOf(sending)
-        .forAnotherThan(sending.token)
-        .catch(() => undefined),
-    sendAgain() {
-      discard(response)
-      sending.journey = undefined
-      return send(sending)
-    },
-    surface: () => surfaced(response, failed),
-  })
-}
-
-/** @returns A header of an answer. Adapters give its names in lower case; test doubles may give no headers. */
-function headerOf(headers: unknown, name: string): unknown {
-  return typeof headers === 'object' && headers !== null ? Reflect.get(headers, name) : undefined
 }

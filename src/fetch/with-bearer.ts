@@ -1,6 +1,7 @@
 import { BareRequests } from '../client/bare-requests.ts'
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
 import { granteeOf } from '../client/client-port.ts'
+import { deliver } from '../client/course.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
@@ -10,7 +11,7 @@ import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Given, hasHeader, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
 import { callOf } from './own-call.ts'
-import { sendWithToken } from './sending.ts'
+import { FetchRequest } from './sending.ts'
 
 /** Where a request leads: its absolute address, and the origin of that. */
 type Place = Pick<URL, 'origin'> & { readonly url: string }
@@ -85,7 +86,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
       if (!place) return Promise.resolve(fetch(given, init))
       const socket = foreignSocket()
       if (socket !== undefined) throw new TypeError(socket)
-      return sendWithToken(fetch, grantee, place.origin, callOf(input, place.url, init))
+      return deliver(new FetchRequest(fetch, grantee, place.origin, callOf(input, place.url, init)))
     } catch (error) {
       return promised(() => {
         throw error

@@ -11,6 +11,7 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 import { takeAsCalled } from '../../src/axios/as-called.ts'
+import { sendWithToken } from '../../src/axios/bearer-adapter.ts'
 import {
   concealAgent,
   concealError,
@@ -25,7 +26,6 @@ import { addressOf } from '../../src/axios/origin-scope.ts'
 import { Journey } from '../../src/axios/redirects.ts'
 import { ofRequest } from '../../src/axios/request-error.ts'
 import { checkStays, sendUnfollowed } from '../../src/axios/unfollowed.ts'
-import { WaitBudget } from '../../src/axios/waiting.ts'
 import type { WaitLimits } from '../../src/client/token-access.ts'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -297,16 +297,28 @@ describe('given the time that one request may wait', () => {
   /** Each wait takes `tookMs`. @returns how long each of them may take, and how the last one ended */
   async function waits(config: object, ...tookMs: number[]) {
     const allowed: (number | undefined)[] = []
-    let took = 0
+    const left = [...tookMs]
     const get = async ({ maxWaitMs }: WaitLimits) => {
       allowed.push(maxWaitMs)
-      await clock.advance(took)
+      await clock.advance(left.shift()!)
       return 'token'
     }
-    const budget = new WaitBudget(config as never, { clock, maxWaitMs: 500, get } as never)
-    let ended: unknown
-    for (took of tookMs)
-      ended = await budget.forToken((token) => Promise.resolve(token), undefined).catch((error: unknown) => error)
+    const access = {
+      clock,
+      maxWaitMs: 500,
+      get,
+      peek: () => undefined,
+      hasEnded: () => left.length > 0,
+      markSince: () => 0,
+    }
+    const bearer = { access, header: 'Authorization', name: 'authorization', text: String, refuses: () => false }
+    const adapter: AxiosAdapter = ({ headers }) =>
+      Promise.resolve({ status: 200, data: headers.Authorization } as never)
+    const sent = sendWithToken({ headers: new AxiosHeaders(), ...config }, adapter, bearer as never, undefined)
+    const ended: unknown = await sent.then(
+      ({ data }) => data as unknown,
+      (error: unknown) => error,
+    )
     return { allowed, ended }
   }
 

@@ -1,0 +1,261 @@
+import { reasonOf } from '../core/deadline.ts'
+import { TokenError } from '../core/errors.ts'
+import { isPromise } from '../core/thrown.ts'
+import { hidesRefusal } from './bodies.ts'
+import { cureOf } from './challenges.ts'
+import { type Grantee, isStillOf, markAtSending } from './client-port.ts'
+import { promised } from './promised.ts'
+import type { Prover, SentRequest } from './prover.ts'
+import { sequelOf } from './sequel.ts'
+import type { WaitLimits } from './token-access.ts'
+
+/** What a client library calls a response. */
+interface Answer {
+  readonly status: number
+}
+
+/** What limits the waits of one request. */
+export interface RequestLimits {
+  readonly signal: AbortSignal | undefined
+  /** The timeout of the request itself; Infinity if it has none. */
+  readonly timeoutMs: number
+  /** Called when a wait has ended. */
+  readonly forget?: (() => void) | undefined
+}
+
+/** What the client rejected with, if it did not return the response. */
+export type Failed = { readonly error: unknown } | undefined
+
+/**
+ * One request with a token, and how its client library sends it. The only object that is made for each request: ten thousand of them may wait. `deliver`
+ * sends it, and the client calls `answered` or `failed`.
+ */
+export abstract class BearerRequest<A extends Answer> {
+  readonly grantee: Grantee<A>
+  /** The mark under which the request began. */
+  readonly begun: number | undefined
+  /** Undefined if the request has no proof, or one of its own. */
+  readonly prover: Prover | undefined
+  /** That of its latest sending. */
+  token = ''
+  /** The mark under which it counts since its first sending. */
+  mark: number | undefined
+  isReplay = false
+  /** Whether this token has had a second proof. */
+  isProvenAgain = false
+  /** How long it has waited: one budget for the first token, for that of the replay, and for proofs. */
+  spentMs = 0
+
+  constructor(grantee: Grantee<A>, begun: number | undefined, prover = grantee.prover) {
+    this.grantee = grantee
+    this.begun = begun
+    this.prover = prover
+    this.mark = begun
+  }
+
+  /** The signal of the caller. */
+  abstract readonly signal: AbortSignal | undefined
+  /** Calls the client, with the token on the request. */
+  abstract send(proof: string | undefined): Promise<A>
+  /** Called before the request is sent once more: discards the answer. */
+  abstract prepareAgain(answer: A): void
+  abstract limits(): RequestLimits
+  /** What a proof names of the request. */
+  abstract place(): SentRequest
+  abstract headerOf(answer: A, name: string): unknown
+  /** Whether a redirect has led to another origin: its answer says nothing about the token. */
+  abstract hasLeft(answer: A): boolean
+  /** Whether the body can be sent a second time, and no redirect has turned the request into another one. */
+  abstract isRepeatable(answer: A): boolean
+  /** What the caller gets of an error that is none of the client. */
+  abstract told(error: unknown): unknown
+
+  /** Called before `send`, if that does not follow in the turn of the call. */
+  hold(): void {
+    // Not every client keeps what its caller may change.
+  }
+
+  /** Called before the caller gets the answer. */
+  finish(): void {
+    // Not every client keeps something for a replay.
+  }
+}
+
+/**
+ * Sends a request with a token, in this very turn if one is at hand and no key signs. If the API refuses the token and another one can be had, sends
+ * it once more.
+ *
+ * @throws {TokenError} (as a rejection) if no token can be had, or if the login of the request has ended. Then the request is not sent.
+ */
+export function deliver<A extends Answer>(request: BearerRequest<A>): Promise<A> {
+  try {
+    const token = request.grantee.access.peek()
+    if (token === undefined || request.prover) request.hold()
+    return token === undefined ? afterToken(request) : sendWith(token, request)
+  } catch (error) {
+    return Promise.reject(request.told(error) as Error)
+  }
+}
+
+const afterToken = <A extends Answer>(request: BearerRequest<A>): Promise<A> => after(askToken, withToken, request)
+const askToken = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) => request.grantee.access.get(limits)
+
+/** Waits again if the process stalled until the token had expired. */
+const withToken = <A extends Answer>(token: string, request: BearerRequest<A>) =>
+  request.grantee.access.hasEnded(token) ? afterToken(request) : sendWith(token, request)
+
+/** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login of the request has ended. */
+function sendWith<A extends Answer>(token: string, request: BearerRequest<A>): Promise<A> {
+  request.mark = markAtSending(request.grantee, request.begun)
+  request.token = token
+  return sendProven(request)
+}
+
+function sendProven<A extends Answer>(request: BearerRequest<A>): Promise<A> {
+  return request.prover ? after(askProof, withProof, request) : request.send(undefined)
+}
+
+const askProof = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) =>
+  request.prover?.prove({ ...request.place(), token: request.token }, limits) ?? ''
+
+/** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login ended while the key signed: whose it is, is looked at where it is sent. */
+function withProof<A extends Answer>(proof: string, request: BearerRequest<A>): Promise<A> {
+  // The key may need longer than the token lives.
+  if (request.grantee.access.hasEnded(request.token)) return afterToken(request)
+  markAtSending(request.grantee, request.mark)
+  return request.send(proof)
+}
+
+/**
+ * Makes one wait. Not an async function, and with little in its closures.
+ *
+ * @param use What becomes of the token or proof that was asked for.
+ */
+function after<A extends Answer, Result>(
+  ask: (request: BearerRequest<A>, limits: WaitLimits) => Promise<string> | string,
+  use: (brought: string, request: BearerRequest<A>) => Result | Promise<Result>,
+  request: BearerRequest<A>,
+): Promise<Result> {
+  const { clock, maxWaitMs } = request.grantee.access
+  const { signal, timeoutMs, forget } = request.limits()
+  const startedAt = clock.monotonicNow()
+  const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - request.spentMs)
+  const ended = () => {
+    request.spentMs += clock.monotonicNow() - startedAt
+    forget?.()
+  }
+  return promised(() => ask(request, { signal, maxWaitMs: leftMs })).then(
+    (brought) => {
+      ended()
+      try {
+        // The process may have stalled beyond the request's own timeout.
+        if (request.spentMs > timeoutMs) throw new TokenError('ERR_WAIT_TIMEOUT', TOO_LATE)
+        return use(brought, request)
+      } catch (error) {
+        throw request.told(error)
+      }
+    },
+    (error: unknown) => {
+      ended()
+      throw request.told(error)
+    },
+  )
+}
+const TOO_LATE = 'The token came too late for this request'
+
+/** The client has given this answer, or has rejected with it. @returns what the caller gets */
+export function answered<A extends Answer>(request: BearerRequest<A>, answer: A, failure?: Failed): A | Promise<A> {
+  const { grantee } = request
+  grantee.prover?.hear(request.place(), answer.status, (name) => request.headerOf(answer, name))
+  let isRefused: boolean | PromiseLike<boolean>
+  try {
+    isRefused = !request.hasLeft(answer) && grantee.refuses(answer)
+  } catch (error) {
+    throw request.told(error)
+  }
+  if (isPromise(isRefused)) return judged(request, isRefused, answer, failure)
+  return isRefused ? follow(request, answer, failure) : surfaced(request, answer, failure)
+}
+
+async function judged<A extends Answer>(
+  request: BearerRequest<A>,
+  verdict: PromiseLike<boolean>,
+  answer: A,
+  failure: Failed,
+): Promise<A> {
+  const isRefused = await verdict
+  return isRefused ? follow(request, answer, failure) : surfaced(request, answer, failure)
+}
+
+/** The client has rejected without an answer. */
+export function failed<A extends Answer>({ grantee, token, mark }: BearerRequest<A>, error: unknown): void {
+  if (hidesRefusal(error) && isStillOf(grantee, mark)) grantee.access.replaceBehind(token)
+}
+
+/** Gives the API's own answer to the caller. */
+function surfaced<A extends Answer>(request: BearerRequest<A>, answer: A, failure: Failed): A {
+  request.finish()
+  if (failure) throw failure.error
+  return answer
+}
+
+/** Does what follows an answer that refuses the token. */
+async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, failure: Failed): Promise<A> {
+  const { grantee, token, mark, isReplay, isProvenAgain, prover } = request
+  const { access } = grantee
+  let sequel = sequelOf({
+    cure: cureOf(request.headerOf(answer, 'www-authenticate')),
+    isOfThisLogin: isStillOf(grantee, mark),
+    isRepeatable: request.isRepeatable(answer),
+    isReplay,
+    mayProveAgain: prover !== undefined && !isProvenAgain,
+  })
+  if (sequel === 'replay') {
+    const next = await another(request)
+    // Without another token the API's own answer tells the caller most.
+    if (next === undefined || !isStillOf(grantee, mark)) sequel = 'surface'
+    else if (next === token) sequel = 'surface-again'
+    else Object.assign(request, { token: next, isReplay: true, isProvenAgain: false })
+  }
+  switch (sequel) {
+    case 'prove-again':
+      request.isProvenAgain = true
+      break
+    case 'replay':
+      break
+    case 'surface-again':
+      access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
+      return surfaced(request, answer, failure)
+    case 'replace-behind':
+      // This request must not be sent again. Later requests get another token.
+      access.replaceBehind(token)
+      return surfaced(request, answer, failure)
+    case 'surface':
+      return surfaced(request, answer, failure)
+  }
+  request.prepareAgain(answer)
+  return sendProven(request)
+}
+
+/** @returns Another token than the refused one; undefined if there is none. @throws `signal.reason` when the caller gives up */
+async function another<A extends Answer>(request: BearerRequest<A>): Promise<string | undefined> {
+  const { access } = request.grantee
+  try {
+    let next = await after(askAnother, same, request)
+    // Waits again if the process stalled until the token had expired.
+    while (access.hasEnded(next)) next = await after(askAnother, same, request)
+    return next
+  } catch {
+    const { signal } = request
+    if (signal?.aborted) throw reasonOf(signal)
+    return undefined
+  }
+}
+const askAnother = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) =>
+  request.grantee.access.replace(request.token, limits)
+const same = (token: string) => token
+
+/** What the anomaly `new-tokens-refused` says. */
+const NEW_TOKENS_REFUSED =
+  'The API refused an access token and its successor: check that the API and the token service belong to the same environment, the ' +
+  'audience and scope of the tokens, and the clock of the API'
