@@ -1,10 +1,11 @@
-import axios, { type AxiosInstance } from 'axios'
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios'
 import { bearerSettings } from '../client/bearer-options.ts'
 import { checkManager } from '../client/token-access.ts'
 import { checkAxios } from '../core/runtime.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import type { AttachOptions } from './attach-options.ts'
 import { type Attachment, attachmentsOf, type Instance } from './attachments.ts'
+import { synchronous } from './refusal.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig {
@@ -35,7 +36,8 @@ export function attachBearer(
   options: AttachOptions = {},
 ): Attachment {
   checkArguments(instance, tokens)
-  return attachmentsOf(instance).attach(tokens, bearerSettings('attachBearer', options))
+  const settings = bearerSettings<AxiosResponse>('attachBearer', options)
+  return attachmentsOf(instance).attach(tokens, { ...settings, refuses: synchronous(settings.refuses) })
 }
 
 const NO_INSTANCE = 'instance must be an axios instance: if a test mocks axios, mock axios-evergreen, too'

@@ -2,11 +2,13 @@ import { memberOf } from './member-of.ts'
 
 /** These functions find a header in any case. Those of one list take its name in lower case. */
 
-export function hasHeader(headers: object, name: string): boolean {
+/** @returns undefined if there is none. */
+export function headerIn(headers: object, name: string): unknown {
   // Unlike Object.keys, this makes no list.
   for (const key in headers)
-    if (isNamed(key, name) && Object.hasOwn(headers, key) && Reflect.get(headers, key) !== undefined) return true
-  return false
+    if (isNamed(key, name) && Object.hasOwn(headers, key) && Reflect.get(headers, key) !== undefined)
+      return Reflect.get(headers, key)
+  return undefined
 }
 
 export function deleteHeader(headers: object, name: string): void {
@@ -16,7 +18,8 @@ export function deleteHeader(headers: object, name: string): void {
 /** Whether the header is among the defaults of an instance: those for all methods, and those for one of them. */
 export function isDefault(defaults: object, header: string): boolean {
   const name = header.toLowerCase()
-  const among = (headers: unknown) => typeof headers === 'object' && headers !== null && hasHeader(headers, name)
+  const among = (headers: unknown) =>
+    typeof headers === 'object' && headers !== null && headerIn(headers, name) !== undefined
   const headers = memberOf(defaults as { headers?: object }, 'headers')
   return among(headers) || Object.values(headers ?? {}).some(among)
 }

@@ -2,7 +2,7 @@ import type { AxiosAdapter, AxiosInstance, AxiosResponse, InternalAxiosRequestCo
 import { BareRequests } from '../client/bare-requests.ts'
 import { type Adapter, AdapterChoice } from './adapter-choice.ts'
 import { type Bearer, sendWithToken } from './bearer-adapter.ts'
-import { hasHeader, isDefault } from './header-names.ts'
+import { headerIn, isDefault } from './header-names.ts'
 import { noting, type Outer, relieveOuter } from './late-adapter.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
@@ -86,14 +86,25 @@ export class Wrappers {
       return undefined
     const origin = this.#scope.originOf(config)
     const begun = origin === undefined ? undefined : byOrigin.get(origin)
-    if (!begun) this.#reportBare(config, origin, byOrigin)
-    else if (!hasHeader(config.headers, begun.bearer.name)) return begun
-    else if (isDefault(this.#instance.defaults, begun.bearer.header))
-      begun.bearer.access.anomaly(
-        'header-in-defaults',
-        `Delete the default header ${begun.bearer.header} of the instance: requests do not get the fresh token`,
-      )
+    if (!begun) {
+      this.#reportBare(config, origin, byOrigin)
+      return undefined
+    }
+    const own = headerIn(config.headers, begun.bearer.name)
+    if (own === undefined) return begun
+    this.#reportOwn(begun.bearer, own)
     return undefined
+  }
+
+  /** Reports a request that has the header already, if that is a mistake. */
+  #reportOwn(bearer: Bearer, value: unknown): void {
+    const { access, header } = bearer
+    if (!isDefault(this.#instance.defaults, header)) this.#bare.tellLeftover(value, bearer)
+    else
+      access.anomaly(
+        'header-in-defaults',
+        `Delete the default header ${header} of the instance: requests do not get the fresh token`,
+      )
   }
 
   /** Reports a request without a token, once per origin, so that users find the cause. */

@@ -8,15 +8,20 @@ interface GivenOptions<Answer> {
   origins?: readonly (string | URL)[] | undefined
   header?: string | undefined
   scheme?: string | undefined
-  refuses?: ((answer: Answer) => boolean) | undefined
+  refuses?: Refuses<Answer> | undefined
+  overwrite?: boolean | undefined
   allowInsecureHttp?: boolean | undefined
   dpop?: GivenKey | undefined
 }
 
+/** A client whose answers hold their bodies unread may ask it of a body, and wait. */
+export type Refuses<Answer> = (answer: Answer) => boolean | PromiseLike<boolean>
+
 /** An option of one client that is unknown here does not compile. */
 type Unknown<Options> = Readonly<Record<Exclude<keyof Options, keyof GivenOptions<never>>, never>>
 
-const NAMES = /* @__PURE__ */ namesOf<GivenOptions<never>>({
+/** All options but those of one client alone. */
+const NAMES = /* @__PURE__ */ namesOf<Omit<GivenOptions<never>, 'overwrite'>>({
   origins: true,
   header: true,
   scheme: true,
@@ -29,17 +34,23 @@ export interface BearerSettings<Answer> extends OriginSettings {
   readonly header: string
   /** The text of the header with this token. */
   readonly text: (token: string) => string
-  readonly refuses: (answer: Answer) => boolean
+  readonly refuses: Refuses<Answer>
+  readonly overwrite: boolean
   readonly dpop: GivenKey | undefined
 }
 
-/** @throws {TypeError} naming the option. @returns The options with their defaults; `origins` has no default here. */
+/**
+ * @param more The options of this client alone.
+ * @returns The options with their defaults; `origins` has no default here.
+ * @throws {TypeError} naming the option.
+ */
 export function bearerSettings<
   Answer extends { readonly status: number },
   Options extends GivenOptions<Answer> = GivenOptions<Answer>,
->(what: string, given: Options & Unknown<Options>): BearerSettings<Answer> {
-  const own = ownOptions<GivenOptions<Answer>>(`The options of ${what}`, given, NAMES)
+>(what: string, given: Options & Unknown<Options>, more: readonly 'overwrite'[] = []): BearerSettings<Answer> {
+  const own = ownOptions<GivenOptions<Answer>>(`The options of ${what}`, given, [...NAMES, ...more])
   const { origins, header = 'Authorization', dpop, refuses = isUnauthorized, allowInsecureHttp = false } = own
+  const { overwrite = false } = own
   const { scheme = dpop === undefined ? 'Bearer' : 'DPoP' } = own
   checkFlag('allowInsecureHttp', allowInsecureHttp)
   checkText('header', header)
@@ -52,31 +63,19 @@ export function bearerSettings<
   if (dpop !== undefined && own.scheme !== undefined)
     throw new TypeError('scheme must not be given with dpop: it is DPoP (RFC 9449)')
   checkFunction('refuses', refuses)
-  // A promise counts as true: each request would be sent twice.
-  if (Object.prototype.toString.call(refuses) === '[object AsyncFunction]')
-    throw new TypeError('refuses must not be async')
+  checkFlag('overwrite', overwrite)
   return {
     origins: givenOrigins(origins, allowInsecureHttp),
     header,
     text: textWith(scheme),
-    refuses: refuses === isUnauthorized ? refuses : notPromising(refuses),
+    refuses,
+    overwrite,
     allowInsecureHttp,
     dpop,
   }
 }
 
-const isUnauthorized = ({ status }: { readonly status: number }) => status === 401
-
-/** A compiler may have made an async function into one that is not seen to be async. */
-function notPromising<Answer>(refuses: (answer: Answer) => unknown): (answer: Answer) => boolean {
-  return (given) => {
-    const answer = refuses(given)
-    if (typeof (answer as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return Boolean(answer)
-    // Nobody awaits the promise: its rejection would end the process.
-    Promise.resolve(answer).catch(() => undefined)
-    throw new TypeError('refuses must not be async')
-  }
-}
+export const isUnauthorized = ({ status }: { readonly status: number }) => status === 401
 
 /** The text of the header, made once for each token. */
 function textWith(scheme: string): (token: string) => string {

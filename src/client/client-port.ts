@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { checkFit } from '../core/proofs.ts'
-import type { BearerSettings } from './bearer-options.ts'
+import type { BearerSettings, Refuses } from './bearer-options.ts'
 import { type Prover, proverOf } from './prover.ts'
 import type { TokenAccess } from './token-access.ts'
 
@@ -17,7 +17,7 @@ export interface Grantee<Answer> {
   readonly name: string
   /** The header's text with this token. */
   readonly text: (token: string) => string
-  readonly refuses: (answer: Answer) => boolean
+  readonly refuses: Refuses<Answer>
   /** Only where a token is bound to a key. */
   readonly prover?: Prover | undefined
 }

@@ -173,8 +173,8 @@ export function answered<A extends Answer>(request: BearerRequest<A>, answer: A,
   } catch (error) {
     throw request.told(error)
   }
-  if (isPromise(isRefused)) return judged(request, isRefused, answer, failure)
-  return isRefused ? follow(request, answer, failure) : surfaced(request, answer, failure)
+  if (!isRefused) return surfaced(request, answer, failure)
+  return isPromise(isRefused) ? judged(request, isRefused, answer, failure) : follow(request, answer, failure)
 }
 
 async function judged<A extends Answer>(
@@ -183,7 +183,9 @@ async function judged<A extends Answer>(
   answer: A,
   failure: Failed,
 ): Promise<A> {
-  const isRefused = await verdict
+  const isRefused = await Promise.resolve(verdict).catch((error: unknown) => {
+    throw request.told(error)
+  })
   return isRefused ? follow(request, answer, failure) : surfaced(request, answer, failure)
 }
 

@@ -54,6 +54,7 @@ export type AnomalyKind =
   | 'response-odd' // usable, but not as specified: missing id, same or no refresh token, …
   | 'origin-not-allowed' // a request went out without a token: no attachment has its origin
   | 'header-in-defaults' // a default header of the instance switches the attachment off
+  | 'header-leftover' // a request has a header of its own that cannot be meant, such as `Bearer undefined`
   | 'stored-tokens-unusable' // the stored record is damaged, of a newer release, or sealed with an unknown key
   | 'stored-tokens-readable' // the store has no encryption keys
   | 'store-restored' // the store may have lost writes: the manager does not present its refresh token
@@ -122,6 +123,7 @@ const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
   'response-odd': false,
   'origin-not-allowed': true,
   'header-in-defaults': true,
+  'header-leftover': true,
   'stored-tokens-unusable': true,
   'stored-tokens-readable': true,
   'store-restored': false,

@@ -40,16 +40,17 @@ export function takesHeaders(input: Input, init: Given): boolean {
   return mode !== 'no-cors' && mode !== 'navigate'
 }
 
-/** Whether the call has this header already. @param name In lower case. @param init Its headers are no list. */
-export function hasHeader(input: Input, init: Given, name: string): boolean {
+/** @returns The header that the call has already, null if it has none. @param name In lower case. @param init Its headers are no list. */
+export function headerIn(input: Input, init: Given, name: string): string | null {
   const given = memberOfCall(input, init, 'headers')
-  if (given === undefined) return false
-  if (!isRecord(given)) return (given as Headers).has(name)
+  if (given === undefined) return null
+  if (!isRecord(given)) return (given as Headers).get(name)
   // Unlike Object.keys, this makes no list.
-  for (const key in given)
-    if (key.length === name.length && key.toLowerCase() === name && Object.hasOwn(given, key)) return true
-  return false
+  for (const key in given) if (isNamed(key, name) && Object.hasOwn(given, key)) return String(given[key])
+  return null
 }
+
+export const isNamed = (key: string, name: string) => key.length === name.length && key.toLowerCase() === name
 
 /** @returns `init`, or a copy of it if its headers are a list: some lists can be read only once. */
 export function withLastingHeaders(init: Given): Given {

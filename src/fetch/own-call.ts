@@ -1,5 +1,5 @@
 import { copyOfBody, isReplayable } from '../client/bodies.ts'
-import { type Given, type Init, type Input, isRecord, memberOfCall, membersOf } from './call.ts'
+import { type Given, type Init, type Input, isNamed, isRecord, memberOfCall, membersOf } from './call.ts'
 
 /**
  * A call as it was made. Where it leads, what it carries, and its replay are read from here only: fetch takes everything from its arguments before
@@ -31,6 +31,12 @@ function textsOf(record: Record<string, unknown>): Record<string, string> {
     if (typeof value !== 'string') texts[name] = String(value)
   }
   return texts as Record<string, string>
+}
+
+/** Takes a header off the call, in any case. @param name In lower case. */
+export function removeHeader({ init: { headers } }: Call, name: string): void {
+  if (headers instanceof Headers) headers.delete(name)
+  else for (const key of Object.keys(headers)) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
 }
 
 /** Puts a header on the call. */

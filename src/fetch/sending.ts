@@ -4,7 +4,7 @@ import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../client/prover.ts'
 import { copyForCaller, isTokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import { hasHeader, type Init, type Input, memberOfCall } from './call.ts'
+import { headerIn, type Init, type Input, memberOfCall } from './call.ts'
 import { type Call, copyOfInit, discard, isRepeatable, ownInput, setHeader, spareOf } from './own-call.ts'
 
 type Fetch = (input: Input, init?: Init) => Promise<Response>
@@ -22,7 +22,7 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
   #spare: Input | undefined
 
   constructor(fetch: Fetch, grantee: Grantee<Response>, origin: string, { input, url, init }: Call) {
-    super(grantee, grantee.access.markNow?.(), hasHeader(input, init, 'dpop') ? undefined : grantee.prover)
+    super(grantee, grantee.access.markNow?.(), headerIn(input, init, 'dpop') === null ? grantee.prover : undefined)
     this.#fetch = fetch
     this.#origin = origin
     this.input = input

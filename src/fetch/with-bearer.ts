@@ -9,8 +9,8 @@ import { checkFunction } from '../core/option-checks.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
-import { type Given, hasHeader, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
-import { callOf } from './own-call.ts'
+import { type Given, headerIn, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
+import { callOf, removeHeader } from './own-call.ts'
 import { FetchRequest } from './sending.ts'
 
 /** Where a request leads: its absolute address, and the origin of that. */
@@ -24,10 +24,16 @@ export interface BearerOptions {
   /** Word before the token. Default `Bearer`; an empty string sends the bare token. */
   scheme?: string | undefined
   /**
-   * Says whether a response refuses the token. It must not read the body. Default: status 401. A response whose `WWW-Authenticate` says that no
-   * other token would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing all the same.
+   * Says whether a response refuses the token. Default: status 401. It may return a promise, and read the body of `response.clone()` (GraphQL: the refusal stands
+   * in the body under 200). The caller gets the response once the promise has settled. A response whose `WWW-Authenticate` says that no other token
+   * would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing all the same.
    */
-  refuses?: ((response: Response) => boolean) | undefined
+  refuses?: ((response: Response) => boolean | Promise<boolean>) | undefined
+  /**
+   * Puts the token in the place of a header that the caller has set, for SDKs that always set one. Default false: such a request is left alone. Requests to
+   * other origins keep their header in any case.
+   */
+  overwrite?: boolean | undefined
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
   /**
@@ -40,7 +46,7 @@ export interface BearerOptions {
 /**
  * Gives every request to an allowed origin a fresh token, and replays a request once, with the same bytes, if the API refuses its token. If a token
  * is at hand, `fetch` is called synchronously. If no token can be had, the request is not sent and rejects with a `TokenError`; an abort by the
- * caller's own `signal` rejects with its reason. Keeps all members of `init`. Requests that carry the header, or have the mode `no-cors` or
+ * caller's own `signal` rejects with its reason. Keeps all members of `init`. Requests that carry the header (without `overwrite`), or have the mode `no-cors` or
  * `navigate`, are left alone. Streams and `keepalive` requests are not replayed.
  *
  * @example
@@ -61,7 +67,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
 ): Fetch {
   checkFunction('fetch', fetch)
   checkManager(tokens)
-  const settings: BearerSettings<Response> = bearerSettings('withBearer', options)
+  const settings: BearerSettings<Response> = bearerSettings('withBearer', options, ['overwrite'])
   const access = accessTo(tokens)
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
   const grantee = granteeOf(settings, access)
@@ -71,9 +77,13 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   /** @returns Where the request leads, if it may have the token. */
   function grantedPlace(input: Input, init: Given): Place | undefined {
     const place = placeOf(input)
-    if (!place || hasHeader(input, init, grantee.name) || !takesHeaders(input, init)) return undefined
+    if (!place || !takesHeaders(input, init)) return undefined
     const { origin } = place
-    if (origins.includes(origin)) return place
+    const own = headerIn(input, init, grantee.name)
+    const isAllowed = origins.includes(origin)
+    if (isAllowed && (own === null || settings.overwrite)) return place
+    if (isAllowed) bare.tellLeftover(own, grantee)
+    if (own !== null) return undefined
     bare.tell(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
     return undefined
   }
@@ -86,7 +96,9 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
       if (!place) return Promise.resolve(fetch(given, init))
       const socket = foreignSocket()
       if (socket !== undefined) throw new TypeError(socket)
-      return deliver(new FetchRequest(fetch, grantee, place.origin, callOf(input, place.url, init)))
+      const call = callOf(input, place.url, init)
+      if (settings.overwrite) removeHeader(call, grantee.name)
+      return deliver(new FetchRequest(fetch, grantee, place.origin, call))
     } catch (error) {
       return promised(() => {
         throw error

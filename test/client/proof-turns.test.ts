@@ -23,7 +23,7 @@ const CLIENTS: Record<string, (tokens: TokenManager, dpop: DPoPKey, onSent: () =
     return () => api.post(url)
   },
   withBearer(tokens, dpop, onSent) {
-    const inner = () => {
+    const inner = (_url: string, _init?: RequestInit) => {
       onSent()
       return Promise.resolve(new Response())
     }

@@ -151,6 +151,7 @@ describe('given the table of failure paths (P15)', () => {
       'anomaly response-odd': true,
       'anomaly origin-not-allowed': true,
       'anomaly header-in-defaults': true,
+      'anomaly header-leftover': true,
       'anomaly lifetime-odd': true,
       'anomaly not-revoked': true,
       'anomaly adapter-replaced': true,

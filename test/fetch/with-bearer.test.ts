@@ -309,9 +309,9 @@ describe('given what cannot be used', () => {
     ['http', () => withBearer(fetch, tokens, { origins: ['http://a.example'] }), /origins must be https/],
     ['an unknown option', () => withBearer(fetch, tokens, { origin: 'x' } as never), /no 'origin'/],
     [
-      'an async refuses',
-      () => withBearer(fetch, tokens, { origins, refuses: (async () => true) as never }),
-      /refuses must not be async/,
+      'a refuses that is no function',
+      () => withBearer(fetch, tokens, { origins, refuses: true as never }),
+      /refuses must be/,
     ],
   ])('when it is %s, then wrapping throws and names it', (_, act, message) => {
     expect(act).toThrow(TypeError)

@@ -118,6 +118,12 @@ const FAILURES: FailurePath[] = [
     },
     unsent: true,
   },
+  {
+    when: 'a request has a header of its own that cannot be meant',
+    tells: ['anomaly header-leftover'],
+    act: ({ api }) => unseen(api.get('/orders', { headers: { Authorization: 'Bearer undefined' } })),
+    unsent: true,
+  },
 ]
 
 /** What the API does to a request with a token. The variant makes no difference. */

@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals'
+import { withBearer } from '../../src/fetch/index.ts'
+import { TokenError } from '../../src/index.ts'
+import { startApi } from '../axios/support/api-server.ts'
+import { startTokens } from '../axios/support/tokens.ts'
+import { failureOf, gate, until } from '../axios/support/turns.ts'
+import { startLogins } from '../client/support/logins.ts'
+
+const UNAUTHENTICATED = '{"errors":[{"extensions":{"code":"UNAUTHENTICATED"}}]}'
+const query = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ me }"}' }
+
+/** The predicate of docs/fetch.md. */
+async function refuses(response: Response): Promise<boolean> {
+  if (response.status !== 200) return response.status === 401
+  const { errors } = (await response.clone().json()) as { errors?: { extensions?: { code?: string } }[] }
+  return errors?.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED') ?? false
+}
+
+const graphql = (refused: readonly string[] = ['Bearer token-1']) =>
+  startApi(({ headers }) => ({
+    body: refused.includes(headers.authorization!) ? UNAUTHENTICATED : '{"data":{"me":1}}',
+  }))
+
+describe('given an API of GraphQL, which refuses in the body under 200 (F381)', () => {
+  it('when refuses reads a clone, then the request is sent again with the next token, and the caller reads the answer (F381)', async () => {
+    const server = await graphql()
+    const { tokens, minted } = startTokens()
+    const response = await withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })(server.baseUrl, query)
+    expect([await response.json(), minted.calls]).toEqual([{ data: { me: 1 } }, 2])
+    expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(server.received[1]!.body.equals(server.received[0]!.body)).toBe(true)
+  })
+
+  it('when it refuses the next token, too, then its answer comes back, readable, and it is told (F381)', async () => {
+    const server = await graphql(['Bearer token-1', 'Bearer token-2'])
+    const { tokens, anomalies } = startTokens()
+    const response = await withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })(server.baseUrl, query)
+    expect([await response.text(), server.received.length]).toEqual([UNAUTHENTICATED, 2])
+    expect(anomalies.map(({ kind }) => kind)).toEqual(['new-tokens-refused'])
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(new SyntaxError('no JSON'))],
+    [
+      'throws',
+      () => {
+        throw new SyntaxError('no JSON')
+      },
+    ],
+  ])('when refuses %s, then the caller gets that error, and nothing is sent again (F381)', async (_, broken) => {
+    const server = await graphql()
+    const { tokens, minted } = startTokens()
+    const api = withBearer(fetch, tokens, { origins: [server.baseUrl], refuses: broken })
+    expect(await failureOf(api(server.baseUrl, query))).toEqual(new SyntaxError('no JSON'))
+    expect([server.received.length, minted.calls]).toEqual([1, 1])
+  })
+
+  it('when refuses rejects with a TokenError, then each caller has one of its own (F381)', async () => {
+    const server = await graphql()
+    const error = new TokenError('ERR_THROTTLED', 'later')
+    const api = withBearer(fetch, startTokens().tokens, { origins: [server.baseUrl], refuses: () => Promise.reject(error) })
+    const [one, two] = await Promise.all([failureOf(api(server.baseUrl)), failureOf(api(server.baseUrl))])
+    expect([one, two]).toMatchObject([{ code: 'ERR_THROTTLED' }, { code: 'ERR_THROTTLED' }])
+    expect(one).not.toBe(two)
+  })
+
+  it('when the answer of refuses is a thenable, or true in another form, then it counts (F381)', async () => {
+    for (const verdict of [{ then: (use: (is: boolean) => void) => use(true) }, 'yes']) {
+      const server = await graphql()
+      const { tokens, minted } = startTokens()
+      let isFirst = true
+      const once = () => (isFirst ? ((isFirst = false), verdict) : false) as boolean
+      await withBearer(fetch, tokens, { origins: [server.baseUrl], refuses: once })(server.baseUrl, query)
+      expect([server.received.length, minted.calls]).toEqual([2, 2])
+    }
+  })
+
+  it('when somebody else logs in while refuses reads, then the answer comes back, and nothing is sent as them (F381, F209)', async () => {
+    const server = await graphql(['Bearer ALICE'])
+    const logins = startLogins()
+    logins.logIn('ALICE')
+    const opened = gate()
+    const slow = async (response: Response) => {
+      await opened.opened
+      return refuses(response)
+    }
+    const sent = withBearer(fetch, logins.tokens, { origins: [server.baseUrl], refuses: slow })(server.baseUrl, query)
+    await until(() => server.received.length === 1)
+    logins.logIn('BOB')
+    opened.open()
+    expect(await (await sent).text()).toBe(UNAUTHENTICATED)
+    expect([server.bearers, logins.replaced]).toEqual([['Bearer ALICE'], []])
+  })
+
+  it('when a stream is refused so, then its answer comes back, and the next request has another token (F381)', async () => {
+    const server = await graphql()
+    const { tokens } = startTokens()
+    const api = withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })
+    const body = new Blob([query.body]).stream()
+    const response = await api(server.baseUrl, { ...query, body, duplex: 'half' } as RequestInit)
+    expect(await response.text()).toBe(UNAUTHENTICATED)
+    await until(() => tokens.peekAccessToken() === 'token-2')
+    expect(await (await api(server.baseUrl, query)).json()).toEqual({ data: { me: 1 } })
+  })
+})
