@@ -58,7 +58,10 @@ describe('given an API of GraphQL, which refuses in the body under 200 (F381)', 
   it('when refuses rejects with a TokenError, then each caller has one of its own (F381)', async () => {
     const server = await graphql()
     const error = new TokenError('ERR_THROTTLED', 'later')
-    const api = withBearer(fetch, startTokens().tokens, { origins: [server.baseUrl], refuses: () => Promise.reject(error) })
+    const api = withBearer(fetch, startTokens().tokens, {
+      origins: [server.baseUrl],
+      refuses: () => Promise.reject(error),
+    })
     const [one, two] = await Promise.all([failureOf(api(server.baseUrl)), failureOf(api(server.baseUrl))])
     expect([one, two]).toMatchObject([{ code: 'ERR_THROTTLED' }, { code: 'ERR_THROTTLED' }])
     expect(one).not.toBe(two)
