@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { TokenError } from '../../src/index.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
+import { part } from '../support/part.ts'
 import { answer, commit, FIN, proper, read, send, type Step } from '../support/scripted-server.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { watchedClock } from '../support/watched-clock.ts'
@@ -16,7 +17,7 @@ import {
 } from './support/network.ts'
 
 const HOUR = 3_600_000
-const CALLERS = 10_000
+const CALLERS = part(10_000, 1_000)
 
 /** An answer of a throttle or a gateway, before the service could act. */
 const answering = (status: number, headers: Record<string, string> = {}, body = ''): Step[] => [
@@ -184,7 +185,7 @@ describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %
   })
 })
 
-describe.each(ADAPTERS)('given ten thousand callers and a throttled token service, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)(`given ${CALLERS} callers and a throttled token service, and the %s adapter`, (adapter) => {
   const ask = ({ tokens }: Network) => Array.from({ length: CALLERS }, () => outcome(tokens.getAccessToken()))
 
   it('when they can wait that long, then all wait by one timer, for one call at its end (F50)', async () => {
