@@ -14,11 +14,13 @@ export async function writePage() {
 }
 
 function pageOf({ versions, ...machine }, scenarios) {
-  const rows = scenarios.map(({ name, figureOf, results }) => [...figureOf(results), `\`${name}\``])
+  const rows = scenarios
+    .filter(({ isApart }) => !isApart)
+    .map(({ name, figureOf, results }) => [...figureOf(results), `\`${name}\``])
   return `# Benchmarks
 
 What a token costs, beside seven alternatives. \`npm run bench\` measures everything in some 35 minutes and writes this page; \`npm run bench -- --only NAME\` measures one row. All other
-figures, with their noise, are in \`bench/results.json\`. \`npm run bench:check\` compares a short run with them.
+figures, with their noise, are in \`bench/results.json\`. \`npm run bench:check\` compares a short run with them. What each does when something goes wrong: [scorecard](scorecard.md).
 
 ${table(['figure', '>axios-evergreen', 'beside it', 'name'], rows)}
 
