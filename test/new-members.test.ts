@@ -39,7 +39,7 @@ const NEW_MEMBERS: readonly NewMember[] = [
   newMember('core/manager-options.ts', 'export interface RetryOptions {', ' new_retry?: number;', [
     'src/core/manager-options.ts',
     'src/core/plan.ts',
-    'src/core/revocation.ts',
+    'src/login/revocation.ts',
   ]),
   newMember('axios/attach-options.ts', 'export interface AttachOptions {', ' new_attached?: number;', [
     'src/axios/attach-bearer.ts',

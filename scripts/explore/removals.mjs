@@ -82,11 +82,11 @@ export const REMOVALS = {
   // A replace is executed in whatever epoch the register is in.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // The login of somebody else counts as the one that the owner knows.
-  R10: [['core/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
+  R10: [['login/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
-  'an act and a look': [['core/logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
+  'an act and a look': [['login/logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
-    ['core/login-looks.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
+    ['login/login-looks.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
   ],
   // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
@@ -114,7 +114,7 @@ export const REMOVALS = {
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.
   'a renewal of one login': [
-    ['core/claimant.ts', ' || (hasLogin && login.isOther(claim.tokens))', ''],
+    ['core/claimant.ts', ' || login.isOther(claim.tokens)', ''],
     ['core/claimant.ts', ' login: login.number,', ''],
   ],
   // Versions of two logins are compared, also after a loss.
@@ -126,7 +126,7 @@ export const REMOVALS = {
     ],
   ],
   // A login that is stored again, or was stored without an answer, counts as that of somebody else.
-  'a login by its name': [['core/login-watch.ts', ' || (loginId !== undefined && loginId === this.#id)', '']],
+  'a login by its name': [['login/login-watch.ts', ' || (loginId !== undefined && loginId === this.#id)', '']],
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
     ['core/claimant.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],

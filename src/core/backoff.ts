@@ -128,12 +128,6 @@ export function errorIfPrivate({ isPrivate }: GrantedClaim, error: TokenError): 
   return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })
 }
 
-/** A session obtains by itself again once somebody has logged in. */
-export function sessionRefused(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
-  const message = `A login is required (${reason}: the service gives this session no token): log in, then call reset()`
-  return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })
-}
-
 function loginMessage(reason: LoginReason): string {
   return `A login is required (${reason}: ${WHY[reason]}): call adopt() with its tokens`
 }

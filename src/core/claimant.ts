@@ -112,8 +112,7 @@ export class Claimant {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async claim(): Promise<ClaimOutcome> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, hasLogin, login, memory } =
-      this.#settings
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory } = this.#settings
     const breaksCoolDown = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
@@ -138,7 +137,7 @@ export class Claimant {
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.
-        if (this.adopts(claim.tokens) || (hasLogin && login.isOther(claim.tokens))) return claim
+        if (this.adopts(claim.tokens) || login.isOther(claim.tokens)) return claim
         this.#pauses.check()
         login.passedOver(claim.tokens)
       } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1

@@ -13,10 +13,7 @@ import {
 /** The manager presents a refresh token at most this often if it meets a 5xx each time, then retires it. */
 const MAX_PRESENTATIONS = 3
 
-/** A session that was refused is asked again at most this often, ms: a person may have logged in. */
-const SESSION_COOL_DOWN_MS = 10_000
-
-/** The rules for sources that can obtain: credentials, or the session of a person. A refresh token in doubt is given up for them. */
+/** The rules for sources that can obtain. A refresh token in doubt is given up for them. */
 export const CREDENTIAL_RULES: Rules = {
   choose({ tokens, presentable, presentations }, { owesObtain, servedMs }) {
     const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
@@ -28,7 +25,7 @@ export const CREDENTIAL_RULES: Rules = {
   consequenceOf(error, situation, policy) {
     const { exchange } = situation
     const consequence = exchange === 'obtain' ? afterObtain(error, situation) : afterRefresh(error, situation, policy)
-    return { ...consequence, mostMs: mostCoolDownMs(error, consequence, situation, policy) }
+    return { ...consequence, mostMs: mostCoolDownMs(error, consequence, situation) }
   },
 
   suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable, isRotated }) {
@@ -78,15 +75,9 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
   }
 }
 
-function mostCoolDownMs(
-  error: TokenError,
-  { next }: Consequence,
-  situation: Situation,
-  { hasLogin }: Policy,
-): number | undefined {
+function mostCoolDownMs(error: TokenError, { next }: Consequence, situation: Situation): number | undefined {
   // The service answered and refused only the refresh token: the next obtain need not wait long.
   if (next === 'obtain' && outcomeOf(error) === 'rejected' && !isRefreshGone(error)) return SHORT_BACKOFF_MS
-  if (hasLogin && error.code === 'ERR_LOGIN_REQUIRED') return SESSION_COOL_DOWN_MS
   // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
   const isGone = situation.exchange === 'refresh' && isRefreshGone(error)
   return isGone && serves(situation) ? situation.servedMs : undefined

@@ -1,11 +1,10 @@
 import { withinLimit } from './deadline.ts'
 import { digestOf } from './digest.ts'
-import { detailsOf, errorWith, outcomeOf, TokenError } from './errors.ts'
+import { errorWith, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
 import { runWithin } from './within-call.ts'
-import { sessionRefused } from './backoff.ts'
 import { isOffline } from './runtime.ts'
 import { grantOfSource } from './grant.ts'
 import { type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
@@ -36,7 +35,7 @@ export async function exchange(
   tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
   onRotated?: () => unknown,
 ): Promise<Exchanged> {
-  const { source, tokenClock, events, readThrown, needsLogin, memory } = settings
+  const { source, tokenClock, events, readThrown, needsLogin, memory, login } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
@@ -59,19 +58,8 @@ export async function exchange(
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
     if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
-    throw errorOfSession(settings, refreshToken, wasOffline && isOffline() ? errorOffline(error) : error)
+    throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
   }
-}
-
-/** The service refuses a session: whoever had it must log in. */
-function errorOfSession(
-  { hasLogin, needsLogin, login }: RenewalSettings,
-  refreshToken: string | undefined,
-  error: TokenError,
-) {
-  const isRefused = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
-  if (!hasLogin || needsLogin || refreshToken !== undefined || !isRefused) return error
-  return sessionRefused(detailsOf(error).loginReason ?? login.reasonOfRefusal, error)
 }
 
 /**

@@ -3,8 +3,7 @@ import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
 import { errorWith, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
-import { LoginLooks, type LookHost } from './login-looks.ts'
-import { type LoginHost, Logins } from './logins.ts'
+import type { LoginHost, Logins, Looks } from './login-port.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
@@ -30,12 +29,12 @@ import { WaitingRoom } from './waiting-room.ts'
  * Runs the renewals of a manager, and does what follows them. Three facts tell what it does about its next token. `status.ts` reads them. A renewal
  * that has been outdated is not `renewal` any more, and changes none of them.
  */
-export class Machine implements LoginHost, LookHost, Activity {
+export class Machine implements LoginHost, Activity {
   renewal: Renewal | undefined
   backoff: Backoff | undefined
   isClosed = false
   readonly logins: Logins
-  readonly looks: LoginLooks
+  readonly looks: Looks
   readonly room: WaitingRoom
   gaps = new RenewalGaps()
   readonly #settings: RenewalSettings
@@ -54,8 +53,9 @@ export class Machine implements LoginHost, LookHost, Activity {
         cause: this.renewal?.lastError,
       })
     this.room = new WaitingRoom(settings.clock, () => this.#memory.current?.living, atLimit)
-    this.logins = new Logins(settings, this)
-    this.looks = new LoginLooks(settings, this)
+    const { logins, looks } = settings.logins.open(settings, this)
+    this.logins = logins
+    this.looks = looks
   }
 
   get now(): number {

@@ -143,9 +143,7 @@ export function managerSettings(options: TokenManagerOptions) {
   if (storeKey !== '') checkText('storeKey', storeKey)
   if (store && own.storeKey === undefined) checkNamed(source, store)
   const graceMs = graceOf(source)
-  const login = loginOf(source)
-  // A login keeps a refresh token that an answer does not replace, as RFC 6749, section 6, says.
-  return Object.freeze({ ...own, storeKey, graceMs, ...login, keepsMs: login.needsLogin ? Infinity : graceMs })
+  return Object.freeze({ ...own, storeKey, graceMs, layer: layerOf(source) })
 }
 
 const NO_SOURCE = 'source must be given: createTokenManager({ source })'
@@ -217,20 +215,12 @@ function checkNamed(source: TokenSource, store: OpenableStore): void {
     )
 }
 
-interface LoginSettings {
-  readonly layer: LoginLayer | undefined
-  readonly needsLogin: boolean
-  readonly hasLogin: boolean
-}
-
-/** `needsLogin`: only a person can obtain. `hasLogin`: a person logs in and out; a session obtains as long as its login lasts. */
-function loginOf(source: TokenSource): LoginSettings {
+/** @throws {TypeError} naming the cure. */
+function layerOf(source: TokenSource): LoginLayer | undefined {
   if (member(source, 'needsLogin') !== undefined) throw new TypeError(NO_NEEDS_LOGIN)
   const layer = member(source, 'login')
-  if (layer === undefined) return { layer, needsLogin: false, hasLogin: false }
-  if (!isLoginLayer(layer))
-    throw new TypeError(`source.login must be person or session of axios-evergreen/login, got ${shown(layer)}`)
-  return { layer, needsLogin: layer.kind === 'person', hasLogin: true }
+  if (layer === undefined || isLoginLayer(layer)) return layer
+  throw new TypeError(`source.login must be person or session of axios-evergreen/login, got ${shown(layer)}`)
 }
 
 const NO_NEEDS_LOGIN =

@@ -80,16 +80,18 @@ function errorAfter(
   { judged, reason, next }: Consequence,
   suspicion: Suspicion | undefined,
   { meanwhile }: Situation,
-  { onSuspicious, needsLogin }: Policy,
+  { onSuspicious, rules }: Policy,
 ): TokenError {
   if (suspicion && onSuspicious === 'stop') return stopAfter(error)
   if (reason !== undefined) return loginRequired(reason, error)
   if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion), error)
   const { loginReason, refreshToken } = detailsOf(error)
   // `kept`: the error is about the login of another manager, which a function of the source has asked.
-  const isOurs = needsLogin && error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
+  const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
   // A source of one's own may ask for a login without saying why.
-  return isOurs && loginReason === undefined ? errorWith(error, { loginReason: 'refused' }) : error
+  return isOurs && loginReason === undefined && rules.unsaidReason
+    ? errorWith(error, { loginReason: rules.unsaidReason })
+    : error
 }
 
 function reasonOf(suspicion: Suspicion | undefined): LoginReason {

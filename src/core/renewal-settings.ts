@@ -1,13 +1,10 @@
-import { CREDENTIAL_RULES } from './credential-rules.ts'
-import { codeOf } from './login-code.ts'
-import type { Rules } from './situation.ts'
 import { Acts } from './acts.ts'
 import { boundRecord } from './bound-record.ts'
 import type { TokenError } from './errors.ts'
 import { Events, type RenewalCause } from './events.ts'
 import { randomHex } from './digest.ts'
 import { type ManagerSettings, managerSettings, type TokenManagerOptions } from './manager-options.ts'
-import { LoginWatch } from './login-watch.ts'
+import { codeOf, type LoginCode, type LoginView } from './login-port.ts'
 import { MemoryRecord } from './memory-record.ts'
 import type { HeldToken } from './held-token.ts'
 import { SuspicionWatch } from './suspicion.ts'
@@ -22,7 +19,10 @@ export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: bool
 
 /** What all renewals of one manager share. */
 export interface RenewalSettings extends ManagerSettings {
-  readonly rules: Rules
+  readonly rules: LoginCode<RenewalSettings>['rules']
+  readonly needsLogin: boolean
+  /** For how long the manager keeps a refresh token that an answer does not replace, ms. */
+  readonly keepsMs: number
   readonly readThrown: ReadThrown
   readonly events: Events
   readonly tokenClock: TokenClock
@@ -30,7 +30,8 @@ export interface RenewalSettings extends ManagerSettings {
   /** Names this manager in the record. */
   readonly owner: string
   readonly suspicions: SuspicionWatch
-  readonly login: LoginWatch
+  readonly login: LoginView
+  readonly logins: LoginCode<RenewalSettings>
   readonly acts: Acts
   /** What `settled()` waits for. */
   readonly work: Work
@@ -63,6 +64,15 @@ export interface Memory {
   unrevoked: NewTokens[]
 }
 
+/** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
+const MOST_FORGOTTEN = 8
+
+/** The store may be unreachable. Even so, the manager must not present its refresh token of now again, also after tokens of its own. */
+export function giveUp(memory: Memory): void {
+  const { refreshToken } = memory.current?.stored ?? {}
+  if (refreshToken !== undefined) memory.forgotten = [refreshToken, ...memory.forgotten].slice(0, MOST_FORGOTTEN)
+}
+
 /** What one renewal starts from, and how its machine can be reached while it runs. */
 export interface RenewalStart {
   /** `forced`: it runs in spite of a cool-down that is not firm, and takes no tokens of another owner. */
@@ -84,19 +94,27 @@ export interface Renewed {
 }
 
 /** @throws {TypeError | RangeError} naming the option and its value. */
-export function renewalSettings(options: TokenManagerOptions, readThrown: ReadThrown): RenewalSettings {
+export function renewalSettings(
+  options: TokenManagerOptions,
+  readThrown: ReadThrown,
+  plain: LoginCode<RenewalSettings>,
+): RenewalSettings {
   const settings = managerSettings(options)
+  const code: LoginCode<RenewalSettings> = settings.layer ? codeOf(settings.layer) : plain
   const { clock, onSuspicious } = settings
   const events = new Events(clock)
   return {
     ...settings,
-    rules: settings.layer ? codeOf(settings.layer).rules : CREDENTIAL_RULES,
+    rules: code.rules,
+    needsLogin: code.needsLogin,
+    keepsMs: Math.max(settings.graceMs, code.keepsMs),
     readThrown,
     record: recordOf(settings, events),
     owner: randomHex(),
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
     events,
-    login: new LoginWatch(events, settings, settings.store === undefined),
+    login: code.view(events, settings.store === undefined),
+    logins: code,
     acts: new Acts(),
     work: new Work(),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),

@@ -5,10 +5,7 @@ import type { Exchange } from './token-source.ts'
 import type { CoolDown, GrantedClaim, RefreshTokenFate, ReleaseAnswer, Report, Retry } from './token-store.ts'
 
 /** What a plan takes from the settings. */
-export interface Policy extends Pick<
-  ManagerSettings,
-  'retry' | 'graceMs' | 'onSuspicious' | 'needsLogin' | 'hasLogin'
-> {
+export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {
   readonly renewal: Pick<ManagerSettings['renewal'], 'maxWaitMs'>
   readonly rules: Rules
 }
@@ -60,6 +57,8 @@ export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | '
 
 /** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `src/login/login-rules.ts`. */
 export interface Rules {
+  /** Why a login is required if a source asks for one without saying why. */
+  readonly unsaidReason?: LoginReason
   /** @returns The refresh token to present; undefined: obtain; or the plan that takes the place of an exchange. */
   choose(claim: GrantedClaim, beforehand: Beforehand): string | undefined | Plan
   /** The table of outcomes. The source says what became of the refresh token, else the outcome does. No HTTP status decides. */

@@ -7,9 +7,9 @@ import type { TokenManagerOptions } from './manager-options.ts'
 import type { LoginStatus, TokenStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
-import type { LogoutResult } from './revocation.ts'
+import type { GivenLogin, LogoutResult } from './login-port.ts'
+import { PLAIN } from './plain-login.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
-import type { GivenLogin } from './under-way.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /** Keeps the access token of one account fresh. All callers share it, and its renewals. */
@@ -119,7 +119,7 @@ export class Manager implements LoginManager {
   readonly #callers: Callers
 
   constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
-    this.#settings = renewalSettings(options, readThrown)
+    this.#settings = renewalSettings(options, readThrown, PLAIN)
     this.#machine = new Machine(this.#settings)
     this.#callers = new Callers(this.#settings, this.#machine)
     // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
@@ -208,9 +208,9 @@ export class Manager implements LoginManager {
   }
 
   get #internals(): ManagerInternals {
-    const { source, clock, renewal, events, login, hasLogin } = this.#settings
+    const { source, clock, renewal, events, login, layer } = this.#settings
     return {
-      needsLogin: hasLogin,
+      needsLogin: layer !== undefined,
       markNow: () => login.marks.now,
       markSince: () => login.marks.since,
       isLoginAwaited: () => login.marks.isAwaited,

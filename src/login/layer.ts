@@ -1,7 +1,25 @@
-import type { LoginCode } from '../core/login-code.ts'
 import { LOGIN_CODE, type LoginLayer } from '../core/login-layer.ts'
+import type { LoginCode } from '../core/login-port.ts'
+import type { RenewalSettings } from '../core/renewal-settings.ts'
+import type { Rules } from '../core/situation.ts'
+import { LoginLooks } from './login-looks.ts'
+import type { LoginSettings } from './login-settings.ts'
+import { LoginWatch } from './login-watch.ts'
+import { PeopleLogins } from './logins.ts'
 
-/** Only `kind` can be seen of a layer. */
-export function loginLayer(kind: LoginLayer['kind'], code: LoginCode): LoginLayer {
+/** Only `kind` can be seen of a layer. @param keepsMs See `LoginCode`. */
+export function loginLayer(kind: LoginLayer['kind'], rules: Rules, keepsMs: number): LoginLayer {
+  const needsLogin = kind === 'person'
+  const code: LoginCode<RenewalSettings> = {
+    rules,
+    needsLogin,
+    keepsMs,
+    view: (events, isAlone) => new LoginWatch(events, !needsLogin, isAlone),
+    open(settings, host) {
+      const own = settings as LoginSettings
+      const logins = new PeopleLogins(own, host)
+      return { logins, looks: new LoginLooks(own, host, logins) }
+    },
+  }
   return Object.freeze(Object.defineProperty({ kind }, LOGIN_CODE, { value: Object.freeze(code) }))
 }

@@ -30,6 +30,8 @@ const MANY_FAILURES = 10
  * never because of doubt: if it was used, the login is lost already.
  */
 export const LOGIN_RULES: Rules = {
+  unsaidReason: 'refused',
+
   /** The refresh token is presented although its computed end has passed: the clock of this machine may be wrong. */
   choose(claim, beforehand) {
     const { tokens, presentable, isLastResort } = claim

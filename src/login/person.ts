@@ -2,6 +2,9 @@ import type { LoginLayer } from '../core/login-layer.ts'
 import { loginLayer } from './layer.ts'
 import { LOGIN_RULES } from './login-rules.ts'
 
+/** A login keeps a refresh token that an answer does not replace, as RFC 6749, section 6, says. */
+const KEEPS_MS = Infinity
+
 /**
  * For `login` of a source: only a person can obtain tokens, so `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager gives up a refresh token only if
  * the service refuses it, never because of doubt. `oauth2({ grant: 'login' })` and `mcpLogin` bring it along.
@@ -22,4 +25,4 @@ import { LOGIN_RULES } from './login-rules.ts'
  * await tokens.adopt({ refreshToken: 'of the login' })
  * ```
  */
-export const person: LoginLayer = /* @__PURE__ */ loginLayer('person', { rules: LOGIN_RULES })
+export const person: LoginLayer = /* @__PURE__ */ loginLayer('person', LOGIN_RULES, KEEPS_MS)

@@ -1,10 +1,24 @@
 import { CREDENTIAL_RULES } from '../core/credential-rules.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
+import type { Rules } from '../core/situation.ts'
 import { loginLayer } from './layer.ts'
+
+/** A session that was refused is asked again at most this often, ms: a person may have logged in. */
+const SESSION_COOL_DOWN_MS = 10_000
+
+/** A session obtains as credentials do, as long as its login lasts. */
+export const SESSION_RULES: Rules = {
+  ...CREDENTIAL_RULES,
+  consequenceOf(error, situation, policy) {
+    const consequence = CREDENTIAL_RULES.consequenceOf(error, situation, policy)
+    if (error.code !== 'ERR_LOGIN_REQUIRED') return consequence
+    return { ...consequence, mostMs: consequence.mostMs ?? SESSION_COOL_DOWN_MS }
+  },
+}
 
 /**
  * For `login` of a source: a person has begun a session, such as a cookie, and `obtain` asks it for a token. If the service refuses that
  * (`ERR_CREDENTIALS_REJECTED`, `ERR_LOGIN_REQUIRED`), a login is required. The manager asks again when a caller asks, at most once in 10 s, and at once after
  * `reset()`.
  */
-export const session: LoginLayer = /* @__PURE__ */ loginLayer('session', { rules: CREDENTIAL_RULES })
+export const session: LoginLayer = /* @__PURE__ */ loginLayer('session', SESSION_RULES, 0)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
 import { REMARKS, type RemarkedGrant } from '../../src/core/token-source.ts'
+import { person } from '../../src/login/index.ts'
 import { listen, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
-import { person } from '../../src/login/index.ts'
 
 /** A service that rotates. A refresh token that it sees a second time ends the login. */
 class StrictSource extends ScriptedSource {

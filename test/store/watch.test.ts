@@ -1,5 +1,6 @@
 import { expect, describe, it } from '@jest/globals'
 import type { LoginManager } from '../../src/index.ts'
+import { session } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'
@@ -13,7 +14,7 @@ function start() {
   const register = new WatchedRegister(clock)
   const minted = mint()
   minted.hold()
-  const owner = () => managerOf(minted.source, { clock, store: sharedStore(register) })
+  const owner = () => managerOf({ ...minted.source, login: session }, { clock, store: sharedStore(register) })
   return { register, minted, first: owner(), second: owner() }
 }
 

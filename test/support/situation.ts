@@ -22,8 +22,8 @@ export const RETRY = { maxAttempts: 4, baseDelayMs: 500, maxDelayMs: 20_000, max
 /** Of a source that can obtain. */
 export const POLICY: Policy = {
   ...{ retry: RETRY, graceMs: 0, renewal: { maxWaitMs: 30_000 }, onSuspicious: 'obtain' },
-  ...{ needsLogin: false, hasLogin: false, rules: CREDENTIAL_RULES },
+  rules: CREDENTIAL_RULES,
 }
 
 /** Of a source that needs a person. */
-export const LOGIN_POLICY: Policy = { ...POLICY, needsLogin: true, hasLogin: true, rules: LOGIN_RULES }
+export const LOGIN_POLICY: Policy = { ...POLICY, rules: LOGIN_RULES }

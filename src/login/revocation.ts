@@ -1,16 +1,10 @@
-import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
-import { withinExchange } from './exchange.ts'
-import type { RenewalSettings } from './renewal-settings.ts'
-import { pauseMs, retryAfterMsOf } from './backoff.ts'
-import { type ExchangeContext, offers } from './token-source.ts'
-import type { NewTokens } from './token-store.ts'
-
-/**
- * Whether the service confirmed the revocation of all tokens, and if not, why. `nothing`: there were no tokens. `no-endpoint`: the source knows no
- * address to revoke at. `refused`: the service refused. `unavailable`: the service could not be reached, or failed; the next `logout()` tries again.
- */
-export type LogoutResult =
-  { revoked: true } | { revoked: false; reason: 'nothing' | 'no-endpoint' | 'refused' | 'unavailable' }
+import { detailsOf, outcomeOf, type TokenError } from '../core/errors.ts'
+import { withinExchange } from '../core/exchange.ts'
+import type { RenewalSettings } from '../core/renewal-settings.ts'
+import { pauseMs, retryAfterMsOf } from '../core/backoff.ts'
+import { type ExchangeContext, offers } from '../core/token-source.ts'
+import type { LogoutResult } from '../core/login-port.ts'
+import type { NewTokens } from '../core/token-store.ts'
 
 /** Why tokens are good still, and what the source says about it. */
 interface Failure {

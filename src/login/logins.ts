@@ -1,19 +1,17 @@
-import type { IsLast } from './acts.ts'
-import type { LoginReason, TokenError } from './errors.ts'
-import { newTokens, subjectOf } from './exchange.ts'
-import { randomHex } from './digest.ts'
+import type { IsLast } from '../core/acts.ts'
+import type { LoginReason, TokenError } from '../core/errors.ts'
+import { giveUp } from '../core/renewal-settings.ts'
+import { newTokens, subjectOf } from '../core/exchange.ts'
+import { randomHex } from '../core/digest.ts'
 import { areTwo, type Person } from './login-watch.ts'
 import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
-import type { RenewalSettings } from './renewal-settings.ts'
-import { loginRequired } from './backoff.ts'
-import { type LogoutResult, revoke, revokeAll } from './revocation.ts'
-import { readAdopted } from './grant.ts'
-import { type AdoptedGrant, offers, type TokenGrant } from './token-source.ts'
-import type { NewTokens, StoredTokens } from './token-store.ts'
-import type { WaitingRoom } from './waiting-room.ts'
-
-/** Nobody resets a manager more often than this while its store is unreachable, and has new tokens each time. */
-const MOST_FORGOTTEN = 8
+import type { LoginSettings } from './login-settings.ts'
+import { loginRequired } from '../core/backoff.ts'
+import type { LoginHost, Logins, LogoutResult } from '../core/login-port.ts'
+import { revoke, revokeAll } from './revocation.ts'
+import { readAdopted } from '../core/grant.ts'
+import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
+import type { NewTokens, StoredTokens } from '../core/token-store.ts'
 
 /** A login that begins. */
 interface Begun {
@@ -30,31 +28,12 @@ interface Ended extends EndedHere {
   readonly person: Person
 }
 
-/** What logins need of their machine. */
-export interface LoginHost {
-  /** The callers who wait. */
-  readonly room: Pick<WaitingRoom, 'dismiss'>
-  readonly isClosed: boolean
-  /** Why a closed manager does nothing. */
-  denial(why: 'closed'): TokenError
-  /** Puts tokens that came from elsewhere to use. */
-  use(tokens: StoredTokens): void
-  /** Forgets the token and the failures, and outdates the renewal in flight. */
-  forget(): void
-  /** Starts the next renewal if callers still wait. */
-  renewIfAwaited(): void
-  /** The login that was under way did not come: what waited for it goes on. */
-  resume(): void
-  /** Runs `work` when no exchange is in flight. */
-  afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
-}
-
 /** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
-export class Logins {
-  readonly #settings: RenewalSettings
+export class PeopleLogins implements Logins {
+  readonly #settings: LoginSettings
   readonly #host: LoginHost
 
-  constructor(settings: RenewalSettings, host: LoginHost) {
+  constructor(settings: LoginSettings, host: LoginHost) {
     this.#settings = settings
     this.#host = host
   }
@@ -114,8 +93,8 @@ export class Logins {
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
   async #replacedBy(person: Person, { held, person: before }: Ended): Promise<NewTokens | undefined> {
-    const { login, memory, hasLogin, record } = this.#settings
-    if (held ? !areTwo(before, person) : !hasLogin) return undefined
+    const { login, memory, record } = this.#settings
+    if (held && !areTwo(before, person)) return undefined
     if (person.subject === undefined) return held
     const looked = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
     if (looked?.kind !== 'newer') return held
@@ -140,10 +119,7 @@ export class Logins {
   #forget(): Ended {
     const { memory, login } = this.#settings
     const ended = this.#ending()
-    const { held } = ended
-    // The store may be unreachable. Even so, this manager must not present the refresh token of the store again, also after tokens of its own.
-    if (held?.refreshToken !== undefined)
-      memory.forgotten = [held.refreshToken, ...memory.forgotten].slice(0, MOST_FORGOTTEN)
+    giveUp(memory)
     this.#end('logged-out')
     login.required('logged-out', 'here')
     this.#host.forget()
@@ -196,8 +172,7 @@ export class Logins {
    * @returns For how long an access token still serves, ms; undefined: none does.
    */
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
-    const { login, memory, hasLogin } = this.#settings
-    if (!hasLogin) return undefined
+    const { login, memory } = this.#settings
     login.lost(loginReason, by)
     this.concludeLoss()
     return memory.current?.living === undefined ? undefined : memory.current.remainingMs
@@ -217,10 +192,10 @@ export class Logins {
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
-    const { login, memory, hasLogin } = this.#settings
+    const { login, memory } = this.#settings
     login.end()
     memory.current = undefined
-    if (hasLogin) login.required('refused', by)
+    login.required('refused', by)
   }
 
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
@@ -243,10 +218,10 @@ export class Logins {
     this.#leave('logged-out')
   }
 
-  /** Requests of the login that has ended must get no token of a later one. If its source has logins, its callers wait no longer. */
+  /** Requests of the login that has ended must get no token of a later one. Its callers wait no longer. */
   #leave(reason: LoginReason): void {
-    const { login, memory, hasLogin } = this.#settings
+    const { login, memory } = this.#settings
     memory.current = undefined
-    if (hasLogin) this.#host.room.dismiss(loginRequired(reason), Infinity, login.marks.since)
+    this.#host.room.dismiss(loginRequired(reason), Infinity, login.marks.since)
   }
 }

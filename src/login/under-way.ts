@@ -1,7 +1,4 @@
-import type { AdoptedGrant } from './token-source.ts'
-
-/** What `adopt()` takes: a login, or the promise of one. */
-export type GivenLogin = AdoptedGrant | PromiseLike<AdoptedGrant | undefined>
+import type { AdoptedGrant } from '../core/token-source.ts'
 
 /** Logins that are under way: promises that `adopt()` was given, and that have not settled. */
 export class UnderWay {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import type { LoginReason } from '../../src/core/errors.ts'
 import type { Events } from '../../src/core/events.ts'
-import { LoginWatch } from '../../src/core/login-watch.ts'
+import { LoginWatch } from '../../src/login/login-watch.ts'
 import type { StoredTokens } from '../../src/core/token-store.ts'
 
-function start({ needsLogin = true, isAlone = false } = {}) {
+function start({ isAlone = false } = {}) {
   const told: unknown[] = []
   const events = { emit: (_: string, change: unknown) => told.push(change) } as unknown as Events
-  return { watch: new LoginWatch(events, { hasLogin: needsLogin, needsLogin }, isAlone), told }
+  return { watch: new LoginWatch(events, false, isAlone), told }
 }
 /** Somebody logs in here; the fingerprint of `name` follows. */
 function logIn(watch: LoginWatch, name: string | undefined): void {
@@ -21,15 +21,6 @@ describe('given what a manager knows of its login', () => {
   it('when it is new, then a login is required if nobody else can have one, and nothing is known with a store', () => {
     expect(start({ isAlone: true }).watch.statusWith()).toEqual({ login: 'required', loginReason: 'none-yet' })
     expect(start().watch.statusWith()).toEqual({})
-  })
-
-  it('when the source can obtain, then there is no login to tell of', () => {
-    const { watch, told } = start({ needsLogin: false, isAlone: true })
-    logIn(watch, 'alice')
-    watch.held('access-1')
-    watch.end()
-    watch.required('refused', 'here')
-    expect([watch.statusWith(), told, watch.isPast('access-1')]).toEqual([{}, [], false])
   })
 
   it('when a person logs in, out and in again, then each change is told once, with the account as far as it is known', () => {

@@ -1,6 +1,6 @@
-import type { RenewalSettings } from './renewal-settings.ts'
-import { areSame, type ClaimAnswer, type KnownLogin, type NewTokens, type StoredTokens } from './token-store.ts'
-import { Pauses, POLL_MS } from './claimant.ts'
+import type { RenewalSettings } from '../core/renewal-settings.ts'
+import { areSame, type ClaimAnswer, type KnownLogin, type NewTokens, type StoredTokens } from '../core/token-store.ts'
+import { Pauses, POLL_MS } from '../core/claimant.ts'
 
 /** What an act ends in its manager: the login that it had at the call. */
 export interface EndedHere extends KnownLogin {

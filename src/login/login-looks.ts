@@ -1,21 +1,16 @@
-import type { IsLast } from './acts.ts'
-import { coolingError, loginRequired } from './backoff.ts'
-import type { Logins } from './logins.ts'
-import type { RenewalSettings } from './renewal-settings.ts'
-import { ASK_MS } from './status.ts'
-import type { Looked } from './token-store.ts'
-
-/** What looks need of their machine. */
-export interface LookHost {
-  readonly logins: Pick<Logins, 'lost' | 'useStored'>
-  /** Whether nothing is in progress that would learn the same from the record. */
-  isIdle(): boolean
-}
+import type { IsLast } from '../core/acts.ts'
+import { coolingError, loginRequired } from '../core/backoff.ts'
+import type { LoginHost, Looks } from '../core/login-port.ts'
+import type { PeopleLogins } from './logins.ts'
+import type { LoginSettings } from './login-settings.ts'
+import { ASK_MS } from '../core/status.ts'
+import type { Looked } from '../core/token-store.ts'
 
 /** Looks in the record whether somebody has logged in or out elsewhere. A look makes no claim and no call. */
-export class LoginLooks {
-  readonly #settings: RenewalSettings
-  readonly #host: LookHost
+export class LoginLooks implements Looks {
+  readonly #settings: LoginSettings
+  readonly #host: Pick<LoginHost, 'isIdle'>
+  readonly #logins: Pick<PeopleLogins, 'lost' | 'useStored'>
   #noticing: Promise<void> | undefined
   /** How many follow the login. */
   #followers = 0
@@ -25,14 +20,14 @@ export class LoginLooks {
   #owesLook = false
   #cancelLook: (() => void) | undefined
 
-  constructor(settings: RenewalSettings, host: LookHost) {
+  constructor(settings: LoginSettings, host: Pick<LoginHost, 'isIdle'>, logins: PeopleLogins) {
     this.#settings = settings
     this.#host = host
+    this.#logins = logins
   }
 
   async look(): Promise<void> {
-    const { acts, record, memory, hasLogin, login } = this.#settings
-    if (!hasLogin) return
+    const { acts, record, memory, login } = this.#settings
     // Whoever had the login before is of no interest, unless the manager still serves that login.
     this.#owesLook = !this.#host.isIdle() || (login.isPending && memory.current?.living === undefined)
     if (this.#owesLook) return
@@ -61,10 +56,9 @@ export class LoginLooks {
 
   /** What the record has told. */
   #learn(looked: Looked, isLast: IsLast): void {
-    const { logins } = this.#host
-    if (looked.kind === 'newer') logins.useStored(looked.tokens, isLast)
+    if (looked.kind === 'newer') this.#logins.useStored(looked.tokens, isLast)
     else if (isLast() && this.#isEnd(looked))
-      logins.lost(
+      this.#logins.lost(
         looked.kind === 'cooling' ? coolingError(looked.coolDown) : loginRequired(looked.missing),
         'elsewhere',
       )
@@ -86,8 +80,8 @@ export class LoginLooks {
 
   /** The manager has just learnt of its login, or has asked a store that is silent. */
   noted(): void {
-    const { clock, memory, hasLogin, renewal, store } = this.#settings
-    const isShared = hasLogin && store && !this.#isTold
+    const { clock, memory, renewal, store } = this.#settings
+    const isShared = store && !this.#isTold
     memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
   }
 

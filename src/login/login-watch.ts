@@ -1,10 +1,11 @@
-import type { LoginReason } from './errors.ts'
-import type { Events, LoginEvents } from './events.ts'
-import type { HeldToken } from './held-token.ts'
-import { LoginMarks } from './login-marks.ts'
-import type { ManagerSettings } from './manager-options.ts'
-import type { LoginStatus } from './status.ts'
-import type { StoredTokens } from './token-store.ts'
+import { detailsOf, type LoginReason, TokenError } from '../core/errors.ts'
+import type { Events, LoginEvents } from '../core/events.ts'
+import type { HeldToken } from '../core/held-token.ts'
+import { LoginMarks } from '../core/login-marks.ts'
+import type { LoginView } from '../core/login-port.ts'
+import type { LoginStatus } from '../core/status.ts'
+import type { Exchange } from '../core/token-source.ts'
+import type { StoredTokens } from '../core/token-store.ts'
 import { UnderWay } from './under-way.ts'
 
 type LoginChange = LoginEvents['loginChanged']
@@ -28,9 +29,8 @@ const MOST_HELD = 8
 const MOST_PAST = 8 * MOST_HELD
 
 /** What a manager knows of its login, and tells its listeners. */
-export class LoginWatch {
+export class LoginWatch implements LoginView {
   readonly #events: Events
-  readonly #hasLogin: boolean
   /** The number of the login in the record; undefined until the manager has seen one. */
   #number: number | undefined
   /** The record has not told the number of this login. Until then another number is that of another login. */
@@ -58,24 +58,19 @@ export class LoginWatch {
   readonly marks = new LoginMarks()
 
   /** @param isAlone Whether there is no store that may hold a login. */
-  constructor(
-    events: Events,
-    { hasLogin, needsLogin }: Pick<ManagerSettings, 'hasLogin' | 'needsLogin'>,
-    isAlone: boolean,
-  ) {
+  constructor(events: Events, mayObtain: boolean, isAlone: boolean) {
     this.#events = events
-    this.#hasLogin = hasLogin
-    this.#mayObtain = !needsLogin
+    this.#mayObtain = mayObtain
     this.#isAlone = isAlone
     if (!isAlone || this.#mayObtain) return
     this.#login = 'required'
     this.#reason = 'none-yet'
   }
 
-  /** What `status()` says of the login. Nothing: it is not known yet, or the source can obtain without a person. @param held The last tokens. */
+  /** What `status()` says of the login. Nothing: it is not known yet. @param held The last tokens. */
   statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<LoginStatus, 'login' | 'loginReason'> {
     if (this.isPending) return { login: 'pending' }
-    if (!this.#hasLogin || this.#login === undefined) return {}
+    if (this.#login === undefined) return {}
     const reason = this.#login === 'required' ? this.#reason : this.#reasonOfEnd(held)
     return this.#login === 'required' || reason !== undefined
       ? { login: 'required', ...(reason && { loginReason: reason }) }
@@ -100,13 +95,20 @@ export class LoginWatch {
     return this.isPresent ? 'refused' : (this.#reason ?? 'none-yet')
   }
 
-  get isPending(): boolean {
-    return this.#hasLogin && this.underWay.isPending
+  /** The service refuses a session: whoever had it must log in. */
+  errorOf(error: TokenError, exchange: Exchange): TokenError {
+    const isRefused = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
+    if (!this.#mayObtain || exchange === 'refresh' || !isRefused) return error
+    return sessionRefused(detailsOf(error).loginReason ?? this.reasonOfRefusal, error)
   }
 
-  /** The last login that the record has told this manager of. Undefined: none, or a login is not what the manager waits for. */
+  get isPending(): boolean {
+    return this.underWay.isPending
+  }
+
+  /** The last login that the record has told this manager of. */
   get last(): number | undefined {
-    return this.#hasLogin ? this.#number : undefined
+    return this.#number
   }
 
   /** The number of the login that the manager has, if the record has told it. */
@@ -116,7 +118,7 @@ export class LoginWatch {
 
   /** That of the last login with an id that the manager had. */
   get id(): string | undefined {
-    return this.#hasLogin ? this.#id : undefined
+    return this.#id
   }
 
   get person(): Person {
@@ -165,7 +167,7 @@ export class LoginWatch {
 
   /** The login has this access token from now on. */
   held(token: string): void {
-    if (this.#hasLogin) this.#held = [token, ...this.#held].slice(0, MOST_HELD)
+    this.#held = [token, ...this.#held].slice(0, MOST_HELD)
   }
 
   /** Whether this access token belongs to a login that has ended. The same tokens may have been adopted again. */
@@ -191,7 +193,7 @@ export class LoginWatch {
   /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
   know({ login = 0, loginId }: LoginTokens, isOwn = true): void {
     // The first login of a session has no number: later ones have.
-    if (login === 0 && this.#hasLogin && this.#mayObtain) this.#number ??= 0
+    if (login === 0 && this.#mayObtain) this.#number ??= 0
     if (login === 0) return
     this.#number = login
     if (!isOwn) return
@@ -257,8 +259,14 @@ export class LoginWatch {
   }
 
   #emit(change: LoginChange): void {
-    if (this.#hasLogin) this.#events.emit('loginChanged', change)
+    this.#events.emit('loginChanged', change)
   }
+}
+
+/** A session obtains by itself again once somebody has logged in. */
+function sessionRefused(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
+  const message = `A login is required (${reason}: the service gives this session no token): log in, then call reset()`
+  return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })
 }
 
 function accountOf(before: string | undefined, now: string | undefined): LoginChange['account'] {

@@ -1,0 +1,112 @@
+import type { LoginReason, TokenError } from './errors.ts'
+import type { Events } from './events.ts'
+import type { HeldToken } from './held-token.ts'
+import { LOGIN_CODE, type LoginLayer } from './login-layer.ts'
+import type { LoginMarks } from './login-marks.ts'
+import type { Rules } from './situation.ts'
+import type { LoginStatus } from './status.ts'
+import type { AdoptedGrant, Exchange } from './token-source.ts'
+import type { StoredTokens } from './token-store.ts'
+import type { WaitingRoom } from './waiting-room.ts'
+
+/** What `adopt()` takes: a login, or the promise of one. */
+export type GivenLogin = AdoptedGrant | PromiseLike<AdoptedGrant | undefined>
+
+/**
+ * Whether the service confirmed the revocation of all tokens, and if not, why. `nothing`: there were no tokens. `no-endpoint`: the source knows no
+ * address to revoke at. `refused`: the service refused. `unavailable`: the service could not be reached, or failed; the next `logout()` tries again.
+ */
+export type LogoutResult =
+  { revoked: true } | { revoked: false; reason: 'nothing' | 'no-endpoint' | 'refused' | 'unavailable' }
+
+/** The code that a `LoginLayer` brings. Core knows its shape only. Without a layer `plain-login.ts` stands in its place. */
+export interface LoginCode<Settings> {
+  readonly rules: Rules
+  /** Only a person can obtain. The record, and whoever reads what a source threw, are told so. */
+  readonly needsLogin: boolean
+  /** For how long a refresh token is kept that an answer does not replace, ms, at least. */
+  readonly keepsMs: number
+  /** @param isAlone Whether there is no store that may hold a login. */
+  view(events: Events, isAlone: boolean): LoginView
+  open(settings: Settings, host: LoginHost): { readonly logins: Logins; readonly looks: Looks }
+}
+
+export function codeOf<Settings>(layer: LoginLayer): LoginCode<Settings> {
+  return Reflect.get(layer, LOGIN_CODE) as LoginCode<Settings>
+}
+
+/** What a manager knows of its login. */
+export interface LoginView {
+  readonly marks: LoginMarks
+  /** Logins are under way. */
+  readonly isPending: boolean
+  /** The number of the login that the manager has, if the record has told it. */
+  readonly number: number | undefined
+  /** Why a login is required if the service refuses what it was given. */
+  readonly reasonOfRefusal: LoginReason
+  /** What `status()` says of the login. @param held The last tokens. */
+  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<LoginStatus, 'login' | 'loginReason'>
+  /** Whether tokens of the record are those of another login. */
+  isOther(tokens: StoredTokens): boolean
+  /** Whether this access token belongs to a login that has ended. */
+  isPast(token: string): boolean
+  /** The login has this access token from now on. */
+  held(token: string): void
+  /** The record holds tokens that will not do for this renewal. */
+  passedOver(tokens: StoredTokens): void
+  /** What the failure of a token call means for the login. */
+  errorOf(error: TokenError, exchange: Exchange): TokenError
+}
+
+/** What logins need of their machine. */
+export interface LoginHost {
+  /** The callers who wait. */
+  readonly room: Pick<WaitingRoom, 'dismiss'>
+  readonly isClosed: boolean
+  /** Whether nothing is in progress that would learn the same from the record as a look. */
+  isIdle(): boolean
+  /** Why a closed manager does nothing. */
+  denial(why: 'closed'): TokenError
+  /** Puts tokens that came from elsewhere to use. */
+  use(tokens: StoredTokens): void
+  /** Forgets the token and the failures, and outdates the renewal in flight. */
+  forget(): void
+  /** Starts the next renewal if callers still wait. */
+  renewIfAwaited(): void
+  /** The login that was under way did not come: what waited for it goes on. */
+  resume(): void
+  /** Runs `work` when no exchange is in flight. */
+  afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
+}
+
+/** The acts of one manager, and what happens to its login. */
+export interface Logins {
+  /** @throws {TypeError} naming the member. */
+  adopt(given: AdoptedGrant): Promise<void>
+  adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void>
+  logout(): Promise<LogoutResult>
+  reset(): Promise<void>
+  /** Tokens come into use that a renewal has brought. */
+  meet(tokens: StoredTokens, by: 'here' | 'elsewhere'): void
+  /** A login is required. @returns For how long an access token still serves, ms; undefined: none does. */
+  lost(error: TokenError, by: 'here' | 'elsewhere'): number | undefined
+  /** Of a login that is lost: its access token may serve no longer. */
+  concludeLoss(): void
+  /** The manager has stopped: the access token is dropped, even if it still lives. */
+  stop(by: 'here' | 'elsewhere'): void
+}
+
+/** Hears of the acts of other owners of the record. */
+export interface Looks {
+  /** Looks now. Never rejects. */
+  look(): Promise<void>
+  /** As `look`. Callers who come meanwhile share it. */
+  notice(): Promise<void>
+  /** The manager has just learnt of its login. */
+  noted(): void
+  /** What a look has waited for has ended. */
+  resume(): void
+  /** Looks now, and whenever the record may have changed. @returns stop */
+  follow(): () => void
+  close(): void
+}

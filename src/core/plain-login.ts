@@ -1,0 +1,162 @@
+import { CREDENTIAL_RULES } from './credential-rules.ts'
+import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
+import { newTokens, withinExchange } from './exchange.ts'
+import { randomHex } from './digest.ts'
+import { readAdopted } from './grant.ts'
+import { LoginMarks } from './login-marks.ts'
+import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, Looks } from './login-port.ts'
+import { giveUp, type RenewalSettings } from './renewal-settings.ts'
+import { type AdoptedGrant, offers } from './token-source.ts'
+import type { NewTokens, StoredTokens } from './token-store.ts'
+
+/** What a manager knows of a login if its source has none: which requests began before the last act. */
+class PlainView implements LoginView {
+  readonly marks = new LoginMarks()
+  readonly isPending = false
+  readonly number = undefined
+  readonly reasonOfRefusal = 'refused'
+  statusWith = () => ({})
+  isOther = () => false
+  isPast = () => false
+  held = () => undefined
+  passedOver = () => undefined
+  errorOf = (error: TokenError) => error
+}
+
+/** `adopt` and `reset` of a manager whose source can obtain. */
+class PlainLogins implements Logins {
+  readonly #settings: RenewalSettings
+  readonly #host: LoginHost
+  /** The number in the record under which the tokens of now were stored. Undefined: an act of this manager came since. */
+  #number: number | undefined
+
+  constructor(settings: RenewalSettings, host: LoginHost) {
+    this.#settings = settings
+    this.#host = host
+  }
+
+  adopt(given: AdoptedGrant): Promise<void> {
+    const { acts, events, login, memory, record, tokenClock } = this.#settings
+    const grant = readAdopted(given)
+    this.#checkOpen()
+    if (login.marks.hasBegun) login.marks.next()
+    else login.marks.came()
+    this.#forget()
+    memory.spent = undefined
+    memory.forgotten = []
+    const beganAt = tokenClock.now()
+    const stored = acts.begin(async () => {
+      const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt), loginId: randomHex() }
+      const { version } = await record.adopt(memory.seenVersion, tokens)
+      memory.seenVersion = Math.max(version, memory.seenVersion)
+    })
+    this.#host.use({ ...newTokens(grant, events), version: memory.seenVersion })
+    return stored
+  }
+
+  async adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void> {
+    const promise = Promise.resolve(given)
+    promise.catch(() => undefined)
+    this.#checkOpen()
+    const grant = await promise
+    if (grant !== undefined) await this.adopt(grant)
+  }
+
+  #checkOpen(): void {
+    if (this.#host.isClosed) throw this.#host.denial('closed')
+  }
+
+  #forget(): void {
+    this.#settings.memory.leftover = []
+    this.#number = undefined
+    this.#host.forget()
+  }
+
+  async reset(): Promise<void> {
+    const { acts, login, memory, record, source } = this.#settings
+    giveUp(memory)
+    login.marks.end()
+    this.#forget()
+    const cleared = acts.begin(() => record.clear(memory.seenVersion, {}))
+    // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
+    this.#host.renewIfAwaited()
+    try {
+      if (offers(source, 'reset')) source.reset()
+    } finally {
+      await cleared
+    }
+  }
+
+  /** A reset, and what was held is revoked, if the source can. The layers of `src/login` try again, and keep what could not be revoked. */
+  async logout(): Promise<LogoutResult> {
+    const { current, leftover } = this.#settings.memory
+    const ended = this.reset()
+    await this.#host.afterExchange(() => Promise.resolve())
+    const held = leftover.at(-1) ?? current?.stored
+    const reason = held ? await this.#leftBy(held) : 'nothing'
+    await ended
+    if (reason === undefined) return { revoked: true }
+    if (held)
+      this.#settings.events.anomaly(
+        'not-revoked',
+        `The tokens of a login that has ended live on at the service (${reason})`,
+      )
+    return { revoked: false, reason }
+  }
+
+  /** @returns Why the tokens are not revoked. */
+  async #leftBy({ accessToken, refreshToken, context }: NewTokens) {
+    const { source } = this.#settings
+    if (!offers(source, 'revoke')) return 'no-endpoint'
+    const about = context === undefined ? {} : { context }
+    const tokens = { accessToken, ...(refreshToken !== undefined && { refreshToken }), ...about }
+    try {
+      await withinExchange(this.#settings, true, (given) => source.revoke(tokens, given), about)
+      return undefined
+    } catch (thrown) {
+      const error = this.#settings.readThrown(thrown, 'obtain')
+      if (detailsOf(error).revocation === 'no-endpoint') return 'no-endpoint'
+      return outcomeOf(error) === 'rejected' ? 'refused' : 'unavailable'
+    }
+  }
+
+  /** Requests in flight do not get what came after an act of another owner (F209), nor what belongs to another person, if the service names people (F344). */
+  meet(tokens: StoredTokens): void {
+    const { login, memory } = this.#settings
+    const { login: number = 0, subject } = tokens
+    const { current } = memory
+    const before = current?.stored.subject
+    const isAfterAct = number > 0 && this.#number !== undefined && number !== this.#number && !current?.isOf(tokens)
+    if (isAfterAct || (subject !== undefined && before !== undefined && subject !== before)) login.marks.next()
+    else login.marks.came()
+    if (number > 0) this.#number = number
+  }
+
+  stop(): void {
+    const { login, memory } = this.#settings
+    login.marks.end()
+    memory.current = undefined
+  }
+
+  lost = () => undefined
+  concludeLoss = () => undefined
+}
+
+/** Nobody needs to hear of the acts of other owners: the next claim says what the record holds. */
+const NO_LOOKS: Looks = {
+  look: () => Promise.resolve(),
+  notice: () => Promise.resolve(),
+  noted: () => undefined,
+  resume: () => undefined,
+  follow: () => () => undefined,
+  close: () => undefined,
+}
+
+/** What stands in the place of a layer if the source can obtain, and nobody logs in. */
+export const PLAIN: LoginCode<RenewalSettings> = {
+  rules: CREDENTIAL_RULES,
+  needsLogin: false,
+  keepsMs: 0,
+  view: () => new PlainView(),
+  open: (settings, host) => ({ logins: new PlainLogins(settings, host), looks: NO_LOOKS }),
+}
