@@ -33,6 +33,8 @@ export function pauseMs(
 
 /** A short cool-down, or a short pause before another call, ms. */
 export const SHORT_BACKOFF_MS = 1_000
+/** The cool-down after a failure of the store, ms. All managers of a process meet it at once. @param chance Uniform in [0, 1). */
+export const shortBackoffMs = (chance = 0) => SHORT_BACKOFF_MS * (1 + chance)
 /** The cool-down after refused credentials, ms. */
 export const MINUTE_MS = 60_000
 
@@ -44,10 +46,12 @@ export const MINUTE_MS = 60_000
  */
 export function coolDownMs(
   error: TokenError,
-  { failures, sinceClaimMs, servedMs }: Pick<Situation, 'failures' | 'sinceClaimMs' | 'servedMs'>,
+  situation: Pick<Situation, 'failures' | 'sinceClaimMs' | 'servedMs'> & Partial<Pick<Situation, 'chance'>>,
   retryAfterMs: number,
 ): number {
+  const { failures, sinceClaimMs, servedMs, chance } = situation
   if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
+  if (error.code === 'ERR_STORE_UNAVAILABLE') return shortBackoffMs(chance)
   // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
   const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceClaimMs)

@@ -7,7 +7,7 @@ import type { LoginHost, Logins, Looks } from './login-port.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
-import { CallFailed, coolDownOf, SHORT_BACKOFF_MS } from './backoff.ts'
+import { CallFailed, coolDownOf, shortBackoffMs } from './backoff.ts'
 import type { OwnCoolDown } from './situation.ts'
 import { type Context, currentContext } from './own-runtime.ts'
 import {
@@ -228,10 +228,8 @@ export class Machine implements LoginHost, Activity {
       return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings
     const error = readThrown(thrown, 'obtain')
-    // No plan covers failures such as those of the store. All managers of a process meet them at once, so they back off for a random time. The user's
-    // `random` may be what has thrown.
-    const ms = SHORT_BACKOFF_MS * (1 + (quietly(random) ?? 0))
-    return { error, coolDown: coolDownOf(error, ms, (this.backoff?.failures ?? 0) + 1) }
+    // No plan covers failures such as those of the store. The user's `random` may be what has thrown.
+    return { error, coolDown: coolDownOf(error, shortBackoffMs(quietly(random)), (this.backoff?.failures ?? 0) + 1) }
   }
 
   #armTimer(delayMs: number): void {

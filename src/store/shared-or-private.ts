@@ -8,6 +8,8 @@ import type { SharedSettings } from './stored-state.ts'
 export interface StoreSettings extends SharedSettings {
   readonly onUnavailable: 'private' | 'fail'
   readonly reasonOf: (thrown: unknown) => string
+  /** Whether this process has no store now that others could have. */
+  readonly isAlone?: (() => boolean) | undefined
 }
 
 /** The shared record, and while it cannot be used a private one. */
@@ -47,9 +49,11 @@ export function sharedOrPrivate(
       } catch (thrown) {
         const error = unavailable(thrown)
         alone.isTold = !(thrown instanceof ForeignRecord)
-        // A rolling deploy leaves foreign records. It stops nobody who can obtain. A person's login is in the record alone.
-        const canObtain = !alone.isTold && given[3]?.needsLogin !== true
-        if (fails && !canObtain) throw error
+        const needsLogin = given[3]?.needsLogin === true
+        // A rolling deploy leaves foreign records. It stops nobody who can obtain.
+        if (fails && (alone.isTold || needsLogin)) throw error
+        // Nobody can obtain a login. The shared record alone may have it, unless this owner keeps its tokens until the record has them.
+        if (needsLogin && !settings.isAlone?.() && (await alone.look(0))?.kind !== 'newer') throw error
         return alone.claim(...given)
       }
     },

@@ -74,11 +74,13 @@ export function checkedShared({
 /**
  * @param options Own members only.
  * @param reasonOf Says why a step of the register failed, without secrets.
+ * @param isAlone Whether this process has no store now that others could have.
  */
 export function storeOn(
   register: TokenRegister,
   options: SharedStoreOptions,
   reasonOf: (thrown: unknown) => string,
+  isAlone?: () => boolean,
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
   const checked = checkedRegister(register)
@@ -90,6 +92,7 @@ export function storeOn(
     reads: new Together(),
     writing: new Map(),
     reasonOf,
+    isAlone,
   }
   const store: OpenableStore = {
     kind: register.kind,

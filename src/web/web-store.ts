@@ -45,7 +45,9 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const access = new StorageAccess()
   const register = access.watched(webRegister(databases))
   const encryptionKeys = Array.isArray(own.encryptionKeys) ? own.encryptionKeys.map(shareable) : own.encryptionKeys
-  const store = storeOn(register, { ...own, encryptionKeys, commandTimeoutMs }, (thrown) => access.failed(thrown))
+  const isAlone = () => access.denial !== undefined
+  const given = { ...own, encryptionKeys, commandTimeoutMs }
+  const store = storeOn(register, given, (thrown) => access.failed(thrown), isAlone)
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), onePerson: true })
 }
 
