@@ -11,7 +11,7 @@ export const REMOVALS = {
   version: [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
   ],
-  R1: [['record/record-state.ts', 'pair && state.epoch !== undefined ? doubted(pair, 0) : pair', 'pair']],
+  R1: [['record/lost-writes.ts', 'pair && state.epoch !== undefined ? lostSince(pair, epochAt) : pair', 'pair']],
   'R1, a pair that is stored again': [
     ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
   ],
@@ -47,8 +47,8 @@ export const REMOVALS = {
   'R4, a told exchange and the next pair': [
     [
       'record/record-state.ts',
-      'marked(inEpoch(stored ?? EMPTY, epoch), true)',
-      'marked(inEpoch(stored ?? EMPTY, epoch), stored?.overlaps ?? false)',
+      'marked(inEpoch(stored ?? EMPTY, reading), true)',
+      'marked(inEpoch(stored ?? EMPTY, reading), stored?.overlaps ?? false)',
     ],
     ['record/record-state.ts', 'marked(stored, true) ??', 'marked(stored, stored.overlaps) ??'],
   ],
@@ -58,7 +58,7 @@ export const REMOVALS = {
   // what was written down between a claim and the refusal is not read.
   'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
   // An exchange without the record is told by the next claim only; or only beside the claims.
-  overlap: [['record/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, epoch), true)', 'undefined']],
+  overlap: [['record/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, reading), true)', 'undefined']],
   'overlap by a claim': [
     ['record/record-state.ts', 'others?.overlap ? (marked(stored, true) ?? stored) : stored', 'stored'],
   ],

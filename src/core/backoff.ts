@@ -93,9 +93,18 @@ export function nextCallOf(thrown: Error): Retry | undefined {
 /** The error for callers while the record cools down. The failure may be one of another owner (F224). */
 export function coolingError(coolDown: CoolDown): TokenError {
   const { code, loginReason = 'refused' } = coolDown
-  const message = code === 'ERR_LOGIN_REQUIRED' ? loginMessage(loginReason) : metByOther(coolDown)
+  const message =
+    code === 'ERR_LOGIN_REQUIRED'
+      ? loginMessage(loginReason)
+      : code === 'ERR_STORE_UNAVAILABLE'
+        ? LOST_WRITES
+        : metByOther(coolDown)
   return new TokenError(code, message, coolDown)
 }
+
+const LOST_WRITES =
+  'The shared token store has lost writes (a failover, or a restored copy): its refresh token may be spent. The manager waits until the other processes ' +
+  'had time to write back what they have'
 
 function metByOther({ code, status }: CoolDown): string {
   const answered = status === undefined ? '' : ` (the service answered ${status})`

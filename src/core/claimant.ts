@@ -81,6 +81,9 @@ export class Pauses {
   }
 }
 
+/** Who never looks by itself is not waited for any longer, ms. */
+const LONGEST_NOTICE_MS = 30_000
+
 /** How long an owner waits before it asks again whether another one has ended its exchange, ms. */
 export const POLL_MS = 250
 
@@ -112,7 +115,8 @@ export class Claimant {
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async claim(): Promise<ClaimOutcome> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory } = this.#settings
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory, renewal } = this.#settings
+    const noticeMs = Math.min(renewal.noticeWithinMs, LONGEST_NOTICE_MS)
     const breaksCoolDown = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
@@ -120,7 +124,7 @@ export class Claimant {
       const askedAt = tokenClock.now()
       // A login may have been stored since this renewal began.
       const seenVersion = Math.max(this.#seenVersion, memory.seenVersion)
-      const terms = { graceMs, needsLogin, login: login.number, breaksCoolDown }
+      const terms = { graceMs, needsLogin, noticeMs, login: login.number, breaksCoolDown }
       const claim = await record.claim(owner, seenVersion, ttlMs, terms)
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {

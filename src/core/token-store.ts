@@ -144,6 +144,8 @@ export interface ClaimTerms extends Pick<KnownLogin, 'login'> {
   readonly breaksCoolDown?: boolean
   /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
   readonly needsLogin?: boolean
+  /** How long the owners of a login take at most until they look into the record, ms: after a loss they write back what they have seen. */
+  readonly noticeMs?: number
   readonly others?: Others
 }
 
@@ -158,7 +160,7 @@ export interface Others {
   readonly overlap?: boolean
   /** The name of an owner whose process has died in its exchange: its claim blocks nobody, and leaves its refresh token in doubt, not dead. */
   readonly dead?: string
-  /** The clock of the store has been set, so it does not tell whether the claim of another owner has expired: each open claim counts in full. */
+  /** This owner has seen its own clock jump: time that nobody saw pass ends no claim, so each open claim counts in full. */
   readonly distrustsClock?: boolean
 }
 

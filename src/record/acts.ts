@@ -13,11 +13,12 @@ export function clear(stored: RecordState | undefined, seen: Seen, reading: Read
   return { state: cleared(stored, seen.seenVersion, reading), answer: undefined }
 }
 
-/** Versions and fences keep growing. */
+/** Versions and fences keep growing, and members of later releases go on. */
 function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
-  const { version, fence, overlaps, claim, login, loginId, adoptedAt, ended = [] } = stored ?? EMPTY
+  const { version, fence, overlaps, claim, login, loginId, ended = [] } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   return {
+    ...stored,
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,
     clearedFence,
@@ -25,7 +26,11 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     overlaps: overlaps || claim?.settled === false,
     // Not below the clock: after a loss, the number of an earlier login must not come again.
     login: Math.max(login + 1, Math.floor(now)),
-    adoptedAt,
+    subject: undefined,
+    loginId: undefined,
+    pair: undefined,
+    claim: undefined,
+    rest: undefined,
     ended: (loginId === undefined ? ended : [loginId, ...ended]).slice(0, MOST_ENDED),
     epoch,
   }

@@ -43,6 +43,11 @@ export interface Pair extends Fate {
   readonly credentials?: string | undefined
   /** The fence of the claim that brought the pair. */
   readonly fence: number
+  /**
+   * When an owner first saw that the register may have lost what came after this pair. Until all owners had time to look, nobody presents the refresh token of
+   * a login: one of them may have its successor.
+   */
+  readonly lossAt?: number | undefined
   /** Another exchange may have been in flight when the pair came. At some services that ends the session of this pair. */
   readonly overlapped: boolean
 }
@@ -66,6 +71,8 @@ export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms'> & {
 export interface Reading {
   readonly now: number
   readonly epoch?: string | undefined
+  /** When the epoch began, if the register can tell; else when this process first saw it. */
+  readonly epochAt?: number | undefined
 }
 
 /** What a command brings. Without `state` the record stays as it is. */

@@ -16,6 +16,7 @@ import {
   type StoredTokens,
 } from '../core/token-store.ts'
 import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import { inEpoch, lossWaitMs } from './lost-writes.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
 export const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
@@ -31,28 +32,38 @@ type ClaimRequest = Claiming & ClaimTerms
 type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
 
 /** Asks for the right to make one exchange. */
-export function claim(
-  stored: RecordState | undefined,
-  request: ClaimRequest,
-  { now, epoch }: Reading,
-): Change<ClaimAnswer> {
-  const state = inEpoch(stored ?? EMPTY, epoch)
+export function claim(stored: RecordState | undefined, request: ClaimRequest, reading: Reading): Change<ClaimAnswer> {
+  const { now } = reading
+  const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
   if (pair && isNewer(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   const isBroken = rest?.isFirm === false && request.breaksCoolDown
   const leftMs = rest && !isBroken ? leftOf(rest, now) : 0
   if (rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
-  const busy = busyIn(state, request, now)
+  const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
   return busy ? { answer: busy } : granted(state, request, now, request)
+}
+
+/** The owner that has the lost pair writes it back sooner, so the others ask again after this time, ms. */
+const POLL_MS = 2_000
+const LOST_WRITES = { kind: 'cool-down', isFirm: true, failures: 0, code: 'ERR_STORE_UNAVAILABLE' } as const
+
+/** Whether another owner may still have the successor of the refresh token. */
+function lossIn(state: RecordState, request: ClaimTerms, now: number) {
+  const waitMs = lossWaitMs(state, request, now)
+  return waitMs > 0
+    ? ({ kind: 'cooling', coolDown: { ...LOST_WRITES, ms: Math.min(waitMs, POLL_MS) } } as const)
+    : undefined
 }
 
 /** Asks that no other owner makes an exchange: its tokens would outlive a logout. No cool-down and no newer pair of the login stands against that. */
 export function claimToEnd(
   stored: RecordState | undefined,
   request: Claiming & EndTerms,
-  { now, epoch }: Reading,
+  reading: Reading,
 ): Change<ClaimAnswer> {
-  const state = inEpoch(stored ?? EMPTY, epoch)
+  const { now } = reading
+  const state = inEpoch(stored ?? EMPTY, reading)
   const { pair } = state
   if (pair && isOfOther(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   // It does not wait for a pause between two exchanges.
@@ -116,10 +127,11 @@ export function accept(
   stored: RecordState | undefined,
   claim: Fenced,
   tokens: NewTokens,
-  { now, epoch }: Reading,
+  reading: Reading,
 ): Change<StoredTokens | undefined> {
+  const { now } = reading
   const { fence } = claim
-  const state = inEpoch(stored ?? EMPTY, epoch)
+  const state = inEpoch(stored ?? EMPTY, reading)
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, claim)) {
     const answer = state.pair && tokensIn(state, state.pair, now)
     if (fence === state.pair?.fence) return { answer }
@@ -138,8 +150,6 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
   const { accessToken, accessLifetimeMs, refreshToken, context, credentials } = tokens
   return {
-    // Members of a later release are passed on.
-    ...state.pair,
     at: now,
     accessToken,
     accessLifetimeMs,
@@ -151,9 +161,9 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
     fence,
     retired: false,
     doubtAt: isDoubted ? 0 : undefined,
+    lossAt: isDoubted ? now : undefined,
     presentations: 0,
     overlapped: state.overlaps || isContested,
-    unclear: undefined,
   }
 }
 
@@ -184,9 +194,10 @@ export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
   told: Report | Decide,
-  { now, epoch }: Reading,
+  reading: Reading,
 ): Change<ReleaseAnswer> {
-  const state = inEpoch(stored ?? EMPTY, epoch)
+  const { now } = reading
+  const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, claim } = state
   const newer = pair && state.version > version ? tokensIn(state, pair, now) : undefined
   const answer: ReleaseAnswer = {
@@ -208,8 +219,9 @@ function released(state: RecordState, claim: Claim, next: Next | undefined, now:
 }
 
 /** What has become of a login, for an owner that makes no claim. */
-export function look(stored: RecordState | undefined, seen: Seen, { now, epoch }: Reading): Change<Looked | undefined> {
-  const state = inEpoch(stored ?? EMPTY, epoch)
+export function look(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<Looked | undefined> {
+  const { now } = reading
+  const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
   if (pair && isNewer(state, seen)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   if (rest?.code === 'ERR_LOGIN_REQUIRED')
@@ -218,8 +230,8 @@ export function look(stored: RecordState | undefined, seen: Seen, { now, epoch }
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */
-export function overlap(stored: RecordState | undefined, { epoch }: Reading): Change<undefined> {
-  return { state: marked(inEpoch(stored ?? EMPTY, epoch), true), answer: undefined }
+export function overlap(stored: RecordState | undefined, reading: Reading): Change<undefined> {
+  return { state: marked(inEpoch(stored ?? EMPTY, reading), true), answer: undefined }
 }
 
 /**
@@ -232,13 +244,6 @@ function marked(state: RecordState, overlaps: boolean): RecordState | undefined 
   const { pair } = state
   if (overlaps === state.overlaps && pair?.overlapped !== false) return undefined
   return { ...state, pair: pair && { ...pair, overlapped: true }, overlaps }
-}
-
-/** In a new epoch the register may have lost writes: the refresh token may be spent. The access token still serves. */
-function inEpoch(state: RecordState, epoch: string | undefined): RecordState {
-  if (epoch === undefined || epoch === state.epoch) return state
-  const { pair } = state
-  return { ...state, epoch, pair: pair && state.epoch !== undefined ? doubted(pair, 0) : pair }
 }
 
 function storedCoolDown({ kind, ms, ...reason }: CoolDown, at: number): StoredCoolDown {

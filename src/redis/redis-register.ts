@@ -12,8 +12,8 @@ const MOST_EPOCHS = 10_000
  * a failover both, and a failback the second. INFO is expensive, so a read asks for it only if it must. A replace compares the second alone: a server
  * that starts has a new one, too, unless it is a replica, which takes no writes.
  *
- * To read: ARGV[1] is present if the epoch is known. Answers: the value, or false if there is none; the two numbers of TIME; the epoch, unless it
- * is known. A value that is no string is answered as '', which counts as no record.
+ * To read: ARGV[1] is present if the epoch is known. Answers: the value, or false if there is none; the two numbers of TIME; unless it is known the
+ * epoch, and for how many seconds the server has run, if its epoch began with that: it was never promoted. A value that is no string is answered as '', which counts as no record.
  *
  * To replace: ARGV: the new value; ms to keep it; the epoch, or '' if it need not be compared; the expected value, absent if none is expected. Answers 1 if
  * the script stored the new value, -1 if the epoch is another one, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
@@ -27,15 +27,18 @@ if type(stands) == 'table' then
 elseif stands == '' and redis.call('TYPE', key).ok == 'none' then stands = false end
 local time = #ARGV < 2 and redis.call('TIME')
 if #ARGV == 1 then return { stands, time[1], time[2] } end
-local function asked(section, name)
+local function asked(section, first, second)
   local answer = redis.pcall('INFO', section)
-  return type(answer) == 'string' and string.match(answer, name .. ':(%w+)')
+  if type(answer) ~= 'string' then return false end
+  return string.match(answer, first .. ':(%w+)'), second and string.match(answer, second .. ':(%w+)')
 end
 if #ARGV == 0 then
-  local run, replid = asked('server', 'run_id'), asked('replication', 'master_replid')
-  return { stands, time[1], time[2], run and replid and run .. ':' .. replid or '' }
+  local run, uptime = asked('server', 'run_id', 'uptime_in_seconds')
+  local replid, before = asked('replication', 'master_replid', 'master_replid2')
+  local epoch = run and replid and run .. ':' .. replid or ''
+  return { stands, time[1], time[2], epoch, uptime and before and string.match(before, '^0+$') and uptime or '' }
 end
-if ARGV[3] ~= '' and string.match(ARGV[3], ':(.*)') ~= asked('replication', 'master_replid') then return -1 end
+if ARGV[3] ~= '' and string.match(ARGV[3], ':(.*)') ~= (asked('replication', 'master_replid')) then return -1 end
 local expected = ARGV[4]
 local isOdd = expected == '' and stands and string.find(stands, '[\\128-\\255]')
 if stands ~= (expected or false) and not isOdd then return 0 end
@@ -47,7 +50,7 @@ return 1
 export function redisRegister(client: RedisClient): TokenRegister {
   const command = commandOf(client)
   /** By key: each node of a cluster has its own. An outdated epoch does no harm, because the script compares it before it stores. */
-  const epochs = new Map<string, string>()
+  const epochs = new Map<string, { readonly epoch: string; readonly epochAt?: number }>()
   /** Keys that this register has written, and not read since: their next replace settles a claim. */
   const claimed = new Set<string>()
   return {
@@ -55,13 +58,14 @@ export function redisRegister(client: RedisClient): TokenRegister {
     async read(key) {
       const known = epochs.get(key)
       const reply = await SCRIPT.run(client, command, key, known === undefined ? [] : ['known'])
-      const [value, seconds, micros, epoch = known] = Array.isArray(reply) ? reply.map(text) : []
+      const [value, seconds, micros, asked, uptime] = Array.isArray(reply) ? reply.map(text) : []
+      const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+      const { epoch, epochAt } = known ?? { epoch: asked, ...(uptime && { epochAt: now - Number(uptime) * 1_000 }) }
       claimed.delete(key)
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
-      if (epoch) epochs.set(key, epoch)
-      const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+      if (epoch) epochs.set(key, { epoch, ...(epochAt !== undefined && { epochAt }) })
       // Clients read bytes that are no UTF-8 as another text, which no process could name as the one that it expects.
-      return { now, epoch: epoch === '' ? null : epoch, value: String(value).includes('\ufffd') ? '' : value }
+      return { now, epoch: epoch === '' ? null : epoch, epochAt, value: String(value).includes('\ufffd') ? '' : value }
     },
     async replace(key, expected, value, keepMs, epoch = '') {
       // Only a claim grants a refresh token, so only its epoch matters. What settles it tells the epoch of the claim: in another one, nobody presents it.

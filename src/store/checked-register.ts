@@ -39,11 +39,13 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
 function readingIn(given: unknown): RegisterReading {
   if (typeof given !== 'object' || given === null)
     throw new ForeignAnswer(`read(key) must give { value, now }, got ${kindOf(given)}`)
-  const { value, now, epoch } = given as Partial<Record<keyof RegisterReading, unknown>>
+  const { value, now, epoch, epochAt } = given as Partial<Record<keyof RegisterReading, unknown>>
   // NaN, a Date or a bigint would make every instant in the record wrong.
   if (typeof now !== 'number' || !Number.isFinite(now))
     throw new ForeignAnswer(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
-  return { value: textOrNone('value', value), now, epoch: epoch === null ? null : textOrNone('epoch', epoch) }
+  // Only a hint, so a wrong one counts as absent.
+  const began = typeof epochAt === 'number' && Number.isFinite(epochAt) ? { epochAt } : {}
+  return { value: textOrNone('value', value), now, epoch: epoch === null ? null : textOrNone('epoch', epoch), ...began }
 }
 
 function textOrNone(name: string, given: unknown): string | undefined {

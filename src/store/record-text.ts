@@ -131,6 +131,7 @@ const isPair = shape<Pair>({
   fence: counter,
   retired: flag,
   doubtAt: optional(number),
+  lossAt: optional(number),
   presentations: number,
   overlapped: flag,
   unclear: optional(shape<Unclear>({ at: number, says: text, times: number })),

@@ -1,11 +1,13 @@
 import type { Clock } from '../core/clock.ts'
-import { TokenClock } from '../core/token-clock.ts'
+import { hasJumped, TokenClock } from '../core/token-clock.ts'
 import {
   aged,
   type ClaimAnswer,
+  type EndTerms,
   type GrantedClaim,
   type KnownLogin,
   type NewTokens,
+  type Others,
   type ReleaseAnswer,
   type StoredTokens,
   type StoreReports,
@@ -30,6 +32,7 @@ const PATIENCE = 4
 /** The record of one account in a register: the rules of `src/record`, each as one atomic step. */
 export class SharedRecord implements TokenRecord {
   readonly #clock: Clock
+  readonly #distrustsClock: (ttlMs: number) => boolean
   /** For lifetimes, which go on while this machine sleeps. */
   readonly #tokenClock: TokenClock
   readonly #stored: StoredState
@@ -38,6 +41,7 @@ export class SharedRecord implements TokenRecord {
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#clock = clock
     this.#tokenClock = new TokenClock(clock)
+    this.#distrustsClock = jumpsOf(clock)
     this.#stored = new StoredState(settings, key, clock, reports)
   }
 
@@ -45,14 +49,18 @@ export class SharedRecord implements TokenRecord {
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
-    const request = { ...terms, owner, seenVersion, ttlMs }
+    const request = { ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) }
     return this.#claimed((state, reading) => claim(state, request, reading), { patience })
   }
 
   claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>): Promise<ClaimAnswer> {
     const patience = seenVersion === 0 ? PATIENCE : 1
-    const request = { ...ends, owner, seenVersion, ttlMs }
+    const request = { ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) }
     return this.#claimed((state, reading) => claimToEnd(state, request, reading), { patience, replacesAny: true })
+  }
+
+  #othersNow(ttlMs: number, terms: EndTerms = {}): Others {
+    return { ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) }
   }
 
   async #claimed(step: Step<ClaimAnswer>, how: How<ClaimAnswer>): Promise<ClaimAnswer> {
@@ -118,7 +126,7 @@ export class SharedRecord implements TokenRecord {
   }
 
   look(seenVersion: number, login?: number) {
-    return this.#stored.change((state, reading) => look(state, { seenVersion, login }, reading))
+    return this.#stored.change((state, reading) => look(state, { seenVersion, login }, reading), { isOfClaim: false })
   }
 
   /** Notes in the record that this owner makes an exchange without it. */
@@ -140,5 +148,23 @@ export class SharedRecord implements TokenRecord {
   stopwatch(): () => number {
     const startedAt = this.#tokenClock.now()
     return () => this.#tokenClock.now() - startedAt
+  }
+}
+
+/**
+ * @returns What tells at each claim whether this owner has seen its own clock jump: somebody has set the clock, or the machine has slept. The claim of another
+ * owner may then seem to have expired, although that owner still waits for its answer.
+ */
+function jumpsOf(clock: Clock): (ttlMs: number) => boolean {
+  /** Wall time minus monotonic time at the last claim. */
+  let lead = clock.wallNow() - clock.monotonicNow()
+  /** Monotonic ms. */
+  let distrustedUntil = -Infinity
+  return (ttlMs) => {
+    const now = clock.monotonicNow()
+    const before = lead
+    lead = clock.wallNow() - now
+    if (hasJumped(lead - before)) distrustedUntil = now + ttlMs
+    return now < distrustedUntil
   }
 }

@@ -91,6 +91,7 @@ export function storeOn(
     steps: new Steps(checked.capacity),
     reads: new Together(),
     writing: new Map(),
+    epochs: new Map(),
     reasonOf,
     isAlone,
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../record/record-shape.ts'
+import { isOlder, withSeen } from '../record/lost-writes.ts'
 import { keptMs } from '../record/record-views.ts'
 import type { StoreReports } from '../core/token-store.ts'
 import { NoAnswer } from './reason.ts'
@@ -20,6 +21,8 @@ export interface SharedSettings {
   readonly reads: Together<StoredReading>
   /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
   readonly writing: Map<string, Promise<unknown>>
+  /** When this process first saw an epoch, by the clock of the register. */
+  readonly epochs: Map<string, number>
 }
 
 /** What the register holds. */
@@ -54,6 +57,7 @@ export interface How<Answer> {
 
 /** Each failed attempt means that another owner's succeeded. */
 const MAX_ATTEMPTS = 16
+const MOST_EPOCHS = 1_000
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** A hundred years. Databases refuse longer times, and the end of a stop is Infinity. */
 const LONGEST_MS = 36_525 * DAY_MS
@@ -72,6 +76,7 @@ export class StoredState {
   /** Only a person can obtain: a record that cannot be read may hold their login. */
   isOfLogin = false
   #isEpochUnknown = false
+  #seen: RecordState | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
@@ -89,7 +94,10 @@ export class StoredState {
     let known = how.from && this.#carried(how.from)
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
       known ??= await this.#read(key, how)
-      const { state, answer } = step(known.state, known.reading)
+      const current = known.state && withSeen(known.state, this.#seen, known.reading)
+      // What this owner writes back, or has seen of a loss, is for the others, too.
+      const isMended = current?.pair !== known.state?.pair
+      const { state = isMended ? current : undefined, answer } = step(current, known.reading)
       if (!state) return answer
       const other = writing.get(key)
       if (other) {
@@ -115,8 +123,25 @@ export class StoredState {
     if (stored.flaw !== undefined && this.isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
     this.#report(stored)
     // To the rules, an epoch that nobody may know is none.
-    const reading = { now: stored.now, epoch: stored.epoch ?? undefined }
+    const epoch = stored.epoch ?? undefined
+    const reading = { now: stored.now, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, stored.now) }
+    this.#see(stored.state)
     return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
+  }
+
+  #seenAt(epoch: string | undefined, now: number): number | undefined {
+    const { epochs } = this.#settings
+    if (epoch === undefined) return undefined
+    const seenAt = epochs.get(epoch) ?? now
+    // One node of a cluster has few epochs in the life of a process.
+    if (epochs.size >= MOST_EPOCHS) epochs.clear()
+    epochs.set(epoch, seenAt)
+    return seenAt
+  }
+
+  /** Keeps the newest record that this owner has seen: the register may lose it. */
+  #see(state: RecordState | undefined): void {
+    if (state && !(this.#seen && isOlder(state, this.#seen))) this.#seen = state
   }
 
   #report({ state, flaw, epoch }: StoredReading): void {
@@ -138,6 +163,7 @@ export class StoredState {
     const text = await textOf(state, key, keyRing)
     const keepMs = Math.min(LONGEST_MS, keptMs(state, reading.now) + DAY_MS)
     const stored = () => {
+      this.#see(state)
       if (how.isOfClaim !== false) this.known = { ...after, text }
     }
     const late = (replaced: boolean) => {
@@ -170,8 +196,8 @@ export class StoredState {
   /** @returns `known`, with the clock of the register carried forward to now. */
   #carried(known: Known): Known {
     const at = this.#clock.monotonicNow()
-    const { now, epoch } = known.reading
-    return { ...known, reading: { now: now + at - known.at, epoch }, at }
+    const { now } = known.reading
+    return { ...known, reading: { ...known.reading, now: now + at - known.at }, at }
   }
 }
 

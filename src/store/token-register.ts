@@ -30,4 +30,6 @@ export interface RegisterReading {
    * loses acknowledged writes. Null: the register is not allowed to know.
    */
   readonly epoch?: string | null | undefined
+  /** When the epoch began, epoch ms by the same clock, if the register can tell. Absent: when this process first saw it. */
+  readonly epochAt?: number | undefined
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
-import { hasJumped } from '../core/token-clock.ts'
 import type { ClaimAnswer, GrantedClaim, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
 import { answerFor, answers } from './roll-call.ts'
 
@@ -36,7 +35,6 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
   const life = `${LOCKED}${randomHex()}`
   /** What releases the lock of a claim, by its fence. */
   const held = new Map<number, () => void>()
-  const distrustsClock = jumpsOf(clock)
   const hasDied = (owner: string) => isDead(owner, acquire, clock)
 
   function keep(fence: number, ttlMs: number, release: () => void): void {
@@ -60,10 +58,9 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     const name = release ? life : owner
     let isKept = false
     try {
-      const others = { distrustsClock: distrustsClock(ttlMs) }
-      let answer = await claim(name, others)
+      let answer = await claim(name, {})
       if (answer.kind === 'busy' && answer.by !== undefined && (await hasDied(answer.by)))
-        answer = await claim(name, { ...others, dead: answer.by })
+        answer = await claim(name, { dead: answer.by })
       isKept = answer.kind === 'granted'
       if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
       return answer
@@ -84,21 +81,6 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     close: () => record.close?.(),
     look: (...given) => record.look?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
-  }
-}
-
-/** @returns What tells at each claim whether a claim that seems to have expired may be that of a tab that waits for its answer: somebody has set the clock. */
-function jumpsOf(clock: Clock): (ttlMs: number) => boolean {
-  /** Wall time minus monotonic time at the last claim. */
-  let lead = clock.wallNow() - clock.monotonicNow()
-  /** Monotonic ms. */
-  let distrustedUntil = -Infinity
-  return (ttlMs) => {
-    const now = clock.monotonicNow()
-    const before = lead
-    lead = clock.wallNow() - now
-    if (hasJumped(lead - before)) distrustedUntil = now + ttlMs
-    return now < distrustedUntil
   }
 }
 

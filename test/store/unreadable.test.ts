@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { TokenError } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
@@ -65,7 +66,7 @@ describe('given a record that cannot be read, of a login (F298)', () => {
 })
 
 describe('given a record with optional members of a later release (F297)', () => {
-  it('when this release renews it, then they are passed on', async () => {
+  it('when this release renews it, then those of the record go on, and those of the pair end with it (F354)', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, hint: { of: 'the login' } } }))
@@ -73,8 +74,39 @@ describe('given a record with optional members of a later release (F297)', () =>
     expect(await tokens.getAccessToken()).toBe('adopted')
     await tokens.renew()
     expect(source.kinds).toBe('refresh')
-    expect(state()).toMatchObject({ later: 'kept', pair: { hint: { of: 'the login' }, accessToken: 'access-1' } })
+    expect(state()).toMatchObject({ later: 'kept', pair: { accessToken: 'access-1' } })
+    expect(state().pair).not.toHaveProperty('hint')
   })
+
+  it('when an exchange fails, then those of the pair go on, and those of the claim and of the cool-down end with them (F354)', async () => {
+    const { owner, change, state } = start()
+    await owner().tokens.adopt(GRANT)
+    const { tokens, source } = owner()
+    source.script.push(() => {
+      change((all) => {
+        const { claim } = all as { claim?: object }
+        return { ...all, pair: { ...all.pair, hint: 1 }, claim: { ...claim, hint: 1 } }
+      })
+      throw new TokenError('ERR_THROTTLED', 'later', { outcome: 'deferred', retryAfterMs: 100_000 })
+    })
+    await outcome(tokens.renew())
+    const { pair, claim, rest } = state() as Record<string, object | undefined>
+    expect([pair, claim, rest]).toMatchObject([{ hint: 1 }, undefined, { code: 'ERR_THROTTLED' }])
+    expect(rest).not.toHaveProperty('hint')
+  })
+
+  it.each(['logout', 'reset'] as const)(
+    'when it forgets the tokens by %s(), then those of the record go on (F354)',
+    async (act) => {
+      const { owner, change, state } = start()
+      const { tokens } = owner()
+      await tokens.adopt(GRANT)
+      change((all) => ({ ...all, later: 'kept' }))
+      await tokens[act]()
+      expect(state()).toMatchObject({ later: 'kept' })
+      expect(state()).not.toHaveProperty('pair')
+    },
+  )
 
   it('when somebody logs in, then those of the earlier login are gone', async () => {
     const { owner, change, state } = start()

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals'
+import { person } from '../../src/login/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { twoOwners } from '../support/two-owners.ts'
+
+/** Two managers of one machine, whose wall clock is that of the register. The refresh of the first one is in flight. */
+async function refreshing(needsLogin: boolean) {
+  const clock = manualClock()
+  const register = new MemoryRegister(clock)
+  const source = Object.assign(new ScriptedSource({ pairs: true }), needsLogin && { login: person })
+  const owner = () =>
+    manage(source, { store: sharedStore(register), storeKey: 'a', renewal: { keepWarm: 'never' } }, clock)
+  const [a, b] = [owner(), owner()]
+  await a.tokens.adopt({ accessToken: 'first', accessLifetimeMs: 60_000, refreshToken: 'refresh-0' })
+  await b.tokens.getAccessToken()
+  source.takesMs = 2_000
+  await clock.advance(61_000)
+  const served = outcome(a.tokens.getAccessToken())
+  await clock.advance(500)
+  return { clock, register, source, owner, b, served }
+}
+
+describe('given a refresh in flight, and another owner of the same machine', () => {
+  it.each([
+    ['a login', true],
+    ['a service account', false],
+  ])(
+    'when the wall clock goes ahead, or the machine sleeps, then the claim does not end, and there is one exchange (F353, %s)',
+    async (_, needsLogin) => {
+      const { clock, source, b, served } = await refreshing(needsLogin)
+      clock.stepWall(20_000)
+      const asked = outcome(b.tokens.getAccessToken())
+      await clock.advance(5_000)
+      expect([await served, await asked, source.kinds]).toEqual(['access-1', 'access-1', 'refresh'])
+    },
+  )
+
+  it('when it goes ahead by more than a token lives, then the next pair is refreshed, too, and no refresh token is presented twice (F353)', async () => {
+    const { clock, source, b, served } = await refreshing(true)
+    clock.stepWall(3_600_000)
+    const asked = outcome(b.tokens.getAccessToken())
+    await clock.advance(5_000)
+    expect([await served, await asked]).toEqual(['access-2', 'access-2'])
+    expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['refresh-0', 'refresh-1'])
+  })
+
+  it('when the other one starts after the jump, then the claim counts as expired: that owner has seen no time pass (F353)', async () => {
+    const { clock, register } = await refreshing(false)
+    clock.stepWall(3_600_000)
+    const { here } = twoOwners(register, clock)
+    expect(await here.claim('later', 0, 15_000)).not.toMatchObject({ kind: 'busy' })
+  })
+
+  it('when the owner in whose claim the clock jumps is dead, then the other one waits once for the whole claim, and no longer (F353)', async () => {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    const { here, there } = twoOwners(register, clock)
+    await here.claim('dead', 0, 15_000)
+    clock.stepWall(20_000)
+    expect(await there.claim('other', 0, 15_000)).toMatchObject({ kind: 'busy', remainingMs: 15_000 })
+    await clock.advance(14_999)
+    expect(await there.claim('other', 0, 15_000)).toMatchObject({ kind: 'busy' })
+    await clock.advance(1)
+    expect(await there.claim('other', 0, 15_000)).toMatchObject({ kind: 'granted' })
+  })
+
+  it('when the clock drifts by less than a jump, then the claim ends as it should (F353)', async () => {
+    const clock = manualClock()
+    const { here, there } = twoOwners(new MemoryRegister(clock), clock)
+    await here.claim('here', 0, 15_000)
+    await clock.advance(14_000)
+    clock.stepWall(1_500)
+    expect(await there.claim('other', 0, 15_000)).toMatchObject({ kind: 'granted' })
+  })
+})

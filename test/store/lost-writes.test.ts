@@ -1,0 +1,237 @@
+import { describe, expect, it } from '@jest/globals'
+import { internalsOf } from '../../src/core/manager-internals.ts'
+import { TokenError, type TokenGrant, type TokenManagerOptions, type TokenSource } from '../../src/index.ts'
+import { person } from '../../src/login/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manage, outcome, type ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+
+const LIFETIME_MS = 60_000
+const NOTICE_MS = 30_000
+
+/** Rotates the refresh tokens of one login. A used one ends the login. */
+class StrictService {
+  readonly presented: string[] = []
+  hasEnded = false
+  #rotations = 0
+
+  source(): TokenSource {
+    return {
+      id: 'strict',
+      login: person,
+      obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in', { outcome: 'not-sent' })),
+      refresh: (refreshToken) => this.#refresh(refreshToken),
+    }
+  }
+
+  async #refresh(refreshToken: string): Promise<TokenGrant> {
+    this.presented.push(refreshToken)
+    this.hasEnded ||= refreshToken !== `refresh-${this.#rotations}`
+    if (this.hasEnded) throw new TokenError('ERR_REFRESH_REJECTED', 'reused', { outcome: 'rejected', status: 400 })
+    this.#rotations += 1
+    return this.grant()
+  }
+
+  grant(): TokenGrant {
+    const n = this.#rotations
+    return { accessToken: `access-${n}`, accessLifetimeMs: LIFETIME_MS, refreshToken: `refresh-${n}` }
+  }
+}
+
+/** A register that may lose what was written since a moment. */
+class Failing extends MemoryRegister {
+  epochAt: number | undefined
+  writes = 0
+
+  override async read(key: string) {
+    return { ...(await super.read(key)), ...(this.epochAt !== undefined && { epochAt: this.epochAt }) }
+  }
+
+  override async replace(...given: Parameters<MemoryRegister['replace']>): Promise<boolean> {
+    const replaced = await super.replace(...given)
+    if (replaced) this.writes += 1
+    return replaced
+  }
+
+  /** @returns puts back what stands there now, in another epoch */
+  snapshot(epoch: string | undefined = 'two') {
+    const before = [...this.values]
+    return () => {
+      this.values.clear()
+      for (const [key, value] of before) this.values.set(key, value)
+      this.epoch = epoch
+    }
+  }
+}
+
+type Owner = ReturnType<typeof manage>
+type Renewal = NonNullable<TokenManagerOptions['renewal']>
+
+async function start(epoch: string | undefined = 'one', renewal: Renewal = {}) {
+  const clock = manualClock()
+  const register = new Failing(clock)
+  register.epoch = epoch
+  const service = new StrictService()
+  const owner = () =>
+    manage(
+      service.source() as ScriptedSource,
+      { store: sharedStore(register), storeKey: 'a', renewal: { jitter: 0, keepWarm: 'never', ...renewal } },
+      clock,
+    )
+  const [a, b] = [owner(), owner()]
+  const ended = async <Value>(promise: Promise<Value>, ms = 2_000) => {
+    const told = outcome(promise)
+    await clock.advance(ms)
+    return told
+  }
+  await ended(a.tokens.adopt(service.grant()))
+  await ended(b.tokens.getAccessToken())
+  return { clock, register, service, owner, a, b, ended }
+}
+
+/** A renews, and the store loses that. */
+async function lost(epoch?: string, newEpoch: string | undefined = 'two', renewal?: Renewal) {
+  const world = await start(epoch, renewal)
+  const restore = world.register.snapshot(newEpoch)
+  await world.clock.advance(10_000)
+  await world.ended(world.a.tokens.renew())
+  expect(world.a.tokens.peekAccessToken()).toBe('access-1')
+  restore()
+  return world
+}
+
+const looks = ({ tokens }: Owner) => internalsOf(tokens)!.lookForLogin!()
+const UNAVAILABLE = expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' })
+
+describe('given a store that has lost the last pair of a login, which a live process has', () => {
+  it.each([
+    ['a failover', 'one', 'two'],
+    ['a copy that was put back in the same epoch', 'one', 'one'],
+    ['a register without epochs', undefined, undefined],
+  ])(
+    'when that process looks after %s, then all have that pair, and nobody presents the spent token (F349)',
+    async (_, before, after) => {
+      const { clock, service, a, b, ended } = await lost(before, after)
+      await ended(looks(a))
+      await clock.advance(LIFETIME_MS)
+      expect(await ended(b.tokens.getAccessToken())).toBe('access-2')
+      expect([service.presented, service.hasEnded]).toEqual([['refresh-0', 'refresh-1'], false])
+    },
+  )
+
+  it('when it claims, then the same (F349)', async () => {
+    const { clock, service, a, b, ended } = await lost()
+    await clock.advance(LIFETIME_MS - 15_000)
+    const renewed = outcome(a.tokens.getAccessToken())
+    await clock.advance(2_000)
+    expect(await renewed).toBe('access-1')
+    expect(await ended(b.tokens.getAccessToken())).toBe('access-1')
+    await clock.advance(LIFETIME_MS)
+    expect(await ended(b.tokens.getAccessToken())).toBe('access-2')
+    expect(service.hasEnded).toBe(false)
+  })
+
+  it('when the other one needs a token before it looks, then that one waits, is told until when, and is served as soon as the pair is back (F349)', async () => {
+    const { clock, service, a, b, ended } = await lost()
+    await clock.advance(LIFETIME_MS - 15_000)
+    const refused = await ended(b.tokens.getAccessToken(), 100)
+    expect(refused).toEqual(UNAVAILABLE)
+    expect((refused as TokenError).retryAt! - clock.wallNow()).toBeLessThanOrEqual(2_000)
+    await ended(looks(a))
+    expect(await ended(b.tokens.getAccessToken())).toBe('access-1')
+    expect([service.presented, service.hasEnded]).toEqual([['refresh-0'], false])
+  })
+
+  it('when the store has been read in the new epoch only, then the wait is one noticeWithinMs from then, and not longer (F349)', async () => {
+    const { clock, service, a, b, ended } = await lost()
+    await a.tokens.close()
+    await clock.advance(LIFETIME_MS)
+    expect(await ended(b.tokens.getAccessToken(), 0)).toEqual(UNAVAILABLE)
+    await clock.advance(NOTICE_MS)
+    expect(await ended(b.tokens.getAccessToken())).toEqual(UNAVAILABLE)
+    expect(service.presented).toEqual(['refresh-0'])
+    // Nobody has the pair any more.
+    expect(await ended(b.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(service.presented).toEqual(['refresh-0', 'refresh-0'])
+  })
+
+  it('when a third process has a newer pair still, then that is the one that stays (F349)', async () => {
+    const { clock, register, service, owner, a, b, ended } = await start()
+    const restore = register.snapshot()
+    const c = owner()
+    await ended(c.tokens.getAccessToken())
+    await clock.advance(10_000)
+    await ended(a.tokens.renew())
+    await ended(c.tokens.renew())
+    restore()
+    await ended(looks(a))
+    await clock.advance(LIFETIME_MS - 20_000)
+    expect(await ended(b.tokens.getAccessToken(), 100)).toBe('access-1')
+    await ended(looks(c))
+    await clock.advance(LIFETIME_MS)
+    expect(await ended(b.tokens.getAccessToken())).toBe('access-3')
+    expect([service.presented, service.hasEnded]).toEqual([['refresh-0', 'refresh-1', 'refresh-2'], false])
+  })
+})
+
+describe('given a store that has lost writes', () => {
+  it('when the record is gone, then nobody writes it back: somebody may have logged out (F349)', async () => {
+    const { register, a, ended } = await start()
+    register.values.clear()
+    register.epoch = 'two'
+    await ended(looks(a))
+    expect(register.values.size).toBe(0)
+  })
+
+  it('when a process knows that the login had ended, then it has ended everywhere (F349)', async () => {
+    const { register, owner, a, b, ended } = await start()
+    const restore = register.snapshot()
+    await ended(a.tokens.logout())
+    restore()
+    await ended(a.tokens.getAccessToken())
+    await ended(looks(b))
+    expect(b.tokens.status()).toMatchObject({ login: 'required', loginReason: 'logged-out' })
+    expect(await ended(owner().tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
+  })
+
+  it('when somebody has logged in since, then that login stays (F349)', async () => {
+    const { clock, owner, a, ended } = await lost()
+    const c = owner()
+    await clock.advance(5_000)
+    await ended(c.tokens.adopt({ accessToken: 'bob-access', accessLifetimeMs: LIFETIME_MS, refreshToken: 'bob' }))
+    await ended(looks(a))
+    expect(await ended(owner().tokens.getAccessToken())).toBe('bob-access')
+  })
+
+  it('when the register tells when its epoch began, then the wait counts from that instant, and who comes later does not wait (F349)', async () => {
+    const { clock, register, service, b, ended } = await start()
+    const restore = register.snapshot()
+    await clock.advance(LIFETIME_MS / 4)
+    register.epochAt = clock.wallNow()
+    restore()
+    await clock.advance(LIFETIME_MS)
+    expect(await ended(b.tokens.getAccessToken())).toBe('access-1')
+    expect(service.presented).toEqual(['refresh-0'])
+  })
+
+  it('when processes look and claim, then each login costs one more write, once (F349)', async () => {
+    const { clock, register, a, b, ended } = await start()
+    register.snapshot()()
+    const before = register.writes
+    for (const one of [a, b, a, b]) await ended(looks(one))
+    expect(register.writes - before).toBe(1)
+    await clock.advance(LIFETIME_MS)
+    await ended(b.tokens.getAccessToken())
+    expect(register.writes - before).toBe(3)
+  })
+
+  it('when its clock is set back, then nobody waits for longer (F349)', async () => {
+    const { clock, register, b, ended } = await start()
+    register.snapshot()()
+    await ended(looks(b))
+    clock.stepWall(-3_600_000)
+    await clock.advance(LIFETIME_MS + 5_000)
+    expect(await ended(b.tokens.getAccessToken())).toBe('access-1')
+  })
+})
