@@ -227,7 +227,9 @@ export class ActRules {
   /** An owner has renewed, or has stored again, what was stored before. */
   #overwrites(owner: Owner, old: string | undefined, root: string): void {
     const [before, after] = [this.#nameOf(old), this.#nameOf(root)]
-    if (before !== undefined && before !== after && !this.#isRestored)
+    // After a loss, whoever has seen the later login writes it back (R11).
+    const isLater = (this.#stored.get(root)?.at ?? 0) > (this.#stored.get(old ?? '')?.at ?? Infinity)
+    if (before !== undefined && before !== after && !this.#isRestored && !(this.#isLost && isLater))
       this.#fail('own login', `${owner.name} writes tokens of ${after} over the login ${before}`)
   }
 
