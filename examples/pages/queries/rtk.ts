@@ -2,7 +2,7 @@
 import { configureStore } from '@reduxjs/toolkit'
 import { type BaseQueryFn, createApi, retry } from '@reduxjs/toolkit/query'
 import { type AxiosInstance, type AxiosRequestConfig, isAxiosError } from 'axios'
-import { isTokenError, type LoginManager } from 'axios-evergreen'
+import { type LoginManager, tokenErrorIn } from 'axios-evergreen'
 
 /** Plain data: the state must not keep an axios error, which has the whole request. */
 interface Failure {
@@ -15,7 +15,7 @@ interface Failure {
 function failureOf(error: unknown): Failure {
   const { response, code } = isAxiosError(error) ? error : {}
   const status = response?.status
-  return { status, code, mayRetry: isTokenError(error) ? error.retryable : (status ?? 500) >= 500 }
+  return { status, code, mayRetry: tokenErrorIn(error)?.retryable ?? (status ?? 500) >= 500 }
 }
 
 const baseQueryOf =
