@@ -62,6 +62,7 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
       times: fc.constantFrom(1, 1, 2, 5),
       takesMs: fc.constantFrom(0, 0, 10, 1_000, 5_000),
       pauseMs: fc.constantFrom(0, 0, 10, 2_000),
+      pausesFirst: fc.boolean(),
       shares: fc.boolean(),
     }),
   },

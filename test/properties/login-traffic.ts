@@ -39,8 +39,10 @@ export interface Asked {
   /** Which instance, or which fetch. */
   readonly at: Which
   readonly takesMs: number
-  /** How long an interceptor of the second instance takes. */
+  /** How long an interceptor of the second instance takes, */
   readonly pauseMs: number
+  /** and whether it runs before that of the attachment, or after it. */
+  readonly pausesFirst: boolean
   /** Whether the request is told by the same objects as others, which are changed after each call. */
   readonly shares: boolean
 }
@@ -72,6 +74,8 @@ export class Traffic {
   /** What is attached to each instance. */
   readonly #attached = new Map<Which, { place: Place; attachment: Attachment }>()
   readonly #requests: Request[] = []
+  /** The interceptor that runs before that of the attachment. */
+  #first: number | undefined
 
   constructor(
     places: readonly Place[],
@@ -85,14 +89,7 @@ export class Traffic {
     this.#places = places
     this.#instances = [0, 1].map(() => axios.create({ baseURL: ORIGIN, adapter: this.#adapter }))
     // Registered before the attachments, so it runs after them.
-    this.#instances[1]!.interceptors.request.use(async (config) => {
-      const request = this.#requestOf(config.url!)
-      if (!request) return config
-      // A login may have changed in the turn in which the request came to its attachment.
-      if (request.place?.changes !== request.changes) request.login = undefined
-      await this.#pass(request.pauseMs)
-      return config
-    })
+    this.#pause(false)
     const answer: typeof fetch = (input, init) => this.#fetched(new Request(input, init))
     this.#fetches = places.map(({ tokens }) => withBearer(answer, tokens, { origins: [ORIGIN] }))
     for (const at of [0, 1] as const) this.attach(at, at)
@@ -103,6 +100,19 @@ export class Traffic {
     this.detach(on)
     const place = this.#places[at]!
     this.#attached.set(on, { place, attachment: attachBearer(this.#instances[on]!, place.tokens) })
+    if (on === 0) return
+    // Registered after the attachment, so it runs before it.
+    if (this.#first !== undefined) this.#instances[1]!.interceptors.request.eject(this.#first)
+    this.#first = this.#pause(true)
+  }
+
+  /** An interceptor of the second instance that takes its time. @returns its id */
+  #pause(isFirst: boolean): number {
+    return this.#instances[1]!.interceptors.request.use(async (config) => {
+      const request = this.#requestOf(config.url!)
+      if (request?.pausesFirst === isFirst) await this.#pass(request.pauseMs)
+      return config
+    })
   }
 
   detach(on: Which): void {

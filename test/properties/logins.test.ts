@@ -41,7 +41,16 @@ describe('given a login that the store could not be told, and a request of it th
     return sent
   }
   const login = (at: Which, who: Person) => ({ act: 'login', at, who, brings: 'both' }) as const
-  const request = { act: 'request', door: 'axios', at: 1, times: 1, takesMs: 10, pauseMs: 0, shares: false } as const
+  const request = {
+    act: 'request',
+    door: 'axios',
+    at: 1,
+    times: 1,
+    takesMs: 10,
+    pauseMs: 0,
+    pausesFirst: false,
+    shares: false,
+  } as const
   const [down, well] = (['down', 'well'] as const).map((is) => ({ act: 'register', is }) as const)
   const refuse = { act: 'refuse', at: 1 } as const
   const later = { act: 'advance', ms: 1 } as const
