@@ -1,6 +1,6 @@
 import { checkFunction, checkObject } from '../core/option-checks.ts'
 import { isPromise } from '../core/thrown.ts'
-import type { OnePage } from './one-page.ts'
+import type { OnePage } from '../login/one-page.ts'
 
 /** The members of the SDK's `OAuthClientProvider` that are used here. */
 export interface CheckedProvider {

@@ -2,11 +2,12 @@ import { isTokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
+import { authenticationFor } from '../oauth2/client-authentication.ts'
+import type { LoginContext } from '../oauth2/login-context.ts'
 import { type FoundServer, isSameIssuer, OTHER_ISSUER, serverOf } from '../oauth2/protected-resource.ts'
 import { fetchAdapter } from '../wire/fetch-adapter.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import type { CheckedProvider } from './auth-provider.ts'
-import type { LoginContext } from './login-context.ts'
 
 interface KnownOfLogin {
   readonly issuer: unknown
@@ -62,7 +63,7 @@ export class Discovery {
     return {
       clientId,
       clientSecret,
-      clientAuthentication: authenticationOf(clientSecret, authMethod, metadata),
+      clientAuthentication: authenticationFor(clientSecret, authMethod, metadata),
       issuer: textIn(metadata, 'issuer') ?? authorizationServerUrl,
       // Without metadata the SDK takes this address, too.
       tokenEndpoint: textIn(metadata, 'token_endpoint') ?? new URL('/token', authorizationServerUrl).href,
@@ -81,20 +82,6 @@ function isFound(state: unknown): state is FoundServer {
 function isOf({ authorizationServerUrl, authorizationServerMetadata }: FoundServer, issuer: string | undefined) {
   const names = [authorizationServerUrl, textIn(authorizationServerMetadata, 'issuer')]
   return issuer === undefined || names.some((name) => isSameIssuer(name, issuer))
-}
-
-const METHODS: ReadonlyMap<unknown, LoginContext['clientAuthentication']> = new Map([
-  ['client_secret_basic', 'basic'],
-  ['client_secret_post', 'post'],
-  ['none', 'none'],
-])
-
-/** Chooses the authentication of the client as the SDK does: what the server registered, else the first of these that it supports. */
-function authenticationOf(secret: string | undefined, registered: string | undefined, metadata: unknown) {
-  if (secret === undefined) return 'none'
-  const listed = member(metadata, 'token_endpoint_auth_methods_supported')
-  const isSupported = (name: unknown) => !Array.isArray(listed) || listed.length === 0 || listed.includes(name)
-  return METHODS.get([registered, ...METHODS.keys()].find((name) => METHODS.has(name) && isSupported(name))) ?? 'post'
 }
 
 function textIn(holder: unknown, name: string): string | undefined {

@@ -7,13 +7,13 @@ import { checkRuntime } from '../core/own-runtime.ts'
 import { Manager, type LoginManager } from '../core/token-manager.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
+import { OnePage } from '../login/one-page.ts'
 import { grantOf } from '../oauth2/index.ts'
+import { contextText } from '../oauth2/login-context.ts'
+import { sourceOfLogins } from '../oauth2/source-of-logins.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
 import { authProviderOf, checkedProvider } from './auth-provider.ts'
 import { Discovery } from './discovery.ts'
-import { contextText } from './login-context.ts'
-import { loginSource } from './login-source.ts'
-import { OnePage } from './one-page.ts'
 import { ServerCalls } from './server-calls.ts'
 
 export interface McpLoginOptions {
@@ -64,6 +64,8 @@ const MANAGER_NAMES = /* @__PURE__ */ namesOf<NonNullable<McpLoginOptions['manag
   random: true,
 })
 
+const LOG_IN = 'log in through a transport of mcpLogin(): connect a client with its options, and let the SDK log in'
+
 /**
  * The login of one MCP server, for the transports of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client` 2.x, shared by all processes that
  * open the same store. The SDK logs in (discovery, registration, PKCE, step-up). The manager keeps the login: one refresh for all processes, and no
@@ -91,7 +93,13 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const provider = checkedProvider(own.provider)
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
-  const source = loginSource({ id, account, provider, discovery, allowInsecureHttp })
+  const source = sourceOfLogins({
+    ...{ id, account, allowInsecureHttp, logIn: LOG_IN },
+    found: (context, exchange) => discovery.found(context, exchange),
+    // Otherwise the SDK would open its page for a client that the server no longer knows.
+    onUnknownClient: () => provider.invalidateCredentials?.('client'),
+    write: provider.addClientAuthentication?.bind(provider),
+  })
   const managed = ownOptions('manager', manager, MANAGER_NAMES)
   // Not by createTokenManager: the bundler would put it into a file of its own, which each program would load.
   checkRuntime()

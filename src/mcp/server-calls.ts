@@ -1,14 +1,16 @@
 import { cureOf } from '../client/challenges.ts'
+import { deliver } from '../client/course.ts'
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
 import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
+import { foreignSocket } from '../core/foreign-socket.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import { type Given, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
+import { type Given, type Init, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
 import { type Call, callOf, copyOfInit, discard, isRepeatable, ownInput, spareOf } from '../fetch/own-call.ts'
-import { withBearer } from '../fetch/with-bearer.ts'
+import { FetchRequest } from '../fetch/sending.ts'
+import type { OnePage } from '../login/one-page.ts'
 import { overheard } from './announced.ts'
-import type { OnePage } from './one-page.ts'
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
@@ -53,11 +55,13 @@ export class ServerCalls {
     const init = withLastingHeaders(options) ?? {}
     const at = urlOf(input)
     if (!at || ![this.#own, ...this.#led].includes(addressOf(at)))
-      return this.#page.attempted(memberOfCall(input, init, 'method'), () => this.#fetch(given, init))
+      return this.#sentForLogin(given, init, memberOfCall(input, init, 'method'))
     this.#isUsed = true
     const headers = new Headers(memberOfCall(input, init, 'headers'))
     const authorization = headers.get('authorization')
     if (authorization !== null && !this.isHandedOut(authorization.slice(7))) return this.#fetch(given, init)
+    const socket = foreignSocket()
+    if (socket !== undefined) throw new TypeError(socket)
     headers.delete('authorization')
     const call = callOf(input, at.href, { ...membersOf(init), headers })
     const signal = memberOfCall(input, init, 'signal') ?? undefined
@@ -70,6 +74,21 @@ export class ServerCalls {
     } finally {
       // Copies of it were sent.
       if (sending.isRepeatable && typeof sending.input === 'object') discard(sending.input.body)
+    }
+  }
+
+  /** Sends what the SDK sends for its login. If that fails before the page opens, somebody else may try. */
+  async #sentForLogin(given: unknown, init: RequestInit, method = 'GET'): Promise<Response> {
+    try {
+      const response = await this.#fetch(given, init)
+      const { status } = response
+      // The SDK asks several addresses for metadata, and goes on without them.
+      const isQuestion = /^get$/i.test(method)
+      if (status >= (isQuestion ? 500 : 400)) this.#page.failed(!isQuestion && status <= 403)
+      return response
+    } catch (error) {
+      this.#page.failed(false)
+      throw error
     }
   }
 
@@ -97,7 +116,7 @@ export class ServerCalls {
       sending.token = ''
       let response = mayHaveToken ? await this.#unlessEnded(this.#sentWithToken(sending)) : undefined
       leftMs -= response ? 0 : clock.monotonicNow() - startedAt
-      response ??= await this.#sentOnce(sending, ...copyOf(sending))
+      response ??= await this.#sentOnce(sending, copyOf(sending))
       if (!isRefused(sending, response)) return response
       const goesOn = sending.token === '' ? this.#loggedIn(sending, leftMs) : this.#replaced(sending)
       if (!(await goesOn)) return response
@@ -113,16 +132,17 @@ export class ServerCalls {
   }
 
   #sentWithToken(sending: Sending): Promise<Response> {
-    const send: Fetch = (input, init) => {
+    const text = (token: string) => {
       sending.begun ??= this.#access.markSince()
-      sending.token = new Headers(init?.headers).get('authorization')?.slice(7) ?? ''
-      return this.#sentOnce(sending, input, init)
+      sending.token = token
+      return `Bearer ${token}`
     }
-    const bearer = withBearer(send, this.#tokens, { origins: [sending.at.origin], allowInsecureHttp: true })
-    return bearer(...copyOf(sending))
+    const bearer = { header: 'Authorization', name: 'authorization', text, refuses: isUnauthorized }
+    const send: Fetch = (input, init) => this.#sentOnce(sending, { input, init })
+    return deliver(new FetchRequest(send, { access: this.#access, ...bearer }, sending.at.origin, copyOf(sending)))
   }
 
-  async #sentOnce({ at }: Sending, input: unknown, init?: RequestInit): Promise<Response> {
+  async #sentOnce({ at }: Sending, { input, init }: { input: unknown; init?: Init | undefined }): Promise<Response> {
     const response = await this.#fetch(input, init)
     this.#learn(at, response)
     return overheard(response, (address) => this.#lead(at, address))
@@ -180,9 +200,12 @@ export class ServerCalls {
 }
 
 /** What one sending may use up. */
-function copyOf(sending: Sending): [unknown, RequestInit] {
-  return [sending.isRepeatable ? spareOf(sending) : sending.input, copyOfInit(sending.init)]
+function copyOf(sending: Sending): Call {
+  const { isRepeatable, input, init } = sending
+  return { ...sending, input: isRepeatable ? spareOf(sending) : input, init: copyOfInit(init) }
 }
+
+const isUnauthorized = ({ status }: Response) => status === 401
 
 /** Whether the request can be sent again with another token. The response of another origin says nothing about the token. */
 function isRefused({ at, isRepeatable, token }: Sending, { status, redirected, url, headers }: Response): boolean {

@@ -1,3 +1,4 @@
+import { member } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { checkCredential, fromFunction } from '../wire/credential.ts'
 
@@ -51,4 +52,23 @@ function checked(secret: unknown): string {
 /** Before base64 (RFC 6749, section 2.3.1): a plain colon would end the id, and btoa refuses characters above U+00FF. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
+}
+
+/** RFC 7591, section 2. */
+const METHODS: ReadonlyMap<unknown, 'basic' | 'post' | 'none'> = new Map([
+  ['client_secret_basic', 'basic'],
+  ['client_secret_post', 'post'],
+  ['none', 'none'],
+])
+
+/**
+ * Chooses how a client authenticates itself, as the SDKs of MCP do: as the server registered it, else in the first of these ways that the server supports.
+ *
+ * @param metadata Of the server (RFC 8414).
+ */
+export function authenticationFor(secret: string | undefined, registered: string | undefined, metadata: unknown) {
+  if (secret === undefined) return 'none'
+  const listed = member(metadata, 'token_endpoint_auth_methods_supported')
+  const isSupported = (name: unknown) => !Array.isArray(listed) || listed.length === 0 || listed.includes(name)
+  return METHODS.get([registered, ...METHODS.keys()].find((name) => METHODS.has(name) && isSupported(name))) ?? 'post'
 }

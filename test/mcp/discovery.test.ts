@@ -6,7 +6,7 @@ import { overheard } from '../../src/mcp/announced.ts'
 import { checkedProvider } from '../../src/mcp/auth-provider.ts'
 import { Discovery } from '../../src/mcp/discovery.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { contextIn, contextText } from '../../src/mcp/login-context.ts'
+import { contextIn, contextText } from '../../src/oauth2/login-context.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -42,6 +42,7 @@ const provider = (members: object = {}, client: object | undefined = { client_id
     ...members,
   })
 
+const LOG_IN = 'log in'
 const RESOURCE = '/.well-known/oauth-protected-resource'
 const SERVER = '/.well-known/oauth-authorization-server'
 const OPENID = '/.well-known/openid-configuration'
@@ -151,11 +152,12 @@ describe('given a provider that keeps what the SDK discovered', () => {
 describe('given the text of a context', () => {
   it('when it is absent, broken or of a newer release, then the error says what to do; its own is read', () => {
     const context = { tokenEndpoint: 't', issuer: 'i', clientId: 'c', clientAuthentication: 'none' as const }
-    expect(contextIn(contextText(context))).toMatchObject(context)
-    for (const text of [undefined, '{', '{}']) expect(() => contextIn(text)).toThrow(/log in through a transport/)
+    expect(contextIn(contextText(context), LOG_IN)).toMatchObject(context)
+    for (const text of [undefined, '{', '{}'])
+      expect(() => contextIn(text, LOG_IN)).toThrow(/for which client, it can be refreshed: log in/)
     const newer = { code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' }
-    expect(() => contextIn('{"release":2}')).toThrow(expect.objectContaining(newer))
-    expect(() => contextIn('{"release":2}')).toThrow(/update this process/)
+    expect(() => contextIn('{"release":2}', LOG_IN)).toThrow(expect.objectContaining(newer))
+    expect(() => contextIn('{"release":2}', LOG_IN)).toThrow(/update this process/)
   })
 })
 

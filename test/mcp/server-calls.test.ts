@@ -6,7 +6,7 @@ import {
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
-import { OnePage } from '../../src/mcp/one-page.ts'
+import { OnePage } from '../../src/login/one-page.ts'
 import { ServerCalls } from '../../src/mcp/server-calls.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'

@@ -2,30 +2,33 @@ import { isTokenError, TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
 import type { ExchangeContext, LoginSource, TokenSource } from '../core/token-source.ts'
 import { person } from '../login/person.ts'
-import { oauth2 } from '../oauth2/index.ts'
-import type { CheckedProvider } from './auth-provider.ts'
-import type { Discovery } from './discovery.ts'
 import { contextIn, contextText, type LoginContext, unknownContext } from './login-context.ts'
+import { oauth2 } from './oauth2.ts'
 
-export interface LoginSourceOptions {
+export interface LoginsOptions {
   readonly id: string
   readonly account: string
-  readonly provider: CheckedProvider
-  readonly discovery: Discovery
   readonly allowInsecureHttp: boolean
+  /** Says how a person logs in, for messages. */
+  readonly logIn: string
+  /** Finds the server of a login whose context names none. @throws {TokenError} Nothing was sent then. */
+  readonly found: (context: LoginContext, exchange: ExchangeContext) => Promise<LoginContext>
+  /** The server no longer knows the client of a login. */
+  readonly onUnknownClient: () => unknown
+  /** Authenticates the client in a way of its own. */
+  readonly write?: ((...given: [Headers, URLSearchParams, string, object]) => void | Promise<void>) | undefined
 }
 
-/** A source whose server and client come with the tokens: the process that refreshes need not be the one that logged in. */
-export function loginSource(options: LoginSourceOptions): LoginSource {
-  const { id, provider, discovery } = options
+/** A source whose server and client come with the tokens, as their `context`: the process that refreshes need not be the one that logged in. */
+export function sourceOfLogins(options: LoginsOptions): LoginSource {
+  const { id, logIn, found, onUnknownClient } = options
   let last: { readonly text: string | undefined; readonly context: string; readonly source: TokenSource } | undefined
-  /** The server may have to be found first. */
   const sourceFor = async (about: ExchangeContext) => {
     if (last && last.text === about.context) return last
-    let context = contextIn(about.context)
+    let context = contextIn(about.context, logIn)
     if (context.tokenEndpoint === undefined && context.clientId) {
-      about.waitsFor?.('The metadata of the MCP server')
-      context = await discovery.found(context, about)
+      about.waitsFor?.('The metadata of the server')
+      context = await found(context, about)
       about.waitsFor?.(undefined)
     }
     return (last = { text: about.context, context: contextText(context), source: sourceOf(context, options) })
@@ -33,15 +36,14 @@ export function loginSource(options: LoginSourceOptions): LoginSource {
   return {
     id,
     login: person,
-    obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })),
+    obtain: () =>
+      Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', `A person must ${logIn}`, { outcome: 'not-sent' })),
     async refresh(refreshToken, about) {
       try {
         const { source, context } = await sourceFor(about)
         return { ...(await (source as Required<TokenSource>).refresh(refreshToken, about)), context }
       } catch (error) {
-        // Otherwise the SDK would open its page for a client that the server no longer knows.
-        if (isTokenError(error) && error.serviceCode === 'invalid_client')
-          await provider.invalidateCredentials?.('client')
+        if (isTokenError(error) && error.serviceCode === 'invalid_client') await onUnknownClient()
         throw error
       }
     },
@@ -54,10 +56,9 @@ export function loginSource(options: LoginSourceOptions): LoginSource {
 }
 
 /** @throws {TokenError} if nobody could refresh tokens of this context. */
-function sourceOf(context: LoginContext, { account, provider, allowInsecureHttp }: LoginSourceOptions): TokenSource {
+function sourceOf(context: LoginContext, { account, write, allowInsecureHttp, logIn }: LoginsOptions): TokenSource {
   const { clientId, clientSecret, clientAuthentication, resource } = context
   const { tokenEndpoint = '', revocationEndpoint, issuer = '' } = context
-  const write = provider.addClientAuthentication?.bind(provider)
   const authentication = write
     ? {
         clientAuthentication: (_as: object, _client: object, body: URLSearchParams, headers: Headers) =>
@@ -73,10 +74,9 @@ function sourceOf(context: LoginContext, { account, provider, allowInsecureHttp 
       errors: { invalid_client: 'invalid_grant' },
     }),
   )
-  if (!source) throw unknownContext()
+  if (!source) throw unknownContext(logIn)
   return source
 }
 
-const LOG_IN = 'A person must log in: connect a client with the transport options of mcpLogin(), and let its SDK log in'
 const NO_REVOCATION = 'The metadata of the authorization server name no revocation_endpoint'
 const NO_ENDPOINT = { outcome: 'not-sent', revocation: 'no-endpoint' } as const

@@ -1,6 +1,6 @@
-import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
+import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import type { LoginManager } from '../core/token-manager.ts'
 import type { GrantedClaim, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
@@ -16,12 +16,12 @@ const LONGEST_PAGE_MS = 600_000
 const UNHEARD: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
 /**
- * Lets one request at a time meet the 401 that starts a login of the SDK. The others wait for that login. A record of its own, which never holds a token,
- * decides for all processes: an attempt is a claim, and its page is the cool-down that follows.
+ * Lets one request at a time start the login of a person. The others wait for that login. A record of its own, which never holds a token, decides for all
+ * processes: an attempt is a claim, and its page is the cool-down that follows.
  */
 export class OnePage {
   readonly #tokens: LoginManager
-  readonly #access: TokenAccess
+  readonly #access: ManagerInternals
   /** Undefined: no other process has the login. */
   readonly #record: TokenRecord | undefined
   readonly #owner = randomHex()
@@ -41,7 +41,7 @@ export class OnePage {
   /** @param id Names the login in the store. @param onLogin Called when somebody has logged in. */
   constructor(tokens: LoginManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
     this.#tokens = tokens
-    this.#access = accessTo(tokens)
+    this.#access = internalsOf(tokens) as ManagerInternals
     const isShared = store !== undefined && store.kind !== 'memory'
     this.#wake()
     this.#record = isShared ? (store as OpenableStore).open(`${id} page`, this.#access.clock, UNHEARD) : undefined
@@ -52,7 +52,7 @@ export class OnePage {
     })
   }
 
-  /** Whether the request may meet its 401. Then an attempt is under way. */
+  /** Whether the request may start a login. Then an attempt is under way. */
   async opens(): Promise<boolean> {
     if (this.#now < this.#until || !(await this.#claimed())) return false
     // Somebody may have logged in after this request was sent: then the claim was free again.
@@ -78,7 +78,7 @@ export class OnePage {
     return false
   }
 
-  /** The SDK opens its page now. One that a person asked for counts, too, unless another process has a page open. */
+  /** The page opens now. One that a person asked for counts, too, unless another process has a page open. */
   async opened(): Promise<void> {
     if (this.#own !== 'attempt' && !(await this.#claimed(this.#own === 'page'))) return
     const ms = Math.min(FIRST_PAGE_MS * 2 ** this.#pages, LONGEST_PAGE_MS)
@@ -89,21 +89,6 @@ export class OnePage {
     const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
     const report = { fate: 'keep', shared: { kind: 'cool-down', ...coolDown } } as const
     if (this.#claim) await this.#record?.release(this.#claim, report).catch(() => undefined)
-  }
-
-  /** Sends what the SDK sends for its login. If that fails before the page opens, somebody else may try. */
-  async attempted(method = 'GET', send: () => Promise<Response>): Promise<Response> {
-    try {
-      const response = await send()
-      const { status } = response
-      // The SDK asks several addresses for metadata, and goes on without them.
-      const isQuestion = /^get$/i.test(method)
-      if (status >= (isQuestion ? 500 : 400)) this.failed(!isQuestion && status <= 403)
-      return response
-    } catch (error) {
-      this.failed(false)
-      throw error
-    }
   }
 
   /** The attempt of this process has failed. @param endsPage Whether its page is of no use any more, either. */

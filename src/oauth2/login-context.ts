@@ -27,15 +27,16 @@ export function contextText(context: LoginContext): string {
 }
 
 /**
+ * @param logIn Says how to log in.
  * @returns The own members as they stand in the text. Whoever uses them checks them.
  * @throws {TokenError} if the text is not of this release. The refresh token is untouched then.
  */
-export function contextIn(text: string | undefined): LoginContext {
+export function contextIn(text: string | undefined, logIn: string): LoginContext {
   const given = quietly(() => JSON.parse(text ?? '') as unknown)
   const release = member(given, 'release')
   if (release === RELEASE) return Object.assign(Object.create(null) as LoginContext, given)
   if (typeof release === 'number' && release > RELEASE) throw newerContext()
-  throw unknownContext()
+  throw unknownContext(logIn)
 }
 
 /** Not ERR_LOGIN_REQUIRED: the store would tell it to the processes of the newer release, which can refresh. */
@@ -45,8 +46,7 @@ function newerContext(): TokenError {
 }
 
 /** Nobody can refresh such a login. */
-export function unknownContext(): TokenError {
-  const message =
-    'The stored login does not say at which server, and for which client, it can be refreshed: log in through a transport of mcpLogin()'
+export function unknownContext(logIn: string): TokenError {
+  const message = `The stored login does not say at which server, and for which client, it can be refreshed: ${logIn}`
   return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
 }
