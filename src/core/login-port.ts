@@ -50,8 +50,8 @@ export interface LoginView {
   isOther(tokens: StoredTokens): boolean
   /** Whether this access token belongs to a login that has ended. */
   isPast(token: string): boolean
-  /** The login has this access token from now on. */
-  held(token: string): void
+  /** The login has these tokens from now on. */
+  held(accessToken: string, refreshToken?: string): void
   /** The record holds tokens that will not do for this renewal. */
   passedOver(tokens: StoredTokens): void
   /** What the failure of a token call means for the login. */

@@ -178,7 +178,7 @@ export class Machine implements LoginHost, Activity {
     // The caller who waited for a token counts as its first use.
     current.used = this.room.size > 0
     this.#memory.current = current
-    login.held(tokens.accessToken)
+    login.held(tokens.accessToken, tokens.refreshToken)
     this.looks.noted()
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.

@@ -53,11 +53,11 @@ export interface TokenRecord {
    */
   release(claim: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer>
   /**
-   * Clears the record, and stores tokens that came from elsewhere.
+   * Clears the record, and stores tokens that came from elsewhere. Changes nothing if the record knows their login by their refresh token.
    *
    * @param tokens Remaining lifetimes as of now.
    */
-  adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens>
+  adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens>
   /**
    * Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions keep growing.
    *
@@ -101,6 +101,8 @@ export interface StoredTokens {
   readonly context?: string
   /** The mark of the credentials that brought them. */
   readonly credentials?: string
+  /** Of the refresh token, where a record computes it. */
+  readonly fingerprint?: string | undefined
 }
 
 /** What an exchange or a login brought. Without an access token, `accessToken` is empty and has no lifetime left. */
@@ -165,6 +167,15 @@ export interface Others {
 }
 
 export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>
+
+/**
+ * What stands in the record after a login. `known`: the record knows the refresh token, as the one with which a login began, or as one that a login has spent,
+ * so nothing has changed. `same`: it is the login of the record, whose tokens these are. `replaced`: these are the tokens of the login that has replaced it.
+ * `ended`: there are none.
+ */
+export interface AdoptedTokens extends StoredTokens {
+  readonly known?: 'same' | 'replaced' | 'ended'
+}
 
 /** What an owner sees of its login without a claim. */
 export type Looked =

@@ -48,6 +48,8 @@ export class LoginWatch implements LoginView {
   /** The last access tokens of this login, and of those that have ended. The last one stands first. */
   #held: readonly string[] = []
   #past: readonly string[] = []
+  /** The refresh token with which this login began, and the last eight since. */
+  #refreshTokens: readonly string[] = []
   /** Until these logins have come, nobody hears that a login is required. */
   readonly underWay = new UnderWay()
   readonly #isAlone: boolean
@@ -163,11 +165,20 @@ export class LoginWatch implements LoginView {
   #passTokens(): void {
     this.#past = [...this.#held, ...this.#past].slice(0, MOST_PAST)
     this.#held = []
+    this.#refreshTokens = []
   }
 
-  /** The login has this access token from now on. */
-  held(token: string): void {
-    this.#held = [token, ...this.#held].slice(0, MOST_HELD)
+  /** The login has these tokens from now on. */
+  held(accessToken: string, refreshToken?: string): void {
+    this.#held = [accessToken, ...this.#held].slice(0, MOST_HELD)
+    if (refreshToken === undefined || this.#refreshTokens.includes(refreshToken)) return
+    const [first = refreshToken, ...spent] = this.#refreshTokens
+    this.#refreshTokens = first === refreshToken ? [first] : [first, ...spent.slice(1 - MOST_HELD), refreshToken]
+  }
+
+  /** Whether a refresh token is that of the login that the manager has, or one that this login has spent. */
+  hasHad(refreshToken: string | undefined): boolean {
+    return this.isPresent && !this.loss && refreshToken !== undefined && this.#refreshTokens.includes(refreshToken)
   }
 
   /** Whether this access token belongs to a login that has ended. The same tokens may have been adopted again. */

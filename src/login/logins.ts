@@ -11,7 +11,7 @@ import type { LoginHost, Logins, LogoutResult } from '../core/login-port.ts'
 import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
-import type { NewTokens, StoredTokens } from '../core/token-store.ts'
+import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/token-store.ts'
 
 /** A login that begins. */
 interface Begun {
@@ -64,6 +64,7 @@ export class PeopleLogins implements Logins {
     const { acts, events, login, memory, tokenClock } = this.#settings
     const host = this.#host
     this.#checkOpen()
+    if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant)
     const before = this.#ending()
     if (!login.isNamed(grant.subject)) this.#makeWay()
     host.forget()
@@ -78,17 +79,47 @@ export class PeopleLogins implements Logins {
     return stored
   }
 
+  /** This manager has the login already. Only a newer access token of its refresh token is news. */
+  #adoptSame(grant: Readonly<TokenGrant>): Promise<void> {
+    const { acts, events, login, memory, record } = this.#settings
+    const { stored } = memory.current ?? {}
+    const isNews = grant.accessToken !== '' && grant.accessToken !== stored?.accessToken
+    if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
+    const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, events)
+    const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
+    this.#host.forget()
+    this.#host.use(tokens)
+    return acts.begin(async (isLast) => login.know(await record.adopt(memory.seenVersion, tokens), isLast()))
+  }
+
   /** Stores the tokens of a login. */
   async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
     const { events, login, memory, record, source, tokenClock } = this.#settings
     const subject = await subjectOf(source, grant)
     if (grant.subject !== undefined && isLast()) login.named(subject)
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
-    if (replaced) void this.#revokeLater(replaced, before)
     const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt, subject), loginId }
-    const stored = await record.adopt(memory.seenVersion, tokens)
-    memory.seenVersion = Math.max(stored.version, memory.seenVersion)
-    login.know(stored, isLast())
+    let known: AdoptedTokens['known']
+    try {
+      const stored = await record.adopt(memory.seenVersion, tokens)
+      known = stored.known
+      if (known) return this.#join(stored, isLast)
+      memory.seenVersion = Math.max(stored.version, memory.seenVersion)
+      login.know(stored, isLast())
+    } finally {
+      if (replaced && !known) void this.#revokeLater(replaced, before)
+    }
+  }
+
+  /** The record knows the login, which is none of now: what has become of it counts here, too. */
+  #join({ known, ...tokens }: AdoptedTokens, isLast: IsLast): void {
+    const { login } = this.#settings
+    if (!isLast() || this.#host.isClosed) return
+    this.#host.forget()
+    if (known === 'replaced') return this.useStored(tokens, isLast)
+    if (known === 'ended') return void this.lost(loginRequired('logged-out'), 'elsewhere')
+    login.know(tokens)
+    this.#host.use(tokens)
   }
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */

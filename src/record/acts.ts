@@ -1,4 +1,5 @@
-import { isOfOther, type NewTokens, type StoredTokens } from '../core/token-store.ts'
+import { isOfOther, type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/token-store.ts'
+import { joined, pastAfter } from './known-logins.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { EMPTY, settled } from './record-state.ts'
 import { type Seen, tokensIn } from './record-views.ts'
@@ -31,6 +32,9 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     pair: undefined,
     claim: undefined,
     rest: undefined,
+    began: undefined,
+    spent: undefined,
+    past: stored && pastAfter(stored),
     ended: (loginId === undefined ? ended : [loginId, ...ended]).slice(0, MOST_ENDED),
     epoch,
   }
@@ -48,7 +52,9 @@ export function adopt(
   tokens: NewTokens,
   reading: Reading,
   { epoch, now }: Reading = reading,
-): Change<StoredTokens> {
+): Change<AdoptedTokens> {
+  const known = joined(stored, tokens, reading)
+  if (known) return known
   const empty = cleared(stored, seenVersion, { ...reading, now })
   // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
   // them again.
@@ -57,6 +63,6 @@ export function adopt(
   const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
   const login = isSame ? stored.login : empty.login
   const ended = empty.ended?.filter((id) => id !== tokens.loginId)
-  const state = { ...empty, version, fence, login, adoptedAt: Math.floor(now), ended }
+  const state = { ...empty, version, fence, login, adoptedAt: Math.floor(now), ended, began: tokens.fingerprint }
   return settled(state, { version, fence, ...(epoch !== undefined && { epoch }) }, tokens, reading.now)
 }

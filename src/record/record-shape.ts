@@ -23,6 +23,10 @@ export interface RecordState {
   readonly adoptedAt?: number | undefined
   /** The `loginId` of the last eight logins that were cleared or replaced, the last one first. */
   readonly ended?: readonly string[] | undefined
+  /** Fingerprints of refresh tokens: with which this login began; the last eight that it has spent; and those of earlier logins. */
+  readonly began?: string | undefined
+  readonly spent?: readonly string[] | undefined
+  readonly past?: readonly string[] | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined
@@ -37,6 +41,8 @@ export interface Pair extends Fate {
   readonly accessMs: number
   readonly refreshToken?: string | undefined
   readonly refreshMs?: number | undefined
+  /** Of the refresh token. */
+  readonly fingerprint?: string | undefined
   /** What the source needs to refresh and revoke these tokens, as its own text. */
   readonly context?: string | undefined
   /** The mark of the credentials that brought these tokens, if a function gave them. */

@@ -16,6 +16,7 @@ import {
   type StoredTokens,
 } from '../core/token-store.ts'
 import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
@@ -158,6 +159,7 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
     credentials,
     accessMs: tokens.accessRemainingMs,
     refreshMs: tokens.refreshRemainingMs,
+    fingerprint: tokens.fingerprint,
     fence,
     retired: false,
     doubtAt: isDoubted ? 0 : undefined,
@@ -182,6 +184,7 @@ export function settled(state: RecordState, claim: Fenced, tokens: NewTokens, no
     overlaps: isContested,
     subject: tokens.subject,
     loginId: tokens.loginId ?? state.loginId ?? before?.loginId,
+    spent: spentAfter(state, tokens),
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,

@@ -1,4 +1,4 @@
-import type { KnownLogin, NewTokens, StoredTokens } from '../core/token-store.ts'
+import type { AdoptedTokens, KnownLogin, NewTokens, StoredTokens } from '../core/token-store.ts'
 import { adopt, clear } from './acts.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS, tokensIn } from './record-views.ts'
@@ -32,7 +32,7 @@ export function adoptAgain(
   tokens: NewTokens,
   reading: Reading,
   login: PastAct & Reading,
-): Change<StoredTokens | undefined> {
+): Change<AdoptedTokens | undefined> {
   const { clearedFence = 0, loginId = '', pair, ended = [] } = stored ?? {}
   const again = () => adopt(stored, seenVersion, tokens, reading, login)
   if (!stored || !pair || loginId !== tokens.loginId) {

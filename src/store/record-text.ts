@@ -69,7 +69,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   if (!isKnown) return { flaw: 'it was not sealed' }
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
   if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
-  const state = quietly(() => JSON.parse(opened) as unknown)
+  const state = withoutOddHints(quietly(() => JSON.parse(opened) as unknown))
   return isRecordState(state) && isInOrder(state) ? { state } : UNKNOWN
 }
 
@@ -99,6 +99,7 @@ type Check = (value: unknown) => boolean
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
 const counter = (value: unknown): value is number => Number.isSafeInteger(value)
 const text: Check = (value) => typeof value === 'string'
+const texts: Check = (value) => Array.isArray(value) && value.every(text)
 const flag: Check = (value) => typeof value === 'boolean'
 const optional =
   (check: Check): Check =>
@@ -132,6 +133,7 @@ const isPair = shape<Pair>({
   retired: flag,
   doubtAt: optional(number),
   lossAt: optional(number),
+  fingerprint: optional(text),
   presentations: number,
   overlapped: flag,
   unclear: optional(shape<Unclear>({ at: number, says: text, times: number })),
@@ -146,7 +148,10 @@ const isRecordState = shape<RecordState>({
   subject: optional(text),
   loginId: optional(text),
   adoptedAt: optional(number),
-  ended: optional((ids) => Array.isArray(ids) && ids.every(text)),
+  ended: optional(texts),
+  began: optional(text),
+  spent: optional(texts),
+  past: optional(texts),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
   claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
@@ -163,6 +168,24 @@ const isRecordState = shape<RecordState>({
     }),
   ),
 })
+
+/** What only spares a login something, and its kind. Of another kind it counts as absent: nobody loses a login for it. */
+const HINTS: Readonly<Record<string, Check>> = {
+  adoptedAt: number,
+  ended: texts,
+  began: text,
+  spent: texts,
+  past: texts,
+}
+const PAIR_HINTS: Readonly<Record<string, Check>> = { fingerprint: text, lossAt: number }
+
+function withoutOddHints(state: unknown): unknown {
+  for (const [value, hints] of [[state, HINTS] as const, [member(state, 'pair'), PAIR_HINTS] as const])
+    for (const [name, check] of Object.entries(hints))
+      if (typeof value === 'object' && value !== null && !check(member(value, name)))
+        Reflect.deleteProperty(value, name)
+  return state
+}
 
 /** The last fence is the highest one. Else each later claim would count as outdated, and no new pair would ever be stored. */
 function isInOrder({ fence, clearedFence, pair, claim }: RecordState): boolean {

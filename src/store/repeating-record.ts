@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { PastAct } from '../record/repeated-acts.ts'
 import {
+  type AdoptedTokens,
   aged,
   type ClaimAnswer,
   type GrantedClaim,
@@ -72,7 +73,7 @@ export class RepeatingRecord extends SharedRecord {
     return this.#answered(owed, step())
   }
 
-  override adopt(seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+  override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
     const begun = this.actNow(seenVersion)
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
@@ -117,7 +118,8 @@ export class RepeatingRecord extends SharedRecord {
     return this.#serialized(async () => {
       const owed = this.#owed
       const stored = owed && (await this.#answered(owed, owed.repeat(seenVersion)))
-      return owed?.what === 'login' && stored ? stored.version : seenVersion
+      // What has become of a login that the record knew already is news.
+      return owed?.what === 'login' && stored && !('known' in stored) ? stored.version : seenVersion
     })
   }
 

@@ -1,10 +1,12 @@
 import type { Clock } from '../core/clock.ts'
+import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
 import {
   aged,
   type ClaimAnswer,
   type EndTerms,
   type GrantedClaim,
+  type AdoptedTokens,
   type KnownLogin,
   type NewTokens,
   type Others,
@@ -76,8 +78,9 @@ export class SharedRecord implements TokenRecord {
 
   async accept(granted: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     const sinceMs = this.stopwatch()
+    const marked = await withFingerprint(tokens)
     const step: Step<StoredTokens | undefined> = (state, reading) =>
-      accept(state, granted, aged(tokens, sinceMs()), reading)
+      accept(state, granted, aged(marked, sinceMs()), reading)
     const stored = await this.#stored.change(step, { from: this.#stored.known })
     // After a `clear` the record may have no tokens. Then only this owner has these.
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
@@ -94,14 +97,20 @@ export class SharedRecord implements TokenRecord {
    * @param act When the login began, and what this owner had seen before.
    * @param isAgain Whether this repeats a step whose answer is missing. A login that came later stays.
    */
-  async adopt(seenVersion: number, tokens: NewTokens, act = this.actNow(seenVersion), isAgain = false) {
+  async adopt(
+    seenVersion: number,
+    tokens: NewTokens,
+    act = this.actNow(seenVersion),
+    isAgain = false,
+  ): Promise<AdoptedTokens> {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
     const isSame = isAgain && this.#adopted?.loginId === loginId && this.#adopted?.accessToken === accessToken
     const firstEpoch = isSame ? this.#adopted?.epoch : undefined
-    const step: Step<StoredTokens | undefined> = (state, reading) => {
+    const marked = await withFingerprint(tokens)
+    const step: Step<AdoptedTokens | undefined> = (state, reading) => {
       const { epoch = reading.epoch, ...login } = { ...act(), epoch: firstEpoch }
-      const brought = aged(tokens, sentMs())
+      const brought = aged(marked, sentMs())
       const first = { now: reading.now - login.sinceMs, epoch }
       const change = isAgain
         ? adoptAgain(state, seenVersion, brought, reading, { ...login, ...first })
@@ -149,6 +158,11 @@ export class SharedRecord implements TokenRecord {
     const startedAt = this.#tokenClock.now()
     return () => this.#tokenClock.now() - startedAt
   }
+}
+
+async function withFingerprint(tokens: NewTokens): Promise<NewTokens> {
+  const { refreshToken } = tokens
+  return refreshToken === undefined ? tokens : { ...tokens, fingerprint: await fingerprintOf(refreshToken) }
 }
 
 /**

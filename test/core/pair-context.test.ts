@@ -88,9 +88,9 @@ describe('given a context beside a pair', () => {
   it.each([undefined, null])('when another login is adopted with the context %s, then there is none', async (none) => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
-    await tokens.adopt({ ...LOGIN, context: none })
+    await tokens.adopt({ ...LOGIN, refreshToken: 'refresh-9', context: none })
     await tokens.renew()
-    expect(source.calls).toEqual(['refresh-0 undefined'])
+    expect(source.calls).toEqual(['refresh-9 undefined'])
   })
 
   it('when the refresh token is refused and new tokens are obtained, then obtain is given no context, and the new pair has none', async () => {

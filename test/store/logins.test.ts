@@ -127,7 +127,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
       await one.tokens.logout()
       await settle()
       expect(await outcome(other.tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
-      await one.tokens.adopt({ ...ALICE, accessToken: 'again' })
+      await one.tokens.adopt({ ...ALICE, accessToken: 'again', refreshToken: 'again-refresh' })
       await settle()
       return { clock, other }
     }

@@ -112,7 +112,7 @@ describe('given a record with optional members of a later release (F297)', () =>
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     change(({ pair, ...rest }) => ({ ...rest, pair: { ...pair, hint: 'of the earlier login' } }))
-    await owner().tokens.adopt({ ...GRANT, accessToken: 'later' })
+    await owner().tokens.adopt({ ...GRANT, accessToken: 'later', refreshToken: 'later-refresh' })
     expect(state().pair).not.toHaveProperty('hint')
   })
 })

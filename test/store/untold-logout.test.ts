@@ -78,7 +78,7 @@ describe('given a logout that the store could not be told', () => {
   })
 
   it.each([
-    ['the same person', BOB_AGAIN],
+    ['the same person', { ...BOB_AGAIN, refreshToken: 'refresh-4' }],
     ['another one', CAROL],
   ])('when %s has logged in there since, then that login stays', async (_, later) => {
     const { clock, there, claim, version, newer, found } = await start()
