@@ -169,7 +169,9 @@ export function answered<A extends Answer>(request: BearerRequest<A>, answer: A,
   grantee.prover?.hear(request.place(), answer.status, (name) => request.headerOf(answer, name))
   let isRefused: boolean | PromiseLike<boolean>
   try {
-    isRefused = !request.hasLeft(answer) && grantee.refuses(answer)
+    const hasLeft = request.hasLeft(answer)
+    isRefused = !hasLeft && grantee.refuses(answer)
+    if (!hasLeft && isRefused === false && answer.status < 300) grantee.access.succeeded(request.token)
   } catch (error) {
     throw request.told(error)
   }

@@ -13,6 +13,7 @@ export interface TokenAccess extends ManagerInternals {
   get(options: WaitLimits): Promise<string> | string
   replace(refused: string, options: WaitLimits): Promise<string>
   readonly markSince: () => number
+  readonly succeeded: (token: string) => void
 }
 /** How long one caller may wait, and what ends its wait. */
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
@@ -65,6 +66,7 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
       return true
     },
     hasEnded: () => false,
+    succeeded: () => undefined,
     markSince: () => 0,
     replaceBehind(refused) {
       void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)

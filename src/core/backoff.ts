@@ -130,8 +130,12 @@ const MET: Readonly<Record<TokenErrorCode, string>> = {
 }
 
 /** @param failure The answer of the service, if that ended the login. */
-export function loginRequired(reason: LoginReason, { status, serviceCode }: Partial<TokenError> = {}): TokenError {
-  return new TokenError('ERR_LOGIN_REQUIRED', loginMessage(reason), { loginReason: reason, status, serviceCode })
+export function loginRequired(
+  reason: LoginReason,
+  { status, serviceCode }: Partial<TokenError> = {},
+  why?: string,
+): TokenError {
+  return new TokenError('ERR_LOGIN_REQUIRED', loginMessage(reason, why), { loginReason: reason, status, serviceCode })
 }
 
 /** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */
@@ -141,8 +145,8 @@ export function errorIfPrivate({ isPrivate }: GrantedClaim, error: TokenError): 
   return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })
 }
 
-function loginMessage(reason: LoginReason): string {
-  return `A login is required (${reason}: ${WHY[reason]}): call adopt() with its tokens`
+function loginMessage(reason: LoginReason, why = WHY[reason]): string {
+  return `A login is required (${reason}: ${why}): call adopt() with its tokens`
 }
 
 const WHY: Readonly<Record<LoginReason, string>> = {

@@ -7,7 +7,7 @@ import { ownOption } from './option-checks.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
 import { loginRequired } from './backoff.ts'
 import { isWithin } from './within-call.ts'
-import { admission, type Backoff } from './status.ts'
+import { admission, type Backoff, isReplacing } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 
 /** What callers get of a machine: a token, the wait for one, or an error. */
@@ -37,6 +37,8 @@ export class Callers {
     const { freshness } = current
     if (freshness === 'expired') return undefined
     current.used = true
+    // Whoever sends it now would be refused, and what can be sent only once would be lost.
+    if (current.isRefused && isReplacing(this.#machine)) return undefined
     const isWanted = freshness === 'due' || current.mustRenew
     if (isWanted && admission(this.#machine, this.#machine.now) === 'start') {
       if (!this.#settings.renewal.background) return undefined
@@ -123,6 +125,11 @@ export class Callers {
     return this.#isCurrent(token) && this.#memory.current?.living === undefined
   }
 
+  /** A request with this token has succeeded. */
+  succeeded(token: string): void {
+    if (this.#isCurrent(token)) this.#memory.current?.succeeded()
+  }
+
   #isCurrent(token: string): boolean {
     return this.#memory.current?.stored.accessToken === token
   }
@@ -130,7 +137,7 @@ export class Callers {
   /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
   #refuse(): void {
     const { current } = this.#memory
-    if (current) current.isRefused = true
+    current?.refused()
     this.#machine.logins.concludeLoss()
   }
 
@@ -194,7 +201,7 @@ export class Callers {
 function causeFor(current: HeldToken | undefined): RenewalCause {
   if (!current) return 'cold'
   if (current.freshness === 'expired') return 'expired'
-  return current.mustRenew ? 'refused' : 'due'
+  return current.mustRenew || current.isRefused ? 'refused' : 'due'
 }
 
 /** The source has asked for a token in its own token call (F309). */

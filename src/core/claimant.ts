@@ -125,7 +125,9 @@ export class Claimant {
       // A login may have been stored since this renewal began.
       const seenVersion = Math.max(this.#seenVersion, memory.seenVersion)
       const terms = { graceMs, needsLogin, noticeMs, login: login.number, breaksCoolDown }
+      memory.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
       const claim = await record.claim(owner, seenVersion, ttlMs, terms)
+      memory.awaited = claim.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.failuresBefore = Math.max(this.failuresBefore, claim.failures)

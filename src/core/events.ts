@@ -63,6 +63,7 @@ export type AnomalyKind =
   | 'lifetime-odd' // a token lives less than 5 s: a source may have given seconds for milliseconds
   | 'transport-own' // a request has a transport of its own that may follow redirects: it went out without a token
   | 'not-revoked' // a logout could not revoke the tokens of its login: they live on at the service
+  | 'no-refresh-token' // a login was adopted without one: it ends with its access token
   | 'storage-denied' // the browser denies storage: this tab keeps its tokens to itself
   | 'store-epoch-unknown' // the store cannot tell whether it has lost writes: nobody notices a restored record
 
@@ -129,9 +130,10 @@ const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
   'store-restored': false,
   'adapter-replaced': true,
   'new-tokens-refused': true,
-  'lifetime-odd': false,
+  'lifetime-odd': true,
   'transport-own': true,
   'not-revoked': true,
+  'no-refresh-token': true,
   'storage-denied': false,
   'store-epoch-unknown': false,
 }

@@ -3,7 +3,9 @@ import { digestOf } from './digest.ts'
 import { errorWith, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
+import type { HeldToken } from './held-token.ts'
 import type { RenewalSettings } from './renewal-settings.ts'
+import type { Rules } from './situation.ts'
 import { runWithin } from './within-call.ts'
 import { isOffline } from './runtime.ts'
 import { grantOfSource } from './grant.ts'
@@ -48,18 +50,30 @@ export async function exchange(
   const wasOffline = isOffline()
   try {
     const about = { ...kept, exchange: kind, hasCredentials } as const
-    const given = await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about))
-    const { grant, flaw, odd } = grantOfSource(given, refreshToken)
+    const onSend = (known: Known) => (memory.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
+    const given = await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about, onSend))
+    const { grant, flaw, odd, isLifetimeAssumed } = grantOfSource(given, refreshToken)
+    if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, memory.current)
     if (odd.length > 0) events.anomaly('response-odd', `The token source gave odd members: ${odd.join('; ')}`)
     const ageMs = tokenClock.now() - sentAt
     const marked = (await mark) ?? credentials
-    const granted = newTokens(grant, events, ageMs, await subjectOf(source, grant))
+    const granted = newTokens(grant, settings, ageMs, await subjectOf(source, grant))
     return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
     if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
     throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
+  } finally {
+    memory.awaited = undefined
   }
+}
+
+/** An answer out of a cache brings the token that has ended, with the lifetime that it once had. @throws {TokenError} */
+function checkNew({ accessToken }: TokenGrant, before: HeldToken | undefined): void {
+  if (accessToken !== before?.stored.accessToken || before.living !== undefined) return
+  const message =
+    'The service issued the access token that has expired again: something between may answer from a cache'
+  throw new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'accepted' })
 }
 
 /**
@@ -71,9 +85,11 @@ export function withinExchange<Result>(
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
   about: Pick<ExchangeContext, 'context' | 'exchange' | 'hasCredentials'> = {},
+  onBegin: (known: Known) => unknown = () => undefined,
 ): Promise<Result> {
   const deadline = new AbortController()
   const known: Known = { address: member(source, 'origin'), ...about }
+  onBegin(known)
   const context = Object.freeze({
     signal: deadline.signal,
     limitMs: exchangeTimeoutMs,
@@ -105,12 +121,20 @@ interface Known extends Pick<ExchangeContext, 'exchange'> {
 const MAYBE_ITSELF =
   '. If it sends requests through an instance that this manager serves, it waits for itself: use a plain one'
 
-function errorAtLimit(limitMs: number, { awaited, address, exchange, isSent }: Known): TokenError {
-  const kind = exchange ?? 'token call'
-  const where = typeof address === 'string' ? ` at ${address}` : ' of the token source'
+function callIn({ address, exchange: kind }: Known): string {
+  return `${kind ?? 'token call'}${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`
+}
+
+function awaitedIn(known: Known, limitMs: number): string {
+  const what = known.awaited === undefined ? `the ${callIn(known)}` : known.awaited.replace(/^The /, 'the ')
+  return `${what}, for exchangeTimeoutMs (${limitMs} ms) at most`
+}
+
+function errorAtLimit(limitMs: number, known: Known): TokenError {
+  const { awaited, isSent } = known
   const said =
     awaited === undefined
-      ? `The ${kind}${where} had no complete answer within ${limitMs} ms`
+      ? `The ${callIn(known)} had no complete answer within ${limitMs} ms`
       : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
   const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
@@ -145,14 +169,19 @@ function errorOffline(error: TokenError): TokenError {
 }
 
 /** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */
-export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0, subject?: string): NewTokens {
-  const { accessToken, refreshToken, refreshLifetimeMs, context } = grant
-  if (accessToken !== '' && grant.accessLifetimeMs < ODD_LIFETIME_MS)
-    events.anomaly(
-      'lifetime-odd',
-      `An access token lives ${grant.accessLifetimeMs} ms only: did the source give seconds?`,
-    )
+export function newTokens(
+  { accessToken, refreshToken, refreshLifetimeMs, refreshAfterMs, context, ...grant }: Readonly<TokenGrant>,
+  { events, rules, memory }: Pick<RenewalSettings, 'events' | 'rules' | 'memory'>,
+  ageMs = 0,
+  subject?: string,
+): NewTokens {
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
+  const before = memory.current?.stored
+  // Some services give the same token until it ends, each time with what is left of its life.
+  const hadMore = before?.accessToken === accessToken && before.accessLifetimeMs > accessLifetimeMs
+  if (accessToken !== '' && accessLifetimeMs < ODD_LIFETIME_MS && !hadMore)
+    events.anomaly('lifetime-odd', `An access token lives ${accessLifetimeMs} ms only: did the source give seconds?`)
+  const dueAfterMs = Math.min(refreshAfterMs ?? Infinity, dueBefore(refreshLifetimeMs, rules))
   return {
     accessToken,
     accessLifetimeMs,
@@ -160,8 +189,14 @@ export function newTokens(grant: Readonly<TokenGrant>, events: Events, ageMs = 0
     ...(subject !== undefined && { subject }),
     ...(refreshToken !== undefined && { refreshToken }),
     ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
+    ...(dueAfterMs < Infinity && { dueRemainingMs: dueAfterMs - ageMs }),
     ...(context !== undefined && { context }),
   }
+}
+
+/** When renewal is due because of the end of a refresh token, ms. One that serves after its end has an unknown one. */
+function dueBefore(refreshMs = Infinity, { refreshShare = Infinity }: Rules): number {
+  return refreshMs > 0 ? refreshMs * refreshShare : Infinity
 }
 
 interface Presented {
@@ -176,15 +211,18 @@ interface Presented {
 export function broughtBy(
   { claim, refreshToken }: Presented,
   { tokens: granted, flaw }: Exchanged,
-  graceMs: number,
+  { keepsMs, rules }: Pick<RenewalSettings, 'keepsMs' | 'rules'>,
   sinceClaimMs: number,
 ): NewTokens {
   if (refreshToken === undefined) return granted
   const { subject, refreshRemainingMs: leftMs } = claim.tokens ?? {}
   const access = flaw && claim.tokens && accessOf(claim.tokens, sinceClaimMs)
   const brought = { ...granted, ...access, ...(subject !== undefined && { subject }) }
-  if (graceMs < Infinity || granted.refreshToken !== undefined) return brought
-  return { ...brought, refreshToken, ...(leftMs !== undefined && { refreshRemainingMs: leftMs - sinceClaimMs }) }
+  if (keepsMs < Infinity || granted.refreshToken !== undefined) return brought
+  if (leftMs === undefined) return { ...brought, refreshToken }
+  const refreshRemainingMs = leftMs - sinceClaimMs
+  const dueRemainingMs = Math.min(granted.dueRemainingMs ?? Infinity, dueBefore(refreshRemainingMs, rules))
+  return { ...brought, refreshToken, refreshRemainingMs, ...(dueRemainingMs < Infinity && { dueRemainingMs }) }
 }
 
 function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTokens, byMs: number) {

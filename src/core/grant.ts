@@ -65,7 +65,11 @@ function readInParts(
   if (flaw) return without(flaw)
   try {
     if (typeof members.context !== 'string') contextIn(members)
-    return { ...lifetime, grant: Object.freeze({ ...accessIn({ ...members, ...lifetime }, given), ...parts }), odd }
+    return {
+      ...lifetime,
+      grant: Object.freeze({ ...accessIn({ ...members, ...lifetime }, given), ...dueIn(members), ...parts }),
+      odd,
+    }
   } catch (thrown) {
     return without(errorOf(thrown))
   }
@@ -103,6 +107,7 @@ export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
   const members = membersOf(grant)
   return Object.freeze({
     ...accessIn(members, grant),
+    ...dueIn(members),
     ...refreshIn(members),
     ...subjectIn(members),
     ...contextIn(members),
@@ -146,6 +151,7 @@ function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
     accessLifetimeMs: read('accessLifetimeMs'),
     refreshToken: read('refreshToken'),
     refreshLifetimeMs: read('refreshLifetimeMs'),
+    refreshAfterMs: read('refreshAfterMs'),
     subject: read('subject'),
     context: read('context'),
   }
@@ -159,6 +165,12 @@ function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
   return { accessToken, accessLifetimeMs }
+}
+
+/** What is no time counts as not told. */
+function dueIn({ refreshAfterMs }: Members) {
+  const isTold = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
+  return isTold ? { refreshAfterMs } : {}
 }
 
 function refreshIn({ refreshToken, refreshLifetimeMs }: Members) {

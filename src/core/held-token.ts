@@ -7,6 +7,8 @@ interface HoldSettings {
   readonly renewal: WindowSettings
 }
 
+const REFUSALS_AFTER_SUCCESS = 3
+
 /** The tokens that a manager holds. They age by the manager's token clock from the moment it received them. */
 export class HeldToken {
   readonly stored: StoredTokens
@@ -14,6 +16,10 @@ export class HeldToken {
   used = false
   /** The API has refused the token. */
   isRefused = false
+  /** Refusals of the API since a request with the token last succeeded. */
+  #refusals = 0
+  /** So many say that the token serves nobody. After a success the first ones say nothing: one endpoint may refuse everybody. */
+  #telling = 1
   /** The next caller replaces the token, and waits for the new one. */
   mustRenew = false
   readonly #clock: TokenClock
@@ -27,7 +33,24 @@ export class HeldToken {
     this.#clock = tokenClock
     this.#heldAt = tokenClock.now()
     this.#window = renewalWindow(stored.accessLifetimeMs, renewal, random)
-    this.#freshUntil = this.#heldAt + stored.accessRemainingMs - this.#window.skewMs
+    const { accessRemainingMs, dueRemainingMs = Infinity } = stored
+    this.#freshUntil = this.#heldAt + Math.min(accessRemainingMs - this.#window.skewMs, dueRemainingMs)
+  }
+
+  refused(): void {
+    this.isRefused = true
+    this.#refusals += 1
+  }
+
+  /** A request with the token has succeeded. */
+  succeeded(): void {
+    if (this.#refusals > 0) this.#telling = REFUSALS_AFTER_SUCCESS
+    this.#refusals = 0
+  }
+
+  /** Whether the API refuses the token, as far as is known. */
+  get servesNobody(): boolean {
+    return this.#refusals >= this.#telling
   }
 
   /** Ms until expiry; negative afterwards. */
@@ -44,12 +67,13 @@ export class HeldToken {
     const now = this.#clock.now()
     // Nearly all requests end here.
     if (now < this.#freshUntil) return 'fresh'
-    return freshnessOf(this.stored.accessRemainingMs - (now - this.#heldAt), this.#window)
+    const freshness = freshnessOf(this.stored.accessRemainingMs - (now - this.#heldAt), this.#window)
+    return freshness === 'expired' ? freshness : 'due'
   }
 
   /** Ms until renewal is due. */
   get freshMs(): number {
-    return this.remainingMs - this.#window.skewMs
+    return this.#freshUntil - this.#clock.now()
   }
 
   /** Ms until callers must wait for a newer token. */

@@ -25,6 +25,8 @@ import type { StoredTokens } from './token-store.ts'
 import { Halted } from './claimant.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
+const NO_TOKEN_IN_TIME = 'No access token came within the time that this caller can wait (at most renewal.maxWaitMs)'
+
 /**
  * Runs the renewals of a manager, and does what follows them. Three facts tell what it does about its next token. `status.ts` reads them. A renewal
  * that has been outdated is not `renewal` any more, and changes none of them.
@@ -49,13 +51,19 @@ export class Machine implements LoginHost, Activity {
     this.#settings = settings
     this.#memory = settings.memory
     const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait', {
+      new TokenError('ERR_WAIT_TIMEOUT', `${NO_TOKEN_IN_TIME}: it waited for ${this.#awaited}`, {
         cause: this.renewal?.lastError,
       })
     this.room = new WaitingRoom(settings.clock, () => this.#memory.current?.living, atLimit)
     const { logins, looks } = settings.logins.open(settings, this)
     this.logins = logins
     this.looks = looks
+  }
+
+  get #awaited(): string {
+    const { login } = this.#settings
+    if (!this.renewal && login.isPending) return 'a login that is under way'
+    return this.#memory.awaited?.() ?? 'the pause before the next token call (options of retry)'
   }
 
   get now(): number {
@@ -130,6 +138,10 @@ export class Machine implements LoginHost, Activity {
       holdsProcess,
       failuresBefore: failures,
       isAwaited: () => this.room.size > 0,
+      onRepeat: () => {
+        // They have waited only because the API has refused the token.
+        if (this.renewal === renewal && this.#memory.current?.freshness !== 'expired') this.room.keep()
+      },
       onPause: (pauseMs, error) => {
         if (this.renewal !== renewal) return
         this.backoff = { until: this.now + pauseMs, error, failures, isFirm: true }

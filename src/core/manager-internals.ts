@@ -19,6 +19,8 @@ export interface ManagerInternals {
   readonly hasEnded: (token: string) => boolean
   /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
   readonly replaceBehind: (token: string) => void
+  /** A request with this token has succeeded. */
+  readonly succeeded?: (token: string) => void
   /** Whether a person logs in and out. */
   readonly needsLogin?: boolean
   /** The mark of a request that begins now: a number that grows. */

@@ -36,7 +36,7 @@ class PlainLogins implements Logins {
   }
 
   adopt(given: AdoptedGrant): Promise<void> {
-    const { acts, events, login, memory, record, tokenClock } = this.#settings
+    const { acts, login, memory, record, tokenClock } = this.#settings
     const grant = readAdopted(given)
     this.#checkOpen()
     if (login.marks.hasBegun) login.marks.next()
@@ -46,11 +46,11 @@ class PlainLogins implements Logins {
     memory.forgotten = []
     const beganAt = tokenClock.now()
     const stored = acts.begin(async () => {
-      const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt), loginId: randomHex() }
+      const tokens = { ...newTokens(grant, this.#settings, tokenClock.now() - beganAt), loginId: randomHex() }
       const { version } = await record.adopt(memory.seenVersion, tokens)
       memory.seenVersion = Math.max(version, memory.seenVersion)
     })
-    this.#host.use({ ...newTokens(grant, events), version: memory.seenVersion })
+    this.#host.use({ ...newTokens(grant, this.#settings), version: memory.seenVersion })
     return stored
   }
 

@@ -50,13 +50,14 @@ export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
   { graceMs = 0, needsLogin = false }: ClaimTerms = {},
   now: number,
-): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'unclear'> {
+): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
   const { doubtAt, unclear } = known ?? {}
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
   return {
     presentable: known?.refreshToken !== undefined && !known.retired && (isGraced || needsLogin),
     isDoubted: doubtAt !== undefined && graceMs < Infinity,
     ...(needsLogin && !isGraced && { isLastResort: true }),
+    ...(needsLogin && doubtAt === 0 && { isRestored: true }),
     ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
   }
 }

@@ -60,6 +60,8 @@ export interface Memory {
   forgotten: readonly string[]
   /** What renewals of this login bring after an act has outdated them: nobody uses these tokens. Each act that ends a login begins another list. */
   leftover: NewTokens[]
+  /** What the renewal in flight waits for, for the error of a caller who gives up. Undefined: a pause. */
+  awaited?: (() => string) | undefined
   /** Tokens of logins that have ended, whose revocation failed. The next logout tries again. */
   unrevoked: NewTokens[]
 }
@@ -83,6 +85,8 @@ export interface RenewalStart {
   readonly failuresBefore: number
   /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
+  /** The first call has failed, and its repeat comes after a pause. */
+  readonly onRepeat: () => void
   /** A pause that the service asked for begins. */
   readonly onPause: (pauseMs: number, error: TokenError) => void
 }

@@ -34,6 +34,8 @@ interface Call {
 export class Renewal {
   readonly #settings: RenewalSettings
   readonly #start: RenewalStart
+  /** The next call is a repeat, or comes after a pause: nobody knows when it brings a token. */
+  isRepeating = false
   /** Why the last call failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
   readonly #claimant: Claimant
@@ -168,7 +170,7 @@ export class Renewal {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
     }
-    const brought = broughtBy(call, exchanged, keepsMs, this.#claimant.sinceClaimMs)
+    const brought = broughtBy(call, exchanged, this.#settings, this.#claimant.sinceClaimMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
     else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
@@ -242,6 +244,8 @@ export class Renewal {
     const { events, suspicions } = this.#settings
     if (isAccountRefused) suspicions.settle('rejected')
     if (next.kind === 'retry') {
+      this.isRepeating ||= next.ms > 0
+      if (this.isRepeating) this.#start.onRepeat()
       if (hasRetryAfter) this.#start.onPause(next.ms, error)
       events.emit('retry', { attempt, delayMs: next.ms, error })
     }

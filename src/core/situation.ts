@@ -1,8 +1,17 @@
 import { detailsOf, type LoginReason, outcomeOf, type TokenError } from './errors.ts'
+import type { Events } from './events.ts'
 import type { ManagerSettings } from './manager-options.ts'
 import type { RefusedRefreshToken, Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
-import type { CoolDown, GrantedClaim, RefreshTokenFate, ReleaseAnswer, Report, Retry } from './token-store.ts'
+import type {
+  CoolDown,
+  GrantedClaim,
+  NewTokens,
+  RefreshTokenFate,
+  ReleaseAnswer,
+  Report,
+  Retry,
+} from './token-store.ts'
 
 /** What a plan takes from the settings. */
 export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {
@@ -70,6 +79,10 @@ export interface Rules {
    * @returns undefined if the token had expired.
    */
   suspicionOf(refused: RefusedRefreshToken): Suspicion | undefined
+  /** Renewal is due at this share of the known life of a refresh token, because nothing but a refresh token renews. */
+  readonly refreshShare?: number
+  /** @returns What a login lacks that was adopted: the kind of the anomaly, and its message. */
+  lackOf?(grant: Pick<NewTokens, 'refreshToken'>): Parameters<Events['anomaly']> | undefined
 }
 
 /** What a failed exchange means for the refresh token that was presented, and for the rest of the renewal. */

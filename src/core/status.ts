@@ -5,7 +5,7 @@ import type { OwnCoolDown } from './situation.ts'
 /** What a manager does about its next token. The current token is no part of it: that serves until the manager is closed. */
 export interface Activity {
   /** The renewal that all callers share. */
-  readonly renewal: { readonly lastError: TokenError | undefined } | undefined
+  readonly renewal: { readonly lastError: TokenError | undefined; readonly isRepeating?: boolean } | undefined
   /** The pause that the service asked for, or the cool-down after the last renewal, which failed. */
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean
@@ -54,9 +54,17 @@ export function admission(
   return canJoin ? 'join' : 'start'
 }
 
+/** Whether the next token may come soon: the renewal makes its first exchange, and the last one has not failed. */
+export function isReplacing({ renewal, backoff }: Activity): boolean {
+  return renewal !== undefined && renewal.isRepeating !== true && !backoff
+}
+
 export interface TokenStatus {
-  /** While a token lives, its freshness is the phase, even if renewals fail. */
-  phase: 'empty' | 'fresh' | 'due' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
+  /**
+   * While a token lives, its freshness is the phase, even if renewals fail. `refused`: the API has refused the token, and it cannot be replaced now. A
+   * request that succeeds with the token ends this phase.
+   */
+  phase: 'empty' | 'fresh' | 'due' | 'refused' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
   renewing: boolean
   /** Epoch ms; a lifetime above 24 h counts as 24 h. */
   accessExpiresAt?: number
@@ -80,7 +88,8 @@ export interface LoginStatus extends TokenStatus {
   loginReason?: LoginReason
 }
 
-type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'>
+type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'> &
+  Partial<Pick<HeldToken, 'servesNobody' | 'mustRenew'>>
 
 /** What `status()` returns, without the login and the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
 export function statusIn(
@@ -102,9 +111,13 @@ export function statusIn(
   }
 }
 
-function phaseIn({ backoff, isClosed }: Activity, token: Token | undefined, now: number): TokenStatus['phase'] {
+function phaseIn(activity: Activity, token: Token | undefined, now: number): TokenStatus['phase'] {
+  const { backoff, isClosed } = activity
   if (isClosed) return 'closed'
-  if (token && token.remainingMs > 0) return token.freshness
+  if (token && token.remainingMs > 0) {
+    const isRefused = token.servesNobody === true && token.mustRenew !== true && !isReplacing(activity)
+    return isRefused ? 'refused' : token.freshness
+  }
   if (backoff?.until === Infinity) return 'stopped'
   if (backoff && now < backoff.until) return 'cooling-down'
   return token ? 'expired' : 'empty'

@@ -224,6 +224,7 @@ export class Manager implements LoginManager {
       awaitToken: (options) => this.#callers.get(options),
       hasEnded: (token) => this.#callers.hasEnded(token),
       replaceBehind: (token) => this.#callers.replaceBehind(token),
+      succeeded: (token) => this.#callers.succeeded(token),
       watch(watcher) {
         if (events.watcher)
           throw new TypeError('The token manager is instrumented already: call what instrument() returned')

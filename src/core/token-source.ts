@@ -102,6 +102,8 @@ export interface TokenGrant {
   accessLifetimeMs: number
   refreshToken?: string
   refreshLifetimeMs?: number
+  /** The service asks to renew after this time, ms. Counts if it is positive, and earlier than the instant that the manager would choose. */
+  refreshAfterMs?: number
   /** Who has logged in, such as `sub` of an ID token. The manager keeps only its fingerprint, and tells it to nobody. */
   subject?: string
   /**

@@ -91,6 +91,8 @@ export interface StoredTokens {
   readonly accessRemainingMs: number
   readonly refreshToken?: string
   readonly refreshRemainingMs?: number
+  /** Until renewal is due, if the service or the end of the refresh token asks for it before the access token does. */
+  readonly dueRemainingMs?: number
   /** The number of their login in the record. Absent in a private record. */
   readonly login?: number
   /** The fingerprint of the person who logged in. */
@@ -116,9 +118,13 @@ export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens
 
 /** @returns The tokens, with remaining lifetimes that are shorter by `byMs`. */
 export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
-  const { accessRemainingMs, refreshRemainingMs } = tokens
-  const older = { ...tokens, accessRemainingMs: accessRemainingMs - byMs }
-  return refreshRemainingMs === undefined ? older : { ...older, refreshRemainingMs: refreshRemainingMs - byMs }
+  const { accessRemainingMs, refreshRemainingMs, dueRemainingMs } = tokens
+  return {
+    ...tokens,
+    accessRemainingMs: accessRemainingMs - byMs,
+    ...(refreshRemainingMs !== undefined && { refreshRemainingMs: refreshRemainingMs - byMs }),
+    ...(dueRemainingMs !== undefined && { dueRemainingMs: dueRemainingMs - byMs }),
+  }
 }
 
 /** A login as an owner knows it. */
@@ -208,6 +214,8 @@ export interface GrantedClaim {
   readonly isDoubted?: boolean
   /** Only of a login: because of this doubt, the refresh token may be presented only if no access token serves. */
   readonly isLastResort?: boolean
+  /** Only of a login: the doubt comes from the store, which may have lost writes. */
+  readonly isRestored?: boolean
   /** Only of a login: refusals that did not say what became of the refresh token. `sinceMs`: since the first of them. */
   readonly unclear?: { readonly says: string; readonly times: number; readonly sinceMs: number }
   /** Why there is no pair. */

@@ -96,6 +96,11 @@ export class WaitingRoom {
     }
   }
 
+  /** Callers who take the old token leave with it, if it lives. */
+  keep(): void {
+    for (const waiter of this.#waiters) this.#keep(waiter)
+  }
+
   /**
    * Callers leave who can wait no longer than `until` and have asked under a mark below `before`: with the old token if they take it and it lives, else with
    * `error`. Default: all.

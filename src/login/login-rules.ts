@@ -31,6 +31,13 @@ const MANY_FAILURES = 10
  */
 export const LOGIN_RULES: Rules = {
   unsaidReason: 'refused',
+  refreshShare: 0.75,
+
+  lackOf({ refreshToken }) {
+    return refreshToken === undefined
+      ? ['no-refresh-token', `A login came without a refresh token, so it ends with its access token: ${ASK_FOR_IT}`]
+      : undefined
+  },
 
   /** The refresh token is presented although its computed end has passed: the clock of this machine may be wrong. */
   choose(claim, beforehand) {
@@ -38,7 +45,10 @@ export const LOGIN_RULES: Rules = {
     if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(claim, beforehand)
     if (!isLastResort || beforehand.isForced || !serves(beforehand)) return tokens.refreshToken
     const { servedMs, failures } = beforehand
-    const error = new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT, { outcome: 'not-sent' })
+    const [code, message] = claim.isRestored
+      ? (['ERR_STORE_UNAVAILABLE', RESTORED] as const)
+      : (['ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT] as const)
+    const error = new TokenError(code, message, { outcome: 'not-sent' })
     const next = { ...coolDownOf(error, servedMs, failures - 1), whileServed: true }
     return { ...NOTHING_FAILED, error, shared: undefined, next }
   },
@@ -115,15 +125,23 @@ function saidBy(error: TokenError): string {
 }
 
 function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused = false }: Beforehand): Plan {
-  const error = errorIfPrivate(claim, loginRequired(reasonWithout(claim, isRefused)))
+  const reason = reasonWithout(claim, isRefused)
+  const why = reason === 'expired' ? WITHOUT_REFRESH_TOKEN : undefined
+  const error = errorIfPrivate(claim, loginRequired(reason, {}, why))
   const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { servedMs, failures, sinceClaimMs: 0 }, 0)
   const next = coolDownOf(error, ms, failures)
   return { ...NOTHING_FAILED, error, shared: next, ...(drops && { drops }), next }
 }
 
+const ASK_FOR_IT = 'ask for the scope offline_access, and give prompt=consent if the server wants it'
+const WITHOUT_REFRESH_TOKEN = `the login had no refresh token, and has ended with its access token; ${ASK_FOR_IT}`
+
 const IN_DOUBT =
   'The outcome of an earlier refresh is unknown: the manager presents its refresh token again as soon as the access token no longer serves'
+
+const RESTORED =
+  'The shared token store has failed over, or was restored, and may have lost writes: the manager presents its refresh token as soon as the access token no longer serves'
 
 function reasonWithout({ missing, tokens }: GrantedClaim, isRefused: boolean): LoginReason {
   if (!tokens) return missing ?? 'none-yet'

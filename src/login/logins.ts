@@ -61,7 +61,7 @@ export class PeopleLogins implements Logins {
   /** @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
-    const { acts, events, login, memory, tokenClock } = this.#settings
+    const { acts, login, memory, tokenClock } = this.#settings
     const host = this.#host
     this.#checkOpen()
     if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant)
@@ -75,17 +75,19 @@ export class PeopleLogins implements Logins {
     const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
     login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.named(undefined)
-    host.use({ ...newTokens(grant, events), version: memory.seenVersion })
+    const lack = this.#settings.rules.lackOf?.(grant)
+    if (lack) this.#settings.events.anomaly(...lack)
+    host.use({ ...newTokens(grant, this.#settings), version: memory.seenVersion })
     return stored
   }
 
   /** This manager has the login already. Only a newer access token of its refresh token is news. */
   #adoptSame(grant: Readonly<TokenGrant>): Promise<void> {
-    const { acts, events, login, memory, record } = this.#settings
+    const { acts, login, memory, record } = this.#settings
     const { stored } = memory.current ?? {}
     const isNews = grant.accessToken !== '' && grant.accessToken !== stored?.accessToken
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
-    const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, events)
+    const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, this.#settings)
     const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
     this.#host.forget()
     this.#host.use(tokens)
@@ -94,11 +96,11 @@ export class PeopleLogins implements Logins {
 
   /** Stores the tokens of a login. */
   async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
-    const { events, login, memory, record, source, tokenClock } = this.#settings
+    const { login, memory, record, source, tokenClock } = this.#settings
     const subject = await subjectOf(source, grant)
     if (grant.subject !== undefined && isLast()) login.named(subject)
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
-    const tokens = { ...newTokens(grant, events, tokenClock.now() - beganAt, subject), loginId }
+    const tokens = { ...newTokens(grant, this.#settings, tokenClock.now() - beganAt, subject), loginId }
     let known: AdoptedTokens['known']
     try {
       const stored = await record.adopt(memory.seenVersion, tokens)

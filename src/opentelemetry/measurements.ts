@@ -7,6 +7,7 @@ const PHASES: readonly LoginStatus['phase'][] = [
   'fresh',
   'due',
   'expired',
+  'refused',
   'cooling-down',
   'stopped',
   'closed',

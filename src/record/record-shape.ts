@@ -43,6 +43,8 @@ export interface Pair extends Fate {
   readonly refreshMs?: number | undefined
   /** Of the refresh token. */
   readonly fingerprint?: string | undefined
+  /** Renewal is due after this time, if something asks for it before the access token does. */
+  readonly dueMs?: number | undefined
   /** What the source needs to refresh and revoke these tokens, as its own text. */
   readonly context?: string | undefined
   /** The mark of the credentials that brought these tokens, if a function gave them. */

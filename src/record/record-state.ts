@@ -160,6 +160,7 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
     accessMs: tokens.accessRemainingMs,
     refreshMs: tokens.refreshRemainingMs,
     fingerprint: tokens.fingerprint,
+    dueMs: tokens.dueRemainingMs,
     fence,
     retired: false,
     doubtAt: isDoubted ? 0 : undefined,

@@ -33,7 +33,7 @@ export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | 
 }
 
 export function tokensIn({ version, login, subject, loginId }: RecordState, pair: Pair, now: number): StoredTokens {
-  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, context, credentials } = pair
+  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, dueMs, context, credentials } = pair
   return {
     version,
     ...(login > 0 && { login }),
@@ -47,6 +47,7 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
     ...(credentials !== undefined && { credentials }),
     // Not dropped after a clock step: the service knows whether the refresh token still lives.
     ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
+    ...(dueMs !== undefined && { dueRemainingMs: Math.min(dueMs, at + dueMs - now) }),
   }
 }
 

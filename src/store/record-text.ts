@@ -127,6 +127,7 @@ const isPair = shape<Pair>({
   accessMs: number,
   refreshToken: optional(text),
   refreshMs: optional(number),
+  dueMs: optional(number),
   context: optional(text),
   credentials: optional(text),
   fence: counter,

@@ -135,9 +135,12 @@ describe('given the table of failure paths (P15)', () => {
     expect([...ends].sort()).toEqual(Object.keys(codes).sort())
   })
 
-  it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store', () => {
+  it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store and of a login', () => {
     const told: Record<
-      Exclude<Told, 'storeUnavailable' | `anomaly stor${'e' | 'a'}${string}` | 'loginChanged'>,
+      Exclude<
+        Told,
+        'storeUnavailable' | `anomaly stor${'e' | 'a'}${string}` | 'loginChanged' | 'anomaly no-refresh-token'
+      >,
       true
     > = {
       renewed: true,

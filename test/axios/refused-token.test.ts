@@ -1,0 +1,163 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it } from '@jest/globals'
+import axios, { type AxiosInstance } from 'axios'
+import FormData from 'form-data'
+import { attachBearer, type TokenManager, TokenError } from '../../src/index.ts'
+import { withBearer } from '../../src/fetch/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { settle } from '../support/watched-clock.ts'
+import { refusing, startApi } from './support/api-server.ts'
+import { managerOf, mint, startTokens } from './support/tokens.ts'
+import { failureOf, until } from './support/turns.ts'
+
+const REQUESTS = 40
+
+type Send = (api: AxiosInstance, tokens: TokenManager) => Promise<unknown>
+const KINDS: [string, Send][] = [
+  ['JSON', (api) => api.post('/', { a: 1 })],
+  ['a stream', (api) => api.post('/', Readable.from(['one', 'two']))],
+  [
+    'form-data',
+    (api) => {
+      const form = new FormData()
+      form.append('file', 'content', 'file.txt')
+      return api.post('/', form)
+    },
+  ],
+  ['postForm', (api) => api.postForm('/', { file: Readable.from(['one']) as never, name: 'x' })],
+  [
+    'a stream of fetch',
+    async (api, tokens) => {
+      const send = withBearer(fetch, tokens, { origins: [api.defaults.baseURL!] })
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('one'))
+          controller.close()
+        },
+      })
+      const { status } = await send(`${api.defaults.baseURL}/`, { method: 'POST', body, duplex: 'half' } as RequestInit)
+      if (status !== 200) throw new Error(`answered ${status}`)
+    },
+  ],
+]
+
+describe('given a token that the API refuses, and its replacement is under way (F367)', () => {
+  it.each(KINDS)(
+    'when forty requests with %s begin, then all are served, and the refused token is sent once',
+    async (_, send) => {
+      const server = await startApi(refusing('token-1'))
+      const { minted, tokens } = startTokens()
+      const api = axios.create({ baseURL: server.baseUrl })
+      attachBearer(api, tokens)
+      await tokens.getAccessToken()
+      minted.hold()
+      const first = api.get('/first')
+      await until(() => minted.calls === 2)
+      const sent = Array.from({ length: REQUESTS }, () => send(api, tokens))
+      await settle()
+      expect([tokens.peekAccessToken(), tokens.status().phase]).toEqual([undefined, 'fresh'])
+      minted.release()
+      await Promise.all([first, ...sent])
+      expect(server.bearers.filter((bearer) => bearer === 'Bearer token-1')).toHaveLength(1)
+      expect(server.received.length).toBeLessThanOrEqual(REQUESTS + 2)
+    },
+  )
+
+  it('when its first exchange fails, then they take the old token at once; nobody waits for its repeats, nor in the pause', async () => {
+    const server = await startApi(({ url, headers }, index) =>
+      refusing(url === '/odd' ? 'token-1' : 'none')({ url, headers } as never, index),
+    )
+    const clock = manualClock()
+    const { minted, tokens } = startTokens({ clock })
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    minted.hold()
+    minted.fail(
+      new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { outcome: 'unknown-5xx', status: 503 }),
+    )
+    const odd = failureOf(api.get('/odd'))
+    await until(() => minted.calls === 2)
+    const waiting = Array.from({ length: REQUESTS }, () => api.get('/good'))
+    await settle()
+    expect(server.received).toHaveLength(1)
+    minted.release()
+    await Promise.all(waiting)
+    // The renewal pauses before its second call, and later rests.
+    expect([minted.calls, tokens.status().renewing]).toEqual([2, true])
+    await api.get('/good')
+    await clock.advance(30_000)
+    await api.get('/good')
+    expect(await odd).toMatchObject({ response: { status: 401 } })
+  })
+
+  it('when the exchange has no answer, then they wait for it no longer than it may take', async () => {
+    const clock = manualClock()
+    const { minted, tokens } = startTokens({ clock, lifetimeMs: 3_600_000 })
+    await tokens.getAccessToken()
+    minted.hold()
+    const replaced = failureOf(tokens.replaceAccessToken('token-1'))
+    await settle()
+    const waiting = tokens.getAccessToken()
+    await clock.advance(10_000)
+    expect(await waiting).toBe('token-1')
+    await clock.advance(30_000)
+    await replaced
+  })
+})
+
+describe('given an API that refuses a token that cannot be replaced (F385)', () => {
+  const down = new TokenError('ERR_CREDENTIALS_REJECTED', 'answered 401', { outcome: 'rejected', status: 401 })
+  const isReady = (tokens: TokenManager) =>
+    !['refused', 'cooling-down', 'stopped', 'closed'].includes(tokens.status().phase)
+
+  async function refusedBy(script: Parameters<typeof startApi>[0]) {
+    const server = await startApi(script)
+    const clock = manualClock()
+    const minted = mint({ lifetimeMs: 3_600_000 })
+    const tokens = managerOf(minted.source, { clock })
+    const api = axios.create({ baseURL: server.baseUrl })
+    attachBearer(api, tokens)
+    await tokens.getAccessToken()
+    return { clock, minted, tokens, api, server }
+  }
+
+  it('when the secret was rotated, then the phase is refused, and no request hides that', async () => {
+    const { clock, minted, tokens, api } = await refusedBy(refusing('token-1'))
+    minted.fail(down)
+    for (let request = 0; request < 30; request += 1) {
+      await failureOf(api.get('/'))
+      expect([tokens.status().phase, isReady(tokens)]).toEqual(['refused', false])
+      await clock.advance(10_000)
+    }
+  })
+
+  it('when another token comes, then that ends it', async () => {
+    const { minted, tokens, api } = await refusedBy(refusing('token-1'))
+    minted.fail(down)
+    await failureOf(api.get('/'))
+    expect(tokens.status().phase).toBe('refused')
+    await tokens.adopt({ accessToken: 'other', accessLifetimeMs: 3_600_000 })
+    expect(tokens.status().phase).toBe('fresh')
+  })
+
+  it('when new tokens are refused, too, then the phase is refused until one can be replaced', async () => {
+    const { tokens, api } = await refusedBy(() => ({ status: 401 }))
+    await failureOf(api.get('/'))
+    await failureOf(api.get('/'))
+    expect(tokens.status().phase).toBe('refused')
+  })
+
+  it('when one endpoint refuses everybody, then a success with the token ends it, and the next refusal does not bring it back', async () => {
+    const { clock, tokens, api } = await refusedBy(({ url }) => (url === '/odd' ? { status: 401 } : {}))
+    await failureOf(api.get('/odd'))
+    await api.get('/good')
+    expect(tokens.status().phase).toBe('fresh')
+    for (let round = 0; round < 9; round += 1) {
+      await failureOf(api.get('/odd'))
+      await clock.advance(500)
+      await api.get('/good')
+      expect(tokens.status().phase).toBe('fresh')
+    }
+  })
+})

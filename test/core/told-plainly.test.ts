@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals'
+import { TokenError } from '../../src/index.ts'
+import { person } from '../../src/login/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { REMARKS } from '../../src/core/token-source.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+import { settle } from '../support/watched-clock.ts'
+
+const login = () => Object.assign(new ScriptedSource({ pairs: true }), { login: person })
+
+describe('given a login that is adopted without a refresh token (F351)', () => {
+  it('then an anomaly says so at once, and the error at its end names what to ask for', async () => {
+    const { clock, tokens, told } = manage(login())
+    await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })
+    await settle()
+    expect(told.anomaly).toEqual([{ kind: 'no-refresh-token', message: expect.stringContaining('offline_access') }])
+    await clock.advance(60_000)
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_LOGIN_REQUIRED',
+      loginReason: 'expired',
+      message: expect.stringMatching(/no refresh token.*offline_access.*prompt=consent/),
+    })
+    expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'expired' })
+  })
+
+  it('when it has one, or the source can obtain, then nothing is told', async () => {
+    for (const source of [login(), new ScriptedSource({ pairs: true })]) {
+      const { tokens, told } = manage(source)
+      await tokens.adopt('login' in source ? source.grant() : { accessToken: 'a', accessLifetimeMs: 60_000 })
+      await settle()
+      expect(told.anomaly).toEqual([])
+    }
+  })
+})
+
+describe('given an obtain that brings the very token that has expired (F375)', () => {
+  const again = (more = {}) => ({ accessToken: 'same', accessLifetimeMs: 60_000, ...more })
+
+  it('when its lifetime was told, then that is no renewal', async () => {
+    const { source, clock, tokens, told } = manage(new ScriptedSource(), { retry: { maxAttempts: 1 } })
+    source.script.push(again, again, again)
+    await tokens.getAccessToken()
+    await clock.advance(7_200_000)
+    const { length } = told.renewed
+    expect(await outcome(tokens.getAccessToken())).toMatchObject({
+      code: 'ERR_TOKEN_RESPONSE',
+      message: expect.stringContaining('cache'),
+    })
+    expect(told.renewed).toHaveLength(length)
+  })
+
+  it('when it was not told, then it is one: a session may give the same token again', async () => {
+    const { source, clock, tokens } = manage(new ScriptedSource())
+    const untold = () => again({ [REMARKS]: { isLifetimeAssumed: true } })
+    source.script.push(untold, untold, untold)
+    await tokens.getAccessToken()
+    await clock.advance(7_200_000)
+    expect(await tokens.getAccessToken()).toBe('same')
+  })
+})
+
+describe('given an access token that lives less than five seconds (F383)', () => {
+  it('when the same token came with more before, then nothing is told', async () => {
+    const { source, clock, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
+    for (const accessLifetimeMs of [10_000, 4_000])
+      source.script.push(() => ({ accessToken: 'same', accessLifetimeMs }))
+    await tokens.getAccessToken()
+    await clock.advance(7_500)
+    tokens.peekAccessToken()
+    await settle()
+    expect([source.calls.length, told.anomaly]).toEqual([2, []])
+  })
+
+  it('when nothing explains it, then it is told', async () => {
+    const { tokens, told } = manage(new ScriptedSource({ lifetimeMs: 3_600 }))
+    await tokens.getAccessToken()
+    await settle()
+    expect(told.anomaly).toMatchObject([{ kind: 'lifetime-odd' }])
+  })
+})
+
+describe('given a login whose store has failed over (F387)', () => {
+  it('when its refresh token is in doubt for that alone, then the error names the store', async () => {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    register.epoch = 'one'
+    const { tokens, told } = manage(
+      login(),
+      { store: sharedStore(register), renewal: { noticeWithinMs: Infinity } },
+      clock,
+    )
+    await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r', refreshLifetimeMs: 3_600_000 })
+    register.epoch = 'two'
+    await clock.advance(46_000)
+    tokens.peekAccessToken()
+    await settle()
+    expect(told.renewalFailed).toMatchObject([{ error: { code: 'ERR_STORE_UNAVAILABLE' } }])
+    expect(tokens.peekAccessToken()).toBe('a')
+  })
+})
+
+describe('given a caller who gives up at its limit (F388)', () => {
+  const said = async (world: ReturnType<typeof manage>, maxWaitMs = 2_000) => {
+    const waiting = outcome(world.tokens.getAccessToken({ maxWaitMs }))
+    await settle()
+    await world.clock.advance(maxWaitMs)
+    const error = await waiting
+    expect(error).toMatchObject({ code: 'ERR_WAIT_TIMEOUT' })
+    return (error as TokenError).message
+  }
+
+  it('when a token call takes long, then the error names the call and exchangeTimeoutMs', async () => {
+    const source = Object.assign(new ScriptedSource({ takesMs: 20_000 }), { origin: 'https://id.example.com' })
+    const message = await said(manage(source))
+    expect(message).toMatch(
+      /renewal\.maxWaitMs.*the obtain at https:\/\/id\.example\.com.*exchangeTimeoutMs \(10000 ms\)/,
+    )
+  })
+
+  it('when the renewal pauses between two calls, then it names the pause', async () => {
+    const source = new ScriptedSource()
+    for (let n = 0; n < 4; n += 1) source.script.push(failing(503))
+    const message = await said(manage(source, { retry: { baseDelayMs: 15_000 } }))
+    expect(message).toMatch(/the pause before the next token call/)
+  })
+
+  it('when the store is silent, then it names the store', async () => {
+    const silent = () => new Promise<never>(() => undefined)
+    const store = sharedStore({ kind: 'silent', read: silent, replace: silent }, { commandTimeoutMs: 60_000 })
+    expect(await said(manage(new ScriptedSource(), { store }))).toMatch(/the token store.*commandTimeoutMs/)
+  })
+
+  it('when another manager makes the call, then it names that', async () => {
+    const clock = manualClock()
+    const store = sharedStore(new MemoryRegister(clock))
+    const source = new ScriptedSource()
+    const { answer } = held(() => source.grant())
+    source.script.push(answer)
+    const first = manage(source, { store }, clock)
+    void outcome(first.tokens.getAccessToken())
+    await settle()
+    expect(await said(manage(source, { store }, clock))).toMatch(/another owner/)
+  })
+
+  it('when a login is under way, then it names that', async () => {
+    const world = manage(login())
+    void outcome(world.tokens.adopt(new Promise(() => undefined)))
+    expect(await said(world)).toMatch(/a login that is under way/)
+  })
+})
