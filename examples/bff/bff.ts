@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import axios, { type AxiosInstance } from 'axios'
-import { attachBearer, createTokenManager, isLoginRequired, type TokenManager, type TokenStore } from 'axios-evergreen'
+import { attachBearer, createTokenManager, isLoginRequired, type LoginManager, type TokenStore } from 'axios-evergreen'
 import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
 
 export interface Account {
-  readonly tokens: TokenManager
+  readonly tokens: LoginManager
   readonly api: AxiosInstance
 }
 /** The `Request` of Express extends this. `account` is undefined for a visitor without a session. */

@@ -20,5 +20,19 @@ export const SESSION_RULES: Rules = {
  * For `login` of a source: a person has begun a session, such as a cookie, and `obtain` asks it for a token. If the service refuses that
  * (`ERR_CREDENTIALS_REJECTED`, `ERR_LOGIN_REQUIRED`), a login is required. The manager asks again when a caller asks, at most once in 10 s, and at once after
  * `reset()`.
+ *
+ * @example
+ * ```ts
+ * import { createTokenManager } from 'axios-evergreen'
+ * import { session } from 'axios-evergreen/login'
+ *
+ * const obtain = async () => {
+ *   const response = await fetch('/session/token', { method: 'POST' })
+ *   if (!response.ok) throw response // 401: a login is required
+ *   const { accessToken, expiresIn } = (await response.json()) as { accessToken: string; expiresIn: number }
+ *   return { accessToken, accessLifetimeMs: expiresIn * 1_000 }
+ * }
+ * const tokens = createTokenManager({ source: { id: 'page', login: session, obtain } })
+ * ```
  */
 export const session: LoginLayer = /* @__PURE__ */ loginLayer('session', SESSION_RULES, 0)
