@@ -100,6 +100,8 @@ export class Machine implements LoginHost, Activity {
   }
 
   use(tokens: StoredTokens): void {
+    // One that waits for an act would present the refresh token of these tokens, for nobody.
+    this.renewal?.halt('outdated')
     this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.now)
   }
 

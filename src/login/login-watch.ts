@@ -6,22 +6,12 @@ import type { LoginView } from '../core/login-port.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { Exchange } from '../core/token-source.ts'
 import type { StoredTokens } from '../core/token-store.ts'
+import { compare, GOES_ON, type Identity } from './identity.ts'
 import { UnderWay } from './under-way.ts'
 
 type LoginChange = LoginEvents['loginChanged']
-type LoginTokens = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
-
-/** Who has a login, as far as that is known: by the name that was given here, or by its fingerprint. */
-export interface Person {
-  readonly name?: string | undefined
-  readonly subject?: string | undefined
-}
-
-/** Whether two people are known, and they are not the same. */
-export function areTwo(one: Person, other: Person): boolean {
-  if (one.name !== undefined && other.name !== undefined) return one.name !== other.name
-  return accountOf(one.subject, other.subject) === 'other'
-}
+/** What stored tokens say of their login. */
+type StoredIdentity = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
 /** A request that began so many tokens ago has ended. */
 const MOST_HELD = 8
@@ -123,30 +113,32 @@ export class LoginWatch implements LoginView {
     return this.#id
   }
 
-  get person(): Person {
+  get person(): Identity {
     return { name: this.#name, subject: this.#subject }
   }
 
-  /** Whether the person of this name has the login of the manager, or had the last one, as far as that is known at once. */
-  isNamed(name: string | undefined): boolean {
-    return name !== undefined && name === this.#name
+  /** Whether tokens that `adopt()` brings belong to the login of now, or to the last one, as far as that is known at once. */
+  isAdoptedBySame(name: string | undefined): boolean {
+    return GOES_ON.adopted[compare({ name: this.#name }, { name })]
   }
 
   /**
    * Whether tokens that come into use belong to another login than the one that the manager knows. An adopted login has a number. What is obtained has none:
-   * there the person decides, and after an end of which everybody has heard, whoever comes may be anybody.
+   * there the person decides.
    */
-  isNext(tokens: LoginTokens): boolean {
+  isNext(tokens: StoredIdentity): boolean {
     if (this.isOther(tokens)) return true
-    const account = accountOf(this.#subject, tokens.subject)
-    return this.#mayObtain && (this.marks.isAwaited ? account !== 'same' : account === 'other')
+    const row = this.marks.isAwaited ? GOES_ON.obtainedAfterEnd : GOES_ON.obtained
+    return this.#mayObtain && !row[compare({ subject: this.#subject }, { subject: tokens.subject })]
   }
 
-  /** Whether tokens of the record have the number of another login than the one that the manager knows. Tokens of no number are private. */
-  isOther({ login = 0, loginId, subject }: LoginTokens): boolean {
-    if (login === 0 || (loginId !== undefined && loginId === this.#id)) return false
-    if (!this.#isUntold) return this.#number !== undefined && login !== this.#number
-    return this.#login === 'required' || subject === undefined || subject !== this.#subject
+  /** Whether tokens of the record are those of another login than the one that the manager knows. Tokens of no number are private. */
+  isOther({ login = 0, loginId, subject }: StoredIdentity): boolean {
+    if (login === 0) return false
+    if (!this.#isUntold) return !GOES_ON.found[compare({ loginId: this.#id, login: this.#number }, { loginId, login })]
+    // Somebody has logged in elsewhere since.
+    const mine = this.#login === 'required' ? {} : { subject: this.#subject }
+    return !GOES_ON.foundUntold[compare({ loginId: this.#id, ...mine }, { loginId, subject })]
   }
 
   /** The login ends, and its name with it: while that has no fingerprint, nothing would tell that the next login is of somebody else. */
@@ -196,13 +188,13 @@ export class LoginWatch implements LoginView {
 
   /** The fingerprint of the person who has logged in is known: listeners hear of the login. */
   named(subject: string | undefined): void {
-    const account = accountOf(this.#subject, subject)
+    const account = compare({ subject: this.#subject }, { subject })
     this.#subject = subject
     this.#emit({ login: 'present', by: 'here', account })
   }
 
   /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
-  know({ login = 0, loginId }: LoginTokens, isOwn = true): void {
+  know({ login = 0, loginId }: StoredIdentity, isOwn = true): void {
     // The first login of a session has no number: later ones have.
     if (login === 0 && this.#mayObtain) this.#number ??= 0
     if (login === 0) return
@@ -213,12 +205,12 @@ export class LoginWatch implements LoginView {
   }
 
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
-  seen(tokens: LoginTokens, isOther: boolean, by: LoginChange['by'] = 'elsewhere'): void {
+  seen(tokens: StoredIdentity, isOther: boolean, by: LoginChange['by'] = 'elsewhere'): void {
     const isNews = isOther || this.#login !== 'present'
     this.know(tokens)
     this.#present()
     const subject = tokens.subject ?? (isNews ? undefined : this.#subject)
-    const account = accountOf(this.#subject, subject)
+    const account = compare({ subject: this.#subject }, { subject })
     if (isNews && account !== 'same') this.#name = undefined
     this.#subject = subject
     if (isNews) this.#emit({ login: 'present', by, account })
@@ -278,9 +270,4 @@ export class LoginWatch implements LoginView {
 function sessionRefused(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
   const message = `A login is required (${reason}: the service gives this session no token): log in, then call reset()`
   return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })
-}
-
-function accountOf(before: string | undefined, now: string | undefined): LoginChange['account'] {
-  if (before === undefined || now === undefined) return 'unknown'
-  return before === now ? 'same' : 'other'
 }

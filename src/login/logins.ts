@@ -3,7 +3,7 @@ import type { LoginReason, TokenError } from '../core/errors.ts'
 import { giveUp } from '../core/renewal-settings.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
-import { areTwo, type Person } from './login-watch.ts'
+import { compare, GOES_ON, type Identity } from './identity.ts'
 import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
 import type { LoginSettings } from './login-settings.ts'
 import { loginRequired } from '../core/backoff.ts'
@@ -25,7 +25,7 @@ interface Ended extends EndedHere {
   /** What the exchange in flight still brings. A refresh token that it has replaced is of no use any more. */
   readonly leftover: readonly NewTokens[]
   /** Who had the login. */
-  readonly person: Person
+  readonly person: Identity
 }
 
 /** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
@@ -66,7 +66,7 @@ export class PeopleLogins implements Logins {
     this.#checkOpen()
     if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant)
     const before = this.#ending()
-    if (!login.isNamed(grant.subject)) this.#makeWay()
+    if (!login.isAdoptedBySame(grant.subject)) this.#makeWay()
     host.forget()
     memory.spent = undefined
     memory.forgotten = []
@@ -125,13 +125,13 @@ export class PeopleLogins implements Logins {
   }
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
-  async #replacedBy(person: Person, { held, person: before }: Ended): Promise<NewTokens | undefined> {
+  async #replacedBy(person: Identity, { held, person: before }: Ended): Promise<NewTokens | undefined> {
     const { login, memory, record } = this.#settings
-    if (held && !areTwo(before, person)) return undefined
+    if (held && !isReplaced(before, person)) return undefined
     if (person.subject === undefined) return held
     const looked = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
     if (looked?.kind !== 'newer') return held
-    return areTwo(looked.tokens, person) ? looked.tokens : undefined
+    return isReplaced(looked.tokens, person) ? looked.tokens : undefined
   }
 
   /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
@@ -257,4 +257,9 @@ export class PeopleLogins implements Logins {
     memory.current = undefined
     this.#host.room.dismiss(loginRequired(reason), Infinity, login.marks.since)
   }
+}
+
+/** Whether one login makes way for that of somebody else: then its tokens are revoked. */
+function isReplaced({ name, subject }: Identity, by: Identity): boolean {
+  return !GOES_ON.replaced[compare({ name, subject }, by)]
 }

@@ -43,10 +43,14 @@ describe('given what a manager knows of its login', () => {
     logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'alice' }, false)
     watch.seen({ login: 1 }, false)
-    expect([watch.isNamed('alice'), watch.isNamed('bob'), watch.isNamed(undefined)]).toEqual([true, false, false])
+    expect([watch.isAdoptedBySame('alice'), watch.isAdoptedBySame('bob'), watch.isAdoptedBySame(undefined)]).toEqual([
+      true,
+      false,
+      false,
+    ])
     watch.required('refused', 'here')
     // Her name outlives her login: if she logs in again, requests that wait belong to her.
-    expect(watch.isNamed('alice')).toBe(true)
+    expect(watch.isAdoptedBySame('alice')).toBe(true)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'refused' },
@@ -57,7 +61,7 @@ describe('given what a manager knows of its login', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'bob' }, true)
-    expect([watch.isNamed('alice'), watch.isNamed('bob')]).toEqual([false, false])
+    expect([watch.isAdoptedBySame('alice'), watch.isAdoptedBySame('bob')]).toEqual([false, false])
     watch.seen({ login: 1, subject: 'bob-renamed' }, false)
     watch.seen({ login: 2, subject: 'bob-renamed' }, true)
     watch.seen({ login: 3 }, true)
@@ -70,7 +74,7 @@ describe('given what a manager knows of its login', () => {
   it('when nobody is known, then tokens without a person belong to nobody whom the manager knows', () => {
     const { watch } = start()
     logIn(watch, undefined)
-    expect(watch.isNamed(undefined)).toBe(false)
+    expect(watch.isAdoptedBySame(undefined)).toBe(false)
   })
 })
 

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals'
+import { compare, GOES_ON, type Identity, type Sameness } from '../../src/login/identity.ts'
+
+describe('given what is known of two logins', () => {
+  it.each<[string, Identity, Identity, Sameness]>([
+    ['nothing', {}, {}, 'unknown'],
+    ['the facts of one', { loginId: 'a', login: 1, name: 'alice', subject: 'f' }, {}, 'unknown'],
+    ['facts of two kinds', { name: 'alice' }, { subject: 'f' }, 'unknown'],
+    ['one id', { loginId: 'a', login: 1 }, { loginId: 'a', login: 2 }, 'same'],
+    ['two ids alone', { loginId: 'a' }, { loginId: 'b' }, 'unknown'],
+    ['two ids of one number', { loginId: 'a', login: 1 }, { loginId: 'b', login: 1 }, 'same'],
+    ['two numbers of one person', { login: 1, subject: 'f' }, { login: 2, subject: 'f' }, 'other'],
+    ['one name with two fingerprints', { name: 'alice', subject: 'f' }, { name: 'alice', subject: 'g' }, 'same'],
+    ['two names', { name: 'alice' }, { name: 'bob' }, 'other'],
+    ['one fingerprint', { name: 'alice', subject: 'f' }, { subject: 'f' }, 'same'],
+    ['two fingerprints', { subject: 'f' }, { subject: 'g' }, 'other'],
+  ])('when it is %s, then the first fact that both have decides, in both directions', (_, one, other, sameness) => {
+    expect([compare(one, other), compare(other, one)]).toEqual([sameness, sameness])
+  })
+
+  it('when a login arrives, then the same one always goes on, another one never does, and the unknown as the way of arrival has it', () => {
+    expect(GOES_ON).toEqual({
+      adopted: { same: true, other: false, unknown: false },
+      obtained: { same: true, other: false, unknown: true },
+      obtainedAfterEnd: { same: true, other: false, unknown: false },
+      found: { same: true, other: false, unknown: true },
+      foundUntold: { same: true, other: false, unknown: false },
+      replaced: { same: true, other: false, unknown: true },
+    })
+  })
+})
