@@ -127,8 +127,8 @@ export class ServerCalls {
   /** Whether a token may be had. Otherwise a renewal would fail, and report that. */
   async #mayHaveToken(): Promise<boolean> {
     if (this.#tokens.status().login !== 'present') await this.#page.look()
-    const { login, renewing } = this.#tokens.status()
-    return login !== 'required' || renewing
+    const { login, phase, renewing } = this.#tokens.status()
+    return login !== 'required' || renewing || phase === 'closed'
   }
 
   #sentWithToken(sending: Sending): Promise<Response> {

@@ -107,7 +107,10 @@ async function finish(code) {
   const login = { serverUrl: url, authorizationCode: code }
   if (host === 'ai-sdk') await (await import('@ai-sdk/mcp')).auth(authProvider, { ...login, fetchFn })
   else if (host === 'langchain') await auth(authProvider, login)
-  else await new StreamableHTTPClientTransport(new URL(url), options).finishAuth(code)
+  else {
+    const Transport = host === 'client-2' ? of2.StreamableHTTPClientTransport : StreamableHTTPClientTransport
+    await new Transport(new URL(url), options).finishAuth(code)
+  }
 }
 
 /** @param whenAsked Resolves when the person agrees on the page that the SDK has opened. */

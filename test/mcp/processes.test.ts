@@ -109,18 +109,21 @@ describe('given eight processes of one machine, one login, and a server that rot
 
   const sqlite = node ? it : it.skip
   describe('when other hosts are in these processes, and they share a file of SQLite', () => {
-    sqlite('then @ai-sdk/mcp logs in once, and its eight processes are served with one refresh', async () => {
-      const { agent, agents, world } = await startWithoutLogin()
-      const first = await agent({ host: 'ai-sdk', asksPerson: true })
-      const said = first.call()
-      await first.opened()
-      first.agree()
-      expect(await said).toBe('page said you')
-      const eight = await agents(8, { host: 'ai-sdk' })
-      world.expireAccess()
-      expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
-      expect(world.counts).toMatchObject({ codes: 1, refreshes: 1, reuses: 0 })
-    })
+    sqlite.each(['ai-sdk', 'client-2'])(
+      'then %s logs in once, and its eight processes are served with one refresh',
+      async (host) => {
+        const { agent, agents, world } = await startWithoutLogin()
+        const first = await agent({ host, asksPerson: true })
+        const said = first.call()
+        await first.opened()
+        first.agree()
+        expect(await said).toBe('page said you')
+        const eight = await agents(8, { host })
+        world.expireAccess()
+        expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+        expect(world.counts).toMatchObject({ codes: 1, refreshes: 1, reuses: 0 })
+      },
+    )
 
     sqlite(
       'then @langchain/mcp-adapters, which takes no fetch, logs in once, and its eight processes are served (F396)',

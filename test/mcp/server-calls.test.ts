@@ -204,6 +204,15 @@ describe('given nobody who has logged in, and a request that waits for the page 
   })
 })
 
+describe('given a manager that is closed, and nobody who has logged in', () => {
+  it('when a request is made, then it rejects, and opens no page', async () => {
+    const { calls, sent } = callsTo(() => new Response(null, { status: 401 }))
+    await tokens.close()
+    expect(await failureOf(calls.fetch(SERVER))).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(sent).toEqual([])
+  })
+})
+
 describe('given a request whose body can be read once', () => {
   it('when the server refuses its token, then it comes back, and the next request has another token', async () => {
     const refresh = () => Promise.resolve({ ...LOGIN, accessToken: 'access-2' })
