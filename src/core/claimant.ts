@@ -1,7 +1,8 @@
 import type { Clock } from './clock.ts'
 import { HeldToken } from './held-token.ts'
 import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
-import { CallFailed, coolingError } from './backoff.ts'
+import { CallFailed } from './cool-down.ts'
+import { coolingError } from './renewal-errors.ts'
 import type { ClaimAnswer, GrantedClaim, StoredTokens, TokenRecord } from './token-store.ts'
 import type { Work } from './work.ts'
 

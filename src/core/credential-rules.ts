@@ -1,5 +1,6 @@
 import { outcomeOf, type TokenError } from './errors.ts'
-import { retryAfterMsOf, SHORT_BACKOFF_MS } from './backoff.ts'
+import { SHORT_BACKOFF_MS } from './cool-down.ts'
+import { retryAfterMsOf } from './retry-delay.ts'
 import {
   type Consequence,
   isRefreshGone,

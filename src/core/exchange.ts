@@ -199,7 +199,8 @@ function dueBefore(refreshMs = Infinity, { refreshShare = Infinity }: Rules): nu
   return refreshMs > 0 ? refreshMs * refreshShare : Infinity
 }
 
-interface Presented {
+/** What a call has presented, and under which claim. */
+export interface Presented {
   readonly claim: Pick<GrantedClaim, 'tokens'>
   readonly refreshToken: string | undefined
 }

@@ -7,7 +7,7 @@ import type { LoginHost, Logins, Looks } from './login-port.ts'
 import { RenewalGaps } from './renewal-gaps.ts'
 import type { Memory, RenewalSettings, Renewed } from './renewal-settings.ts'
 import { Renewal } from './renewal.ts'
-import { CallFailed, coolDownOf, shortBackoffMs } from './backoff.ts'
+import { CallFailed, coolDownOf, shortBackoffMs } from './cool-down.ts'
 import type { OwnCoolDown } from './situation.ts'
 import { type Context, currentContext } from './own-runtime.ts'
 import {

@@ -1,11 +1,6 @@
-import {
-  coolDownMs,
-  coolDownOf,
-  loginRequired,
-  pauseMs as usualPauseMs,
-  retryAfterMsOf,
-  SHORT_BACKOFF_MS,
-} from './backoff.ts'
+import { coolDownMs, coolDownOf, SHORT_BACKOFF_MS } from './cool-down.ts'
+import { loginRequired } from './renewal-errors.ts'
+import { pauseMs as usualPauseMs, retryAfterMsOf } from './retry-delay.ts'
 import { detailsOf, errorWith, type LoginReason, TokenError } from './errors.ts'
 import {
   type Consequence,

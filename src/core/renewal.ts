@@ -1,8 +1,10 @@
 import pRetry from 'p-retry'
 import { outcomeOf, TokenError } from './errors.ts'
-import { broughtBy, exchange, type Exchanged, oddRotation } from './exchange.ts'
+import { broughtBy, exchange, type Exchanged, oddRotation, type Presented } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
-import { CallFailed, errorIfPrivate, nextCallOf, retryAfterMsOf } from './backoff.ts'
+import { CallFailed, nextCallOf } from './cool-down.ts'
+import { errorIfPrivate } from './renewal-errors.ts'
+import { retryAfterMsOf } from './retry-delay.ts'
 import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
@@ -21,13 +23,12 @@ import { Claimant, type Halt, Halted, Pauses } from './claimant.ts'
 const SPREAD_MS = 2_000
 
 /** One token call, under one claim. */
-interface Call {
+interface Call extends Presented {
   readonly claim: GrantedClaim
   readonly attempt: number
   /** Uniform in [0, 1). */
   readonly chance: number
   readonly by: Exchange
-  readonly refreshToken: string | undefined
 }
 
 /** One renewal: claims, makes the exchange, settles, and does what `plan.ts` and the rules of the source decide. */
@@ -42,8 +43,8 @@ export class Renewal {
   #signatureFailures = 0
   /** The last call has shown that the credentials are others than those that the obtain of its pair used. */
   #isRotated = false
-  /** An answer of this renewal brought a refresh token alone. */
-  #hasFlaw = false
+  /** Answers of this renewal that brought a refresh token alone. */
+  #flaws = 0
   /** Presentations of a refresh token that the service may have acted on. */
   #presented = 0
   readonly #pauses: Pauses
@@ -193,8 +194,8 @@ export class Renewal {
     this.lastError = error
     // The next claim would otherwise find its own pair, and take it for that of another owner.
     memory.seenVersion = Math.max(memory.seenVersion, version)
-    const maxAttempts = this.#hasFlaw ? 0 : retry.maxAttempts
-    this.#hasFlaw = true
+    this.#flaws += 1
+    const maxAttempts = this.#flaws > 1 ? 0 : retry.maxAttempts
     return this.#perform(planAfterLateArrival(error, { ...this.#situation(call), maxAttempts }, 0), call.attempt)
   }
 
@@ -258,9 +259,8 @@ export class Renewal {
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
     if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = refreshToken
-    const retryAfterMs = retryAfterMsOf(error)
-    const message = `Retry-After of ${retryAfterMs} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
-    if (retryAfterMs > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
+    const message = `Retry-After of ${retryAfterMsOf(error)} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
+    if (retryAfterMsOf(error) > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
   }
 
   #situation({ claim, attempt, by, chance, refreshToken }: Call): Situation {

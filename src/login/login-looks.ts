@@ -1,5 +1,5 @@
 import type { IsLast } from '../core/acts.ts'
-import { coolingError, loginRequired } from '../core/backoff.ts'
+import { coolingError, loginRequired } from '../core/renewal-errors.ts'
 import type { LoginHost, Looks } from '../core/login-port.ts'
 import type { PeopleLogins } from './logins.ts'
 import type { LoginSettings } from './login-settings.ts'

@@ -1,5 +1,7 @@
 import { detailsOf, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
-import { coolDownMs, coolDownOf, errorIfPrivate, loginRequired, MINUTE_MS, retryAfterMsOf } from '../core/backoff.ts'
+import { coolDownMs, coolDownOf, MINUTE_MS } from '../core/cool-down.ts'
+import { errorIfPrivate, loginRequired } from '../core/renewal-errors.ts'
+import { retryAfterMsOf } from '../core/retry-delay.ts'
 import {
   type Beforehand,
   type Consequence,

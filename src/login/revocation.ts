@@ -1,7 +1,7 @@
 import { detailsOf, outcomeOf, type TokenError } from '../core/errors.ts'
 import { withinExchange } from '../core/exchange.ts'
 import type { RenewalSettings } from '../core/renewal-settings.ts'
-import { pauseMs, retryAfterMsOf } from '../core/backoff.ts'
+import { pauseMs, retryAfterMsOf } from '../core/retry-delay.ts'
 import { type ExchangeContext, offers } from '../core/token-source.ts'
 import type { LogoutResult } from '../core/login-port.ts'
 import type { NewTokens } from '../core/token-store.ts'
