@@ -250,6 +250,7 @@ describe('given what is no such service', () => {
   it.each([
     ['a wrong path', 404, '{}', {}, 6, /check baseUrl/],
     ['a web page', 200, '<!doctype html><p>Welcome', { 'Content-Type': 'text/html' }, 6, /The answer is a web page/],
+    ['a firewall (F372)', 403, '<p>No', { 'Content-Type': 'text/html' }, 6, /something in front of the service/],
     ['a redirect', 302, '', { Location: 'https://login.example.com/' }, 6, /a redirect to another origin/],
     ['an OAuth 2.0 server', 200, `{"access_token":"${SECRET}","expires_in":60}`, {}, 6, /^speaks +OAuth 2\.0/m],
     ['OAuth 2.0 that refuses', 400, '{"error":"invalid_request"}', {}, 6, /use oauth2\(\{ tokenEndpoint/],

@@ -210,6 +210,7 @@ const node = nodeWithSqlite()
 const html = answering(200, '<!doctype html><p>Log in', { 'Content-Type': 'text/html' })
 const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: number, line: RegExp][] = [
   ['a web page as the answer', html, {}, 6, /The answer is a web page/],
+  ['a firewall in front (F372)', answering(403, '<p>No'), {}, 6, /something in front of the service/],
   ['a web page as metadata', granting, html, 6, /The answer is a web page/],
   ['no metadata', granting, answering(404, ''), 6, /check issuer/],
   ['metadata of another issuer', granting, { issuer: 'https://other.example' }, 6, /name another issuer/],

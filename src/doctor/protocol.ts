@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
+import { isPage as isOfPage } from '../wire/page.ts'
 import type { Seen } from './recorder.ts'
 
 export type Protocol = 'variant-a' | 'variant-b' | 'oauth2'
@@ -54,8 +55,9 @@ export function signatureForm(
   return 'wrong'
 }
 
+/** Whether the answer is a page, as the sources see it. */
 export function isPage({ headers, text }: Seen): boolean {
-  return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text)
+  return isOfPage(headers['content-type'], text)
 }
 
 export function parsed(text: string): unknown {

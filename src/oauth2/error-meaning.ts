@@ -33,21 +33,25 @@ export interface Taught {
 /** What large servers say in place of the errors of the RFCs. The sources stand in `test/oauth2/providers.ts`. */
 const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
   Object.entries({
-    // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry; Supabase; Ory Hydra; Meta
+    // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry; Supabase; Ory Hydra; Meta; Google Identity Toolkit
     invalid_grant:
       'bad_refresh_token,invalid_refresh_token,token_revoked,token_expired,BAD_REFRESH_TOKEN,invalid_code,inactive_user,inactive_org,invalid_token,' +
-      'refresh_token_not_found,refresh_token_already_used,session_not_found,session_expired,token_inactive,OAuthException 190',
-    // GitHub; Slack; Salesforce, Zoho; HubSpot; Shopify; Google
+      'refresh_token_not_found,refresh_token_already_used,session_not_found,session_expired,token_inactive,OAuthException 190,' +
+      'TOKEN_EXPIRED,USER_DISABLED,USER_NOT_FOUND,INVALID_REFRESH_TOKEN',
+    // GitHub; Slack; Salesforce, Zoho; HubSpot; Shopify; Google; Google Identity Toolkit
     invalid_client:
-      'incorrect_client_credentials,bad_client_secret,invalid_client_id,invalid_client_secret,BAD_CLIENT_SECRET,BAD_CLIENT_ID,application_cannot_be_found,deleted_client,disabled_client',
+      'incorrect_client_credentials,bad_client_secret,invalid_client_id,invalid_client_secret,BAD_CLIENT_SECRET,BAD_CLIENT_ID,application_cannot_be_found,deleted_client,disabled_client,' +
+      'PROJECT_NUMBER_MISMATCH',
     // Auth0; Google; Microsoft Entra
     interaction_required:
       'mfa_required,invalid_rapt,admin_policy_enforced,org_internal,basic_action,additional_action,user_password_expired',
     // Slack; Zoho; Salesforce; Google
     temporarily_unavailable:
       'internal_error,fatal_error,service_unavailable,request_timeout,general_error,unknown_error,internal_failure',
-    // Slack; Salesforce, Google; Zoho; Microsoft Entra
-    slow_down: 'ratelimited,accesslimited,rate_limit_exceeded,too_many_requests,Access Denied,AADSTS50196',
+    // Slack; Salesforce, Google; Zoho; Microsoft Entra; Google Identity Toolkit
+    slow_down:
+      'ratelimited,accesslimited,rate_limit_exceeded,too_many_requests,Access Denied,AADSTS50196,' +
+      'QUOTA_EXCEEDED,RESOURCE_EXHAUSTED,TOO_MANY_ATTEMPTS_TRY_LATER',
     // Microsoft Entra
     invalid_target: 'invalid_resource',
     // RFC 6749 has it for authorization endpoints only. Auth0, Okta and Exact Online answer it to token calls.
@@ -127,13 +131,15 @@ const TEXTS = [
 
 /** @returns The words of an answer, known or not. Numbers count as their text. */
 export function wordsIn(document: Members | undefined): string[] {
-  // Entra puts its own number first in the text.
+  // Entra puts its own number first in the text, Google Identity Toolkit its word.
   const [number] = /^AADSTS\d+/.exec(String(memberOf(document, 'error_description'))) ?? []
+  const message = memberOf(memberOf(document, 'error') as Members | undefined, 'message')
+  const [word] = /^[A-Z]+(_[A-Z]+)+(?=$| : )/.exec(String(message)) ?? []
   const found = partsOf(document).flatMap((part) => {
     const [type, code] = [memberOf(part, 'type'), memberOf(part, 'code')]
     return [...WORDS.map((name) => memberOf(part, name)), typeof type === 'string' && `${type} ${String(code)}`]
   })
-  return [number, ...found].filter((word) => ['string', 'number'].includes(typeof word)).map(String)
+  return [number, word, ...found].filter((word) => ['string', 'number'].includes(typeof word)).map(String)
 }
 
 function textsIn(document: Members | undefined): unknown[] {
@@ -149,9 +155,10 @@ function partsOf(document: Members | undefined): Members[] {
 }
 
 function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
-  if (/too many|rate.?limit|throttl|not (yet )?expired/i.test(texts)) return 'slow_down'
+  if (/too many|rate.?limit|throttl|quota|not (yet )?expired/i.test(texts)) return 'slow_down'
   if (exchange === 'refresh' && isOfDeadToken(texts) && !OF_CLIENT.test(texts)) return 'invalid_grant'
-  if (/\b(invalid|wrong|incorrect|unknown) client\b/i.test(texts)) return 'invalid_client'
+  if (/\b(invalid|wrong|incorrect|unknown) client\b|\bapi.?key (is )?(not valid|invalid)/i.test(texts))
+    return 'invalid_client'
   return /temporarily unavailable|retry your request|try again later/i.test(texts)
     ? 'temporarily_unavailable'
     : undefined
@@ -159,11 +166,14 @@ function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
 
 function isOfDeadToken(texts: string): boolean {
   if (/refresh[ _-]?token/i.test(texts)) return DEAD.test(texts)
-  // Zoom; X; better-auth, Meta
+  // Zoom; X; better-auth, Meta; better-auth
   return (
     /^invalid token\W*$/im.test(texts) ||
     /\btoken (is|was|has|has been) (invalid|expired|revoked)\b/i.test(texts) ||
-    /\bsession (not found|(is|has|was|has been) (expired|invalidated|revoked))\b/i.test(texts)
+    /\bsession (not found|(is|has|was|has been) (expired|invalidated|revoked))\b/i.test(texts) ||
+    /\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\b/i.test(
+      texts,
+    )
   )
 }
 

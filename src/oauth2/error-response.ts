@@ -3,6 +3,7 @@ import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { failureOfAnswer } from '../wire/oauth-errors.ts'
 import { generalAdvice } from '../wire/error-response.ts'
 import { type Answered, isSuccess } from '../wire/answered.ts'
+import { comesFromInFront, failureInFront } from '../wire/page.ts'
 import { documentIn, errorIn, holderOfToken, memberOf, type Members, otherProtocol } from './document.ts'
 import { errorMeaning, isKnownWord, type Meant, type Refusing, type Taught } from './error-meaning.ts'
 import { judgedBy } from './judged.ts'
@@ -71,10 +72,11 @@ function errorResponseFor(
   // The words of a gateway that fails, or of a redirect, say nothing about the refresh token, unless somebody has judged the whole answer.
   const told = isRejected || isJudged ? meaning : undefined
   const meant = failureOfAnswer(exchange, isJudged ? 400 : status, told, isOfLogin)
-  // A web page comes from a server in between, which has not seen the refresh token.
-  const failure = isPage ? failureOfPage(exchange, status, meant, isOfLogin) : meant
+  // Whatever the status of a page is, it does not refuse the refresh token of a login.
+  const ofPage: Failure = isPage && isOfLogin ? { ...meant, refreshToken: 'kept' } : meant
+  const failure = !isJudged && comesFromInFront(answer) ? failureInFront(exchange) : ofPage
   const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
-  const ofAnswer = isPage && status === 403 ? IN_FRONT : (other ?? (word && ADVICE.get(told)))
+  const ofAnswer = other ?? (word && ADVICE.get(told))
   const advice =
     ofAnswer ??
     generalAdvice(failure, { ...answer, status }, option) ??
@@ -90,13 +92,6 @@ function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {
   return refreshToken && refreshToken !== 'kept' ? 'the refresh token was refused' : undefined
 }
 
-/** A firewall answers 403 with a page. Other pages may be those of the server itself. */
-function failureOfPage(exchange: Exchange, status: number, meant: Failure, isOfLogin: boolean): Failure {
-  const failure: Failure = status === 403 ? { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected' } : meant
-  return isOfLogin || (status === 403 && exchange === 'refresh') ? { ...failure, refreshToken: 'kept' } : failure
-}
-
-const IN_FRONT = 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
 const UNKNOWN_WORDS = 'the server refuses the refresh token in words that are not known'
 
 const ADVICE: ReadonlyMap<string | undefined, string> = /* @__PURE__ */ new Map([

@@ -25,12 +25,31 @@ export async function saidAgain(error: TokenError, { text }: Answered): Promise<
 const IF_IT_GOES_ON =
   '. If it says the same for ten minutes, a login is required. The option errors of oauth2 teaches what its words mean'
 
-/** The words, and the names of the members, not their values: one may be the number of the request. */
+/** The words, the names of the members, and whatever may be a code (F373). */
 function saidIn(document: Members = {}): string {
-  return JSON.stringify([wordsIn(document).filter(isOneWord), Object.keys(document).sort()])
+  return JSON.stringify([wordsIn(document).filter(isOneWord), codesIn(document)])
 }
 
 /** A longer text may have another number in it each time. */
 function isOneWord(text: string): boolean {
   return /^[\w.:-]{1,64}$/.test(text)
+}
+
+/** Members with such names differ from answer to answer, whatever is wrong. */
+const LABEL =
+  /(^|[_.-])(id|ids|at|on|ts|ip|host|node|server|time|date|expires|elapsed|duration|took|nonce|key|sign|seq|count|retry|path|uri|url)$|(Id|ID|At|Time|Date|Ms|Url|Key)$|request|trace|span|stamp|uuid|guid|correlation|session|token|signature|hash|latency|remaining/
+const DEEPEST = 4
+
+/** @returns The members by name, with the values of those that may be codes. */
+function codesIn(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return isCode(value) ? value : null
+  if (depth >= DEEPEST) return null
+  return Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, inner]) => [name, LABEL.test(name) ? null : codesIn(inner, depth + 1)])
+}
+
+/** A number of at most nine digits, or a short word. Instants and random texts are longer. */
+function isCode(value: unknown): boolean {
+  return /^(-?\d{1,9}|true|false|[A-Za-z][\w.:-]{0,14}|[A-Za-z][A-Za-z_.:-]{0,63})$/.test(String(value))
 }

@@ -2,6 +2,7 @@ import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { generalAdvice } from '../wire/error-response.ts'
 import type { Answered } from '../wire/answered.ts'
+import { comesFromInFront, failureInFront } from '../wire/page.ts'
 import { oauthServer, VARIANT_B } from './token-document.ts'
 
 /** On a refresh, these say that the service does not offer it (any more). They say nothing of the refresh token. */
@@ -11,7 +12,9 @@ const GONE = [404, 405, 410, 415, 422]
  * What a complete answer outside 2xx means (specification, section 7). It has no word for a refresh endpoint that is gone, but
  * announces the end of Variant B (section 9). The refresh token is then untouched, and the credentials may still work.
  */
-export function failureOf(exchange: Exchange, status: number): Failure {
+export function failureOf(exchange: Exchange, answer: Answered): Failure {
+  const { status } = answer
+  if (comesFromInFront(answer)) return failureInFront(exchange)
   const failure = failureOfStatus(exchange, status)
   return isGone(exchange, status) ? { ...failure, refreshToken: 'kept' } : failure
 }

@@ -63,7 +63,7 @@ export class TokenEndpoint {
     const answer = await this.#calls.send({ url, body: requestDocument(attributes), headers: HEADERS }, context)
     const { status, address, text, headers, sent } = answer
     if (isSuccess(status)) return { text, date: headers.get('date'), address, status }
-    const failure = failureOf(exchange, status)
+    const failure = failureOf(exchange, answer)
     const advice = adviceFor(exchange, failure, answer, oauthErrorOf(text), this.#variant)
     throw refused(answer, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
   }

@@ -7,6 +7,8 @@ export interface Answered {
   /** The exchange, origin and path, for messages. */
   readonly address: string
   readonly text: string
+  /** Why the body cannot be read: `text` is empty then. */
+  readonly flaw?: string | undefined
   readonly headers: AxiosHeaders
   /** The pause that `Retry-After` asks for, ms; undefined if the header is missing or malformed. */
   readonly retryAfterMs: number | undefined

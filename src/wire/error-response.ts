@@ -2,6 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { Failure } from './failure.ts'
 import type { Answered } from './answered.ts'
+import { comesFromInFront } from './page.ts'
 
 /** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(
@@ -21,6 +22,8 @@ export function refused(
  * @returns undefined if it depends on the protocol.
  */
 export function generalAdvice({ code, outcome }: Failure, answer: Answered, option: string): string | undefined {
+  if (code === 'ERR_TOKEN_REQUEST' && comesFromInFront(answer))
+    return 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
   if (code === 'ERR_THROTTLED') return 'too many token calls'
   if (answer.status === 511) return 'this network requires a login'
   if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')

@@ -2,6 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { Answered } from './answered.ts'
+import { comesFromInFront, failureInFront } from './page.ts'
 
 /** A proxy that a call went through. */
 export interface Proxy {
@@ -71,16 +72,12 @@ function environment(name: string): string {
 
 /**
  * @returns The same answer.
- * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy answers 403 with its own page: that refuses no credentials and no refresh token.
+ * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy answers with its own page: that refuses no credentials and no refresh token.
  */
 export function notOfProxy(answer: Answered): Answered {
-  const { status, proxy, address, headers, text } = answer
-  const isPage = /html/i.test(String(headers.get('content-type'))) || /^\s*</.test(text)
-  if (status !== 403 || proxy === undefined || !isPage) return answer
+  const { status, proxy, address } = answer
+  if (proxy === undefined || !comesFromInFront(answer)) return answer
   const advice = 'with a web page: ask whoever runs the proxy, or name the host in NO_PROXY'
-  throw new TokenError('ERR_TOKEN_REQUEST', `${address} answered 403 ${proxy} ${advice}`, {
-    outcome: 'rejected',
-    status,
-    refreshToken: 'kept',
-  })
+  const failure = failureInFront('refresh')
+  throw new TokenError(failure.code, `${address} answered ${status} ${proxy} ${advice}`, { ...failure, status })
 }

@@ -5,6 +5,7 @@ import { causesOf } from './causes.ts'
 import { parseRetryAfter } from './http-date.ts'
 import { failureOfNetwork } from './network-failure.ts'
 import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
+import { failureInFront, isInFront, type Shown } from './page.ts'
 
 /**
  * Turns what a custom source threw into a `TokenError`: an axios error, a `Response` of fetch, a network error of undici or
@@ -26,15 +27,14 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', ne
 }
 
 function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {
-  const { status, oauthError, isClientRefused, retryAfter, date } = answerIn(thrown)
+  const { oauthError, isClientRefused, retryAfter, date, ...shown } = answerIn(thrown)
+  const { status } = shown
   if (status !== undefined || oauthError !== undefined) {
-    const failure = failureOfAnswer(
-      exchange,
-      status ?? 400,
-      isClientRefused ? 'invalid_client' : oauthError,
-      needsLogin,
-    )
-    const what = [status, oauthError].filter((word) => word !== undefined).join(' ')
+    const error = isClientRefused ? 'invalid_client' : oauthError
+    const isOther = isInFront(shown)
+    const failure = isOther ? failureInFront(exchange) : failureOfAnswer(exchange, status ?? 400, error, needsLogin)
+    const by = isOther ? 'by something in front of the service, such as a firewall' : undefined
+    const what = [status, oauthError, by].filter((word) => word !== undefined).join(' ')
     return new TokenError(failure.code, `The ${exchange} of the token source was answered ${what}`, {
       ...failure,
       status,
@@ -54,8 +54,7 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
   return new TokenError(code, message, { outcome, cause: thrown })
 }
 
-interface Answer {
-  readonly status: number | undefined
+interface Answer extends Shown {
   readonly oauthError: string | undefined
   /** A 401 with a Basic challenge that names no OAuth error: it means `invalid_client` (RFC 6749, section 5.2). */
   readonly isClientRefused: boolean
@@ -70,14 +69,24 @@ function answerIn(thrown: unknown): Answer {
   const headers = member(response, 'headers')
   const status = statusOf(response)
   const oauthError = holders.map(oauthErrorOf).find((word) => word !== undefined)
-  const isChallenged = /^basic\b/i.test(String(headerOf(headers, 'www-authenticate')))
+  const challenge = headerOf(headers, 'www-authenticate')
   return {
     status,
     oauthError,
-    isClientRefused: status === 401 && oauthError === undefined && isChallenged,
+    isClientRefused: status === 401 && oauthError === undefined && /^basic\b/i.test(String(challenge)),
+    challenge,
+    type: headerOf(headers, 'content-type'),
+    text: textOf(member(response, 'data') ?? member(response, 'body')),
     retryAfter: headerOf(headers, 'retry-after'),
     date: headerOf(headers, 'date'),
   }
+}
+
+/** @returns Undefined for a stream, which is not read; empty for what a client has parsed. */
+function textOf(body: unknown): string | undefined {
+  if (typeof body === 'string') return body
+  const isUnread = body === undefined || ['pipe', 'getReader'].some((name) => typeof member(body, name) === 'function')
+  return isUnread ? undefined : ''
 }
 
 function statusOf(holder: unknown): number | undefined {

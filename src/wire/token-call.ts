@@ -110,7 +110,7 @@ export class TokenCalls {
       : parseRetryAfter(headers.get('retry-after'), headers.get('date'), context.clock.wallNow())
     const proxy = this.#proxyOf(response, url)
     const sent = Object.values(request.headers ?? {})
-    return notOfProxy({ status, url, address, text, headers, retryAfterMs, sent, proxy })
+    return notOfProxy({ status, url, address, text, flaw, headers, retryAfterMs, sent, proxy })
   }
 
   #proxyOf(answerOrError: unknown, url: URL): string | undefined {

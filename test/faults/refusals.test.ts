@@ -91,7 +91,6 @@ describe.each(ADAPTERS)('given credentials that are refused with 401, and the %s
 
 const UNCODED: [string, string, string | undefined][] = [
   ['nothing', '', undefined],
-  ['a page of HTML', '<!doctype html><title>Sign in</title>', undefined],
   ['JSON that names no code', '{"detail":"No active account found."}', undefined],
   ['a code that nobody knows', '{"errors":[{"code":"9999"}]}', '9999'],
 ]

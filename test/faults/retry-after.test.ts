@@ -163,7 +163,7 @@ describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %
   it.each(NEXT_CALLS)(
     'when it comes with %i, then the next call comes %i ms after a refresh, %i ms after an obtain (F49)',
     async (status, refreshMs, obtainMs) => {
-      const script = answering(status, headers, '<h1>Later</h1>')
+      const script = answering(status, headers, '{"detail":"Later"}')
       const refreshing = await startWithToken(adapter, [script, proper])
       void outcome(refreshing.tokens.renew())
       expect(await nextCallAfter(refreshing)).toBe(refreshMs)

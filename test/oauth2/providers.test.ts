@@ -3,7 +3,7 @@ import type { TokenError } from '../../src/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { answering, failureOf } from '../service/world.ts'
 import { exchanged, sourceBehind } from './world.ts'
-import { LATER, MORE, PROVIDERS, type Shape, type Wanted } from './providers.ts'
+import { LATER, MORE, PROVIDERS, REPORTED, type Shape, type Wanted } from './providers.ts'
 
 const source = ([status, body]: Shape, options: Partial<OAuth2Options> = {}) =>
   sourceBehind(answering(typeof body === 'string' ? body : JSON.stringify(body), status), options)
@@ -26,17 +26,17 @@ const rows = (table: Readonly<Record<string, readonly Shape[]>>) =>
     shapes.map((shape) => ({ provider, status: shape[0], body: JSON.stringify(shape[1]), wanted: shape[2], shape })),
   )
 
-describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204, F287, F292)', () => {
+describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204, F287, F292, F369, F374)', () => {
   it('when the shapes are counted, then they are the 84 of the study', () => {
     expect(rows(PROVIDERS)).toHaveLength(84)
   })
 
   it('when those of the later study are counted, then they are 60, and each has a source', () => {
     expect(rows(LATER)).toHaveLength(60)
-    for (const { shape } of [...rows(PROVIDERS), ...rows(LATER)]) expect(shape[3]).not.toBe('')
+    for (const { shape } of [...rows(PROVIDERS), ...rows(LATER), ...rows(REPORTED)]) expect(shape[3]).not.toBe('')
   })
 
-  it.each([...rows(PROVIDERS), ...rows(MORE), ...rows(LATER)])(
+  it.each([...rows(PROVIDERS), ...rows(MORE), ...rows(LATER), ...rows(REPORTED)])(
     'when $provider answers $status $body, then that is: $wanted',
     async ({ wanted, shape }) => {
       const one = source(shape, { grant: 'login' })
@@ -60,7 +60,7 @@ describe('given the refresh of a login, and an answer as a large server gives it
 })
 
 describe('given client credentials, and a server that throttles in words of its own', () => {
-  it.each([...rows(PROVIDERS), ...rows(MORE)].filter(({ wanted }) => wanted === 'throttled'))(
+  it.each([...rows(PROVIDERS), ...rows(MORE), ...rows(REPORTED)].filter(({ wanted }) => wanted === 'throttled'))(
     'when $provider answers $status $body, then the error says throttled',
     async ({ shape }) => {
       const error = await failureOf(exchanged(source(shape)))

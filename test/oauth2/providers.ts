@@ -545,3 +545,44 @@ export const LATER: Readonly<Record<string, readonly Shape[]>> = {
   ],
   'A server that says nothing': [[400, '', 'request refused', 'home-assistant/core#141223']],
 }
+
+const identity = (message: string, code = 400, status = 'INVALID_ARGUMENT') => ({ error: { code, message, status } })
+const IDENTITY_TOOLKIT = 'Google: Firebase Auth REST API, Exchange a refresh token for an ID token'
+
+/** What was reported in 2026. */
+export const REPORTED: Readonly<Record<string, readonly Shape[]>> = {
+  'Google Identity Toolkit': [
+    [400, identity('TOKEN_EXPIRED'), 'login required', IDENTITY_TOOLKIT],
+    [400, identity('USER_DISABLED'), 'login required', IDENTITY_TOOLKIT],
+    [400, identity('USER_NOT_FOUND'), 'login required', IDENTITY_TOOLKIT],
+    [400, identity('INVALID_REFRESH_TOKEN'), 'login required', IDENTITY_TOOLKIT],
+    [
+      400,
+      identity('USER_DISABLED : The user account has been disabled by an administrator.'),
+      'login required',
+      'firebase/firebase-js-sdk: packages/auth/src/api/errors.ts',
+    ],
+    [400, identity('PROJECT_NUMBER_MISMATCH'), 'client refused', IDENTITY_TOOLKIT],
+    [400, identity('API key not valid. Please pass a valid API key.'), 'client refused', IDENTITY_TOOLKIT],
+    [400, identity('MISSING_REFRESH_TOKEN'), 'unclear', IDENTITY_TOOLKIT],
+    [400, identity('QUOTA_EXCEEDED'), 'throttled', IDENTITY_TOOLKIT],
+    [
+      400,
+      identity('QUOTA_EXCEEDED : Exceeded quota for refreshing tokens.'),
+      'throttled',
+      'firebase/firebase-js-sdk: packages/auth/src/api/errors.ts',
+    ],
+    [403, identity('Quota exceeded.', 403, 'RESOURCE_EXHAUSTED'), 'throttled', 'Google Cloud APIs: Errors'],
+    [
+      400,
+      identity('TOO_MANY_ATTEMPTS_TRY_LATER'),
+      'throttled',
+      'firebase/firebase-js-sdk: packages/auth/src/api/errors.ts',
+    ],
+  ],
+  'better-auth': [
+    [400, said('invalid_request', 'user not found'), 'login required', 'better-auth 1.7, with its oauth-provider'],
+    [400, said('invalid_request', 'user_id is missing'), 'request refused', 'better-auth 1.7, with its oauth-provider'],
+  ],
+  Slack: [[200, { ok: true, ...pair, token_type: 'bot', authed_user: { id: 'U1' } }, 'used', SLACK_ROTATION]],
+}

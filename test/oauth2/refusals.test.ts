@@ -73,9 +73,17 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, credentials, ''],
   [400, word('hidden-value'), credentials, `${refresh} unusable`, credentials, ''],
   // Answers that the token service itself would not give.
-  [400, '<html>hidden-value</html>', credentials, `${request} kept`, `${request} kept`, 'check tokenEndpoint'],
+  [
+    400,
+    '<html>hidden-value</html>',
+    request,
+    `${request} kept`,
+    `${request} kept`,
+    'something in front of the service',
+  ],
+  [401, ' <?xml version="1.0"?>', request, `${request} kept`, `${request} kept`, 'something in front of the service'],
   [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
-  // A firewall in front of the service (F291).
+  // A firewall in front of the service (F291, F372).
   [403, '<html>', request, `${request} kept`, `${request} kept`, 'answered by something in front of the service'],
   [404, '', request, request, request, 'check tokenEndpoint'],
   [405, '', request, request, request, 'check tokenEndpoint'],

@@ -106,6 +106,37 @@ describe('given the refresh of a login, and an error under 200 in JSON without a
   })
 })
 
+describe('given errors under 200 (F373)', () => {
+  it.each<[string, (n: number) => object]>([
+    ['errcode', (n) => ({ errcode: 40_001 + (n % 2) })],
+    ['a code one deeper', (n) => ({ result: { err: n % 2 === 0 ? 'LOCKED' : 'BUSY' } })],
+    ['a code in a list', (n) => ({ faults: [{ no: n % 3 }] })],
+    ['ret', (n) => ({ ret: -(n % 2), msg: 'failed' })],
+  ])('when %s differs from answer to answer, then they do not add up', async (_, body) => {
+    const { asking, tokens } = await loginAt((n) => [200, body(n)])
+    expect(await asking(25)).toEqual(['ERR_TOKEN_RESPONSE'])
+    expect(tokens.status().login).toBe('present')
+  })
+
+  it.each<[string, (n: number) => object]>([
+    ['requestId', (n) => ({ errcode: 40_030, requestId: n })],
+    ['log_id', (n) => ({ errcode: 40_030, log_id: n })],
+    ['timestamp', (n) => ({ errcode: 40_030, timestamp: 1_795_699_533 + n })],
+    ['fbtrace_id', (n) => ({ result: { errcode: 40_030, fbtrace_id: `A${n}` } })],
+    ['x-trace', (n) => ({ errcode: 40_030, 'x-trace': { span: n } })],
+    ['a member with an instant', (n) => ({ errcode: 40_030, now: 1_795_699_533_000 + n })],
+    ['a member with a random text', (n) => ({ errcode: 40_030, ref: `c0ffee00c0ffee00c0ffee${n}` })],
+  ])('when %s differs, and the code does not, then the login is given up after ten minutes', async (_, body) => {
+    const { asking } = await loginAt((n) => [200, body(n)])
+    expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
+  })
+
+  it('when the answer is thousands of lists deep, then it is read all the same', async () => {
+    const { asking } = await loginAt(() => [200, `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`])
+    expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
+  })
+})
+
 describe('given the option errors', () => {
   const refused = async (answer: Answer, errors: OAuth2Options['errors']) => {
     const { asking, told } = await loginAt(() => answer, { errors })

@@ -146,7 +146,7 @@ describe('given the tables of sections 7.2 and 7.3', () => {
   it.each(TABLE)(
     'when $exchange is answered with $status, then it is $expected.code, $expected.outcome (F51, F55, F58, F59, F229)',
     async ({ exchange, status, serviceCode, expected, advice }) => {
-      const body = serviceCode === undefined ? '<html>Sorry</html>' : `{"errors":[{"code":"${serviceCode}"}]}`
+      const body = serviceCode === undefined ? '{}' : `{"errors":[{"code":"${serviceCode}"}]}`
       const scope = answer(exchange, body, {}, status)
       const error = await failureOf(openDesk()[exchange]())
       expect(scope.isDone()).toBe(true)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { createServer } from 'node:http'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import type { TokenServiceOptions, TokenSource } from '../../src/index.ts'
-import { client, failureOf, listening, obtain, serve, sourceAt } from './world.ts'
+import { client, failureOf, listening, obtain, sourceAt } from './world.ts'
 
 const VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()])
 let before: NodeJS.ProcessEnv
@@ -101,12 +101,5 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
   it('when the proxy is that of the options, then the error names the option', async () => {
     const { message } = await failure('https://tokens.example', { proxy: { host: '127.0.0.1', port: 1 } })
     expect(message).toContain('through the proxy 127.0.0.1:1 of transport.proxy: ')
-  })
-})
-
-describe('given a page that the service sends without a proxy', () => {
-  it('when it comes under 403, then it counts as before', async () => {
-    const service = await serve((_, reply) => reply.writeHead(403, { 'Content-Type': 'text/html' }).end('<p>No</p>'))
-    expect(await failureOf(obtain(sourceAt(service.origin)))).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
   })
 })

@@ -1,0 +1,42 @@
+import { quietly } from '../core/thrown.ts'
+import type { Exchange } from '../core/token-source.ts'
+import type { Answered } from './answered.ts'
+import type { Failure } from './failure.ts'
+
+/** What a page says under a status that refuses: nothing. Who sent it has seen neither the credentials nor the refresh token. */
+export function failureInFront(exchange: Exchange): Failure {
+  return { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', ...(exchange === 'refresh' && { refreshToken: 'kept' }) }
+}
+
+/** What an answer shows of who sent it. */
+export interface Shown {
+  readonly status: number | undefined
+  /** `WWW-Authenticate`. */
+  readonly challenge: unknown
+  /** `Content-Type`. */
+  readonly type: unknown
+  /** Undefined: nobody has read it. */
+  readonly text: string | undefined
+}
+
+/**
+ * Whether something in front of the service has answered, such as a firewall or a portal. Token services say no in JSON, or with a challenge
+ * (RFC 9110, section 15.5.2).
+ */
+export function isInFront({ status, challenge, type, text }: Shown): boolean {
+  return [400, 401, 403].includes(status ?? 0) && (challenge ?? '') === '' && isPage(type, text)
+}
+
+/** As `isInFront`, of a complete answer. */
+export function comesFromInFront({ status, headers, text, flaw }: Answered): boolean {
+  const [challenge, type] = [headers.get('www-authenticate'), headers.get('content-type')]
+  return isInFront({ status, challenge, type, text: flaw === undefined ? text : undefined })
+}
+
+/** Whether an answer is HTML or XML. Some servers send JSON as `text/html`, too, or nothing. */
+export function isPage(type: unknown, text: string | undefined): boolean {
+  if (/^\s*</.test(text ?? '')) return true
+  return (
+    /html|xml/i.test(String(type)) && text !== '' && quietly(() => JSON.parse(String(text)) as unknown) === undefined
+  )
+}
