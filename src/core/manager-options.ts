@@ -4,7 +4,7 @@ import { isLoginLayer, type LoginLayer } from './login-layer.ts'
 import {
   checkChoice,
   checkedDuration,
-  checkFlag,
+  checkedFlag,
   checkFunction,
   checkNumber,
   checkObject,
@@ -107,11 +107,6 @@ const RETRY = {
   maxDelayMs: (name, given = 20_000) => checkedDuration(name, given),
   maxRetryAfterMs: (name, given = 300_000) => checkedDuration(name, given),
 } satisfies Readers<RetryOptions>
-
-function checkedFlag(name: string, value: unknown): boolean {
-  checkFlag(name, value)
-  return value
-}
 
 function checkedCount(name: string, value: unknown): number {
   const count = checkNumber(name, value, 1)

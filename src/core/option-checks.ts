@@ -22,15 +22,38 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   checkObject(what, given)
   const options = Object.assign(Object.create(null) as Options, given)
   const unknown = Object.keys(options).find((name) => !names.includes(name))
-  if (unknown !== undefined) {
-    const meant = nearest(unknown, names)
-    const advice = meant === undefined ? `use ${names.join(', ')}` : `did you mean '${meant}'?`
-    throw new TypeError(`${what}: there is no '${unknown}', ${advice}`)
-  }
+  if (unknown !== undefined) throw new TypeError(`${what}: there is no '${unknown}', ${adviceOn(unknown, names)}`)
   // An option that comes from a class would be ignored silently.
   const inherited = names.find((name) => name in given && !(name in options) && !(name in Object.prototype))
   if (inherited === undefined) return options
   throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
+}
+
+/** Where a name belongs that was given to another function. A function that takes one name of a row takes what it can of that row. */
+const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
+  [
+    'createTokenManager',
+    'source',
+    'store',
+    'storeKey',
+    'renewal',
+    'retry',
+    'clock',
+    'onSuspicious',
+    'exchangeTimeoutMs',
+  ],
+  ['renewal of createTokenManager', 'maxWaitMs', 'keepWarm', 'skewMs'],
+  ['retry of createTokenManager', 'maxAttempts', 'maxRetryAfterMs'],
+  ['attachBearer or withBearer', 'origins', 'refuses'],
+  ['adopt() of the token manager', 'accessToken', 'refreshToken'],
+  ['the token source', 'account', 'baseUrl', 'clientId', 'clientSecret', 'scope', 'tokenEndpoint', 'issuer'],
+]
+
+function adviceOn(unknown: string, names: readonly string[]): string {
+  const home = HOMES.find((row) => row.includes(unknown, 1) && !row.some((name) => names.includes(name)))
+  if (home) return `it belongs to ${home[0]}`
+  const meant = nearest(unknown, names)
+  return meant === undefined ? `use ${names.join(', ')}` : `did you mean '${meant}'?`
 }
 
 /** @returns The name that was probably meant: case and marks aside, at most two letters differ, and at least half are right. */
@@ -52,6 +75,16 @@ function isWithin(edits: number, one: string, other: string): boolean {
 /** Reads each option of a type: checks it, and knows its default. It does not compile if an option is missing. */
 export type Readers<Options extends object> = {
   readonly [Name in keyof Options]-?: (name: string, given: unknown) => Options[Name]
+}
+
+/** Reads an option that is checked together with others. */
+export function asGiven(_: string, given: unknown): never {
+  return given as never
+}
+
+/** Reads an option that has no default. */
+export function ifGiven<Value>(check: (name: string, given: unknown) => Value) {
+  return (name: string, given: unknown) => (given === undefined ? undefined : check(name, given))
 }
 
 /**
@@ -88,6 +121,12 @@ export function checkChoice<Choice>(name: string, value: unknown, choices: reado
 /** @throws {TypeError} naming the option unless it is true or false. */
 export function checkFlag(name: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, got ${shown(value)}`)
+}
+
+/** @returns The flag. @throws {TypeError} as `checkFlag`. */
+export function checkedFlag(name: string, value: unknown = false): boolean {
+  checkFlag(name, value)
+  return value
 }
 
 /** @throws {TypeError} naming the option, never its value: a user may give a secret in place of its provider. */

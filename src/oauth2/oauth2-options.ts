@@ -1,12 +1,14 @@
 import {
+  asGiven,
   checkChoice,
-  checkFlag,
+  checkedFlag,
   checkFunction,
   checkNumber,
   checkObject,
   checkText,
-  namesOf,
-  ownOptions,
+  ifGiven,
+  type Readers,
+  readOptions,
 } from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
@@ -30,6 +32,8 @@ export interface OAuth2Options {
   issuer?: string | URL | undefined
   /** Where `logout()` of the manager revokes the tokens (RFC 7009). Default with discovery: `revocation_endpoint` of the metadata. */
   revocationEndpoint?: string | URL | undefined
+  /** How the parameters of a token call are written: `form` (default, RFC 6749), or `json`: members of a JSON object, for servers that want that. */
+  body?: 'form' | 'json' | undefined
   clientId: string
   /** The secret, or a function that returns it and is called at each exchange, e.g. one that asks a secret manager. */
   clientSecret?: string | (() => string | Promise<string>) | undefined
@@ -86,26 +90,31 @@ export interface OAuth2Options {
 /** Returns the parameters of a grant. */
 export type GrantFunction = () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
 
-const NAMES = /* @__PURE__ */ namesOf<OAuth2Options>({
-  tokenEndpoint: true,
-  issuer: true,
-  revocationEndpoint: true,
-  clientId: true,
-  clientSecret: true,
-  clientAuthentication: true,
-  grant: true,
-  errors: true,
-  onAnswer: true,
-  dpop: true,
-  scope: true,
-  parameters: true,
-  refreshTokens: true,
-  reuseGraceMs: true,
-  defaultLifetimeMs: true,
-  account: true,
-  transport: true,
-  allowInsecureHttp: true,
-})
+/** `asGiven`: checked with other options. */
+const OPTIONS = {
+  tokenEndpoint: asGiven,
+  issuer: asGiven,
+  revocationEndpoint: asGiven,
+  body: (name, given = 'form') => checkChoice(name, given, ['form', 'json']),
+  clientId: checkedId,
+  clientSecret: asGiven,
+  clientAuthentication: asGiven,
+  grant: checkedGrant,
+  errors: (_, given) => checkedErrors(given),
+  onAnswer: ifGiven(checkedCallback),
+  dpop: (_, given) => (given ? proofKeyOf(given as DPoPKey) : undefined),
+  scope: (_, given) => checkedScope(given),
+  parameters: (_, given = {}) => checkedParameters(given as object),
+  refreshTokens: ifGiven((name, given) => checkChoice(name, given, ['single-use', 'reusable'] as const)),
+  reuseGraceMs: (name, given = 0) => checkNumber(name, given, 0),
+  defaultLifetimeMs: (name, given = 300_000) => checkNumber(name, given, 1),
+  account: ifGiven(checkedAccount),
+  transport: asGiven,
+  allowInsecureHttp: checkedFlag,
+} satisfies Readers<{
+  // These are read into another shape.
+  [Name in keyof OAuth2Options]: Name extends 'dpop' | 'errors' | 'parameters' ? unknown : OAuth2Options[Name]
+}>
 
 export type OAuth2Settings = ReturnType<typeof oauth2Settings>
 
@@ -114,36 +123,39 @@ export function oauth2Settings(options: OAuth2Options) {
   for (const name of ['audience', 'resource'])
     if (Object.hasOwn(Object(options) as object, name))
       throw new TypeError(`${name} is no option: write parameters: { ${name} }`)
-  const own = ownOptions('The options of oauth2', options, NAMES)
-  const { grant = 'client_credentials', account = own.clientId, allowInsecureHttp = false, parameters = {} } = own
-  const { refreshTokens = 'single-use', reuseGraceMs = 0, defaultLifetimeMs = 300_000, transport, onAnswer } = own
-  checkFlag('allowInsecureHttp', allowInsecureHttp)
-  checkCredential('clientId', own.clientId)
-  checkText('account', account)
-  if (typeof grant !== 'function') checkChoice('grant', grant, ['client_credentials', 'login'])
-  if (onAnswer !== undefined) checkFunction('onAnswer', onAnswer)
-  checkChoice('refreshTokens', refreshTokens, ['single-use', 'reusable'])
-  checkNumber('reuseGraceMs', reuseGraceMs, 0)
-  checkNumber('defaultLifetimeMs', defaultLifetimeMs, 1)
+  const own = readOptions('The options of oauth2', options, OPTIONS, '')
+  const { clientId, grant, account = clientId, refreshTokens = 'single-use' } = own
   return {
-    server: checkedServer(own, allowInsecureHttp),
+    ...own,
+    server: checkedServer(own, own.allowInsecureHttp),
     client: checkedClient(own),
-    grant,
-    errors: checkedErrors(own.errors),
-    onAnswer,
-    dpop: own.dpop && proofKeyOf(own.dpop),
-    scope: checkedScope(own.scope),
-    parameters: checkedParameters(parameters),
+    account,
     refreshTokens,
     /** Whether a refresh token that comes with client credentials is kept. */
     keepsAll: own.refreshTokens !== undefined,
-    reuseGraceMs,
-    defaultLifetimeMs,
-    account,
     /** Whether the account is named by `clientId` alone, which many people share. */
     isUnnamed: own.account === undefined && grant !== 'client_credentials',
-    transport,
   }
+}
+
+function checkedId(name: string, given: unknown): string {
+  checkCredential(name, given)
+  return given
+}
+
+function checkedAccount(name: string, given: unknown): string {
+  checkText(name, given)
+  return given
+}
+
+function checkedGrant(name: string, given: unknown = 'client_credentials') {
+  if (typeof given === 'function') return given as GrantFunction
+  return checkChoice(name, given, ['client_credentials', 'login'] as const)
+}
+
+function checkedCallback(name: string, given: unknown) {
+  checkFunction(name, given)
+  return given as NonNullable<OAuth2Options['onAnswer']>
 }
 
 /** The addresses of a server, as far as the options name them. */
@@ -158,7 +170,9 @@ export interface ServerAddresses {
 const NO_ADDRESS =
   'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise give tokenEndpoint or issuer'
 
-function checkedServer(own: OAuth2Options, allowInsecureHttp: boolean): ServerAddresses {
+type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
+
+function checkedServer(own: Addresses, allowInsecureHttp: boolean): ServerAddresses {
   const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
     const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
     if (url.hash !== '') throw new TypeError(`${name} must have no fragment (RFC 6749, section 3.2)`)
@@ -185,7 +199,9 @@ function checkedErrors(errors: unknown = {}): Taught {
   return { words, judge: undefined }
 }
 
-function checkedClient({ clientId, clientSecret, clientAuthentication, grant = 'client_credentials' }: OAuth2Options) {
+type Client = Pick<OAuth2Options, 'clientId' | 'clientSecret' | 'clientAuthentication' | 'grant'>
+
+function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: Client) {
   // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
   const isPublic = clientSecret === undefined && grant !== 'client_credentials'
   const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
@@ -229,6 +245,9 @@ export function checkedGrantParameters(given: unknown): Readonly<Record<string, 
   checkObject('the parameters', given)
   const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
   checkText('grant_type', parameters.grant_type)
+  // It would work once: the manager does not have this token, so each renewal would present the same one.
+  if (parameters.grant_type === 'refresh_token')
+    throw new TypeError("grant_type must not be refresh_token: use grant: 'login' and adopt() of the token manager")
   for (const [name, value] of Object.entries(parameters)) checkText(name, value)
   return parameters
 }

@@ -146,14 +146,19 @@ class OAuth2 implements TokenSource {
     // A copy: a call that is made once more authenticates the client anew.
     const [body, headers] = [new URLSearchParams(members), new Headers()]
     await authenticate(this.#settings.client, issuer, body, headers, context)
-    const call = { url, body: body.toString(), headers: { ...Object.fromEntries(headers), ...HEADERS, ...proof } }
-    return this.#calls.send(call, context)
+    const [type, text] = WRITTEN[this.#settings.body](body)
+    const own = { Accept: 'application/json', 'Content-Type': type, ...proof }
+    return this.#calls.send({ url, body: text, headers: { ...Object.fromEntries(headers), ...own } }, context)
   }
 }
 
 type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
 
-const HEADERS = { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' }
+/** The media type and the text of a body. */
+const WRITTEN = {
+  form: (body: URLSearchParams) => ['application/x-www-form-urlencoded', body.toString()],
+  json: (body: URLSearchParams) => ['application/json', JSON.stringify(Object.fromEntries(body))],
+} as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
 
 function errorOfResponse(answer: Answered, { failure, advice, serviceCode }: ErrorResponse): TokenError {
   return refused(answer, failure, advice, serviceCode)

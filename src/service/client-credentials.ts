@@ -1,4 +1,4 @@
-import { ownOptions } from '../core/option-checks.ts'
+import { asGiven, readOptions } from '../core/option-checks.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
@@ -39,8 +39,8 @@ class ClientCredentials implements TokenSource {
   readonly #client
 
   constructor(options: ClientCredentialsOptions) {
-    const names = [...SERVICE_OPTIONS, 'clientId', 'clientSecret', ...CREDENTIAL_OPTIONS]
-    const own = ownOptions('The options of clientCredentials', options, names)
+    const table = { ...SERVICE_OPTIONS, clientId: asGiven, clientSecret: asGiven, ...CREDENTIAL_OPTIONS }
+    const own = readOptions('The options of clientCredentials', options, table, '')
     this.#endpoint = new TokenEndpoint(own, VARIANT_A)
     this.#client = credentialSource(own, ['clientId', 'clientSecret'])
   }

@@ -1,5 +1,5 @@
 import { withinLimit } from '../core/deadline.ts'
-import { checkFunction, checkText, namesOf } from '../core/option-checks.ts'
+import { asGiven, checkFunction, checkText, type Readers } from '../core/option-checks.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import { checkCredential, fromFunction } from '../wire/credential.ts'
 
@@ -19,10 +19,10 @@ export interface ProvidedCredentials<Credentials> {
 /** A function that hangs must not hide that the service has refused a refresh token. */
 const TELLING_MS = 2_000
 
-export const CREDENTIAL_OPTIONS = /* @__PURE__ */ namesOf<ProvidedCredentials<unknown>>({
-  credentials: true,
-  account: true,
-})
+export const CREDENTIAL_OPTIONS = {
+  credentials: asGiven,
+  account: asGiven,
+} satisfies Readers<ProvidedCredentials<unknown>>
 
 /** Credentials: fixed ones, or those that a function gives at each exchange. */
 export interface CredentialSource<Credentials> {

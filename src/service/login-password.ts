@@ -1,5 +1,5 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
-import { checkFlag, ownOptions } from '../core/option-checks.ts'
+import { asGiven, checkedFlag, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { clockTrouble } from './clock-trouble.ts'
@@ -49,12 +49,16 @@ class LoginPassword implements TokenSource {
   readonly #serviceClock = new ServiceClock()
 
   constructor(options: LoginPasswordOptions) {
-    const names = [...SERVICE_OPTIONS, 'login', 'password', ...CREDENTIAL_OPTIONS, 'verifySignature']
-    const own = ownOptions('The options of loginPassword', options, names)
-    const { verifySignature = true } = own
-    checkFlag('verifySignature', verifySignature)
-    if (verifySignature) checkWebCrypto('verifySignature', 'set it to false')
-    this.#verifies = verifySignature
+    const table = {
+      ...SERVICE_OPTIONS,
+      login: asGiven,
+      password: asGiven,
+      ...CREDENTIAL_OPTIONS,
+      verifySignature: (name: string, given: unknown = true) => checkedFlag(name, given),
+    }
+    const own = readOptions('The options of loginPassword', options, table, '')
+    this.#verifies = own.verifySignature
+    if (this.#verifies) checkWebCrypto('verifySignature', 'set it to false')
     this.#endpoint = new TokenEndpoint(own, VARIANT_B)
     this.#login = credentialSource(own, ['login', 'password'])
   }

@@ -1,4 +1,4 @@
-import { checkFlag, namesOf } from '../core/option-checks.ts'
+import { asGiven, checkedFlag, type Readers } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { refused } from '../wire/error-response.ts'
@@ -12,11 +12,11 @@ export interface TokenServiceOptions extends TokenCallOptions {
   baseUrl: string | URL
 }
 
-export const SERVICE_OPTIONS = /* @__PURE__ */ namesOf<TokenServiceOptions>({
-  baseUrl: true,
-  transport: true,
-  allowInsecureHttp: true,
-})
+export const SERVICE_OPTIONS = {
+  baseUrl: asGiven,
+  transport: asGiven,
+  allowInsecureHttp: checkedFlag,
+} satisfies Readers<TokenServiceOptions>
 const PATHS: Record<Exchange, string> = { obtain: 'token/', refresh: 'token/refresh/' }
 const MEDIA_TYPE = 'application/vnd.api+json'
 const HEADERS = { Accept: MEDIA_TYPE, 'Content-Type': MEDIA_TYPE }
@@ -33,7 +33,6 @@ export class TokenEndpoint {
   /** @throws {TypeError} naming the option. */
   constructor({ baseUrl, transport, allowInsecureHttp = false }: TokenServiceOptions, variant: string) {
     this.#variant = variant
-    checkFlag('allowInsecureHttp', allowInsecureHttp)
     const url = checkedSecureUrl('baseUrl', baseUrl, allowInsecureHttp)
     url.pathname = `${url.pathname}/`.replace(/\/{2,}/g, '/')
     url.hash = ''

@@ -53,7 +53,7 @@ export async function fromFunction<Given>(
     return check(given)
   } catch (error) {
     const message = `The ${name} function gave an unusable value: ${(error as TypeError).message}`
-    throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
+    throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', cause: error })
   }
 }
 

@@ -8,7 +8,7 @@ import library, {
 } from 'axios'
 import { TokenError } from '../core/errors.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
-import { checkObject, kindOf, namesOf, ownOptions } from '../core/option-checks.ts'
+import { asGiven, checkObject, kindOf, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkAxios } from '../core/runtime.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
@@ -31,15 +31,18 @@ export interface TokenCallOptions {
 
 type Transport = NonNullable<TokenCallOptions['transport']>
 
-const TRANSPORT_OPTIONS = /* @__PURE__ */ namesOf<Transport>({
-  adapter: true,
-  headers: true,
-  httpAgent: true,
-  httpsAgent: true,
-  proxy: true,
-  socketPath: true,
-  lookup: true,
-})
+const TRANSPORT = {
+  adapter: checkedAdapters,
+  headers: (name, given = {}) => {
+    checkObject(name, given)
+    return new AxiosHeaders(given as never)
+  },
+  httpAgent: asGiven,
+  httpsAgent: asGiven,
+  proxy: asGiven,
+  socketPath: asGiven,
+  lookup: asGiven,
+} satisfies Readers<Transport>
 
 /** One token call: a POST of a text, or a GET. */
 export interface TokenCall {
@@ -68,7 +71,7 @@ function ownAxios(): Axios {
 
 /** Makes token calls: one request each, bounded in size here and in time by its signal, never redirected. */
 export class TokenCalls {
-  readonly #transport: Transport
+  readonly #transport: ReturnType<typeof ownTransport>
 
   /** @throws {TypeError} naming the option, or what to install. */
   constructor(transport: Transport = {}) {
@@ -120,7 +123,7 @@ export class TokenCalls {
   #request({ url, body, headers: own }: TokenCall, { signal, holdsProcess = true }: ExchangeContext) {
     // Not XMLHttpRequest first: it follows redirects, and a 307 or 308 would deliver the credentials to its target.
     const { adapter = ['http', 'fetch', 'xhr'], headers, ...settings } = this.#transport
-    const sent = new AxiosHeaders(headers as never).set(own)
+    const sent = new AxiosHeaders(headers).set(own)
     // Own members only: axios reads no others, so members of Object.prototype cannot change the call.
     const request: AxiosRequestConfig = {
       ...settings,
@@ -138,9 +141,10 @@ export class TokenCalls {
         post: new AxiosHeaders(),
         get: new AxiosHeaders(),
       }),
-      // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter.
+      // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter. Frameworks cache the POSTs of fetch,
+      // by address and body: the answer of an obtain that is made again would bring the token that has expired.
       maxRedirects: 0,
-      fetchOptions: { redirect: 'manual' },
+      fetchOptions: { redirect: 'manual', ...(mayForbidCaches() && { cache: 'no-store' }) },
       // Without cookies: a token service needs none, and a browser asks the person for a password when it may send them and the answer is a challenge.
       withCredentials: false,
       // In pages: XMLHttpRequest knows no streams.
@@ -151,6 +155,11 @@ export class TokenCalls {
     }
     return request
   }
+}
+
+/** Some workers throw for the member `cache`. */
+function mayForbidCaches(): boolean {
+  return quietly(() => new Request('https://a.example', { cache: 'no-store' } as object)) !== undefined
 }
 
 /** For messages. */
@@ -179,21 +188,18 @@ function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
 }
 
 /** A copy of the own members: neither a later change nor a member of Object.prototype can lead credentials elsewhere. */
-function ownTransport(given: Transport): Transport {
-  checkObject('transport', given)
-  if (Object.hasOwn(given, 'timeout'))
+function ownTransport(given: Transport) {
+  if (Object.hasOwn(Object(given) as object, 'timeout'))
     throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
-  const transport = ownOptions('transport', given, TRANSPORT_OPTIONS)
-  if (transport.headers !== undefined) checkObject('transport.headers', transport.headers)
-  for (const one of [transport.adapter].flat()) checkAdapter(one)
-  transport.headers = new AxiosHeaders(transport.headers as never)
-  return transport
+  return readOptions('transport', given, TRANSPORT)
 }
 
 /** axios would refuse it only when it is called, which looks as if the service were down. A later axios may know more names. */
-function checkAdapter(adapter: unknown): void {
-  if (!['undefined', 'function', 'string'].includes(typeof adapter))
-    throw new TypeError(`transport.adapter must be a function, or http, fetch or xhr, got ${kindOf(adapter)}`)
+function checkedAdapters(name: string, given: unknown): Transport['adapter'] {
+  for (const one of [given].flat())
+    if (!['undefined', 'function', 'string'].includes(typeof one))
+      throw new TypeError(`${name} must be a function, or http, fetch or xhr, got ${kindOf(one)}`)
+  return given as Transport['adapter']
 }
 
 /** Whether a header came more than once. Node keeps only the first, and nobody knows which one the service means. */

@@ -68,6 +68,8 @@ describe("given a near miss of an option's name", () => {
     expect(names.length).toBeGreaterThan(0)
     for (const option of names)
       for (const typed of TYPED.map((type) => type(option)).filter((one) => !names.includes(one))) {
+        // `adopt()` takes it (F384).
+        if (typed === 'refreshToken') continue
         const { message } = misuse(() => FUNCTIONS[name]!({ [typed]: 1 }))
         expect(message).toMatch(new RegExp(`there is no '${typed}', did you mean '${option}'\\?$`))
       }
@@ -89,4 +91,32 @@ describe("given a near miss of an option's name", () => {
   ])('when it is %j, then %j was meant', (given, meant) =>
     expect(nearest(given, ['baseUrl', 'clientId', 'origins', 'storeKey', 'store', 'skewMs', 'api'])).toBe(meant),
   )
+})
+
+describe("given an option's name that another function takes (F384)", () => {
+  const source = 'the token source'
+  it.each([
+    ['oauth2', 'store', 'createTokenManager'],
+    ['oauth2', 'refreshToken', 'adopt() of the token manager'],
+    ['oauth2', 'maxWaitMs', 'renewal of createTokenManager'],
+    ['clientCredentials', 'retry', 'createTokenManager'],
+    ['loginPassword', 'refreshToken', 'adopt() of the token manager'],
+    ['createTokenManager', 'clientId', source],
+    ['createTokenManager', 'scope', source],
+    ['createTokenManager', 'maxWaitMs', 'renewal of createTokenManager'],
+    ['createTokenManager', 'maxAttempts', 'retry of createTokenManager'],
+    ['createTokenManager', 'origins', 'attachBearer or withBearer'],
+    ['createTokenManager', 'refreshToken', 'adopt() of the token manager'],
+    ['renewal', 'maxAttempts', 'retry of createTokenManager'],
+    ['attachBearer', 'baseUrl', source],
+    ['withBearer', 'renewal', 'createTokenManager'],
+    ['redisStore', 'storeKey', 'createTokenManager'],
+  ])('when %s gets %s, then the error says that it belongs to %s', (name, option, home) =>
+    expect(misuse(() => FUNCTIONS[name]!({ [option]: 'x' })).message).toMatch(
+      new RegExp(`there is no '${option}', it belongs to ${home.replace('()', '..')}$`),
+    ),
+  )
+
+  it('when the other function is of the same kind, then the error lists what this one takes', () =>
+    expect(misuse(() => FUNCTIONS.loginPassword!({ clientId: 'x' })).message).toMatch(/, use .*login, password, /))
 })

@@ -49,6 +49,23 @@ describe('given a grant that is a function', () => {
     expect(error.message).toBe(`The grant function gave an unusable value: ${message}`)
   })
 
+  it('when it gives the grant of a refresh token, then nothing is sent, and the error says what to use (F378)', async () => {
+    let calls = 0
+    const grant = () => ({ grant_type: 'refresh_token', refresh_token: 'hidden-value' })
+    const source = sourceBehind(
+      (config) => {
+        calls += 1
+        return answering(JSON.stringify(GRANT))(config)
+      },
+      { grant },
+    )
+    const error = await failureOf(exchanged(source))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', cause: { name: 'TypeError' } })
+    expect(error.message).toContain("use grant: 'login' and adopt()")
+    expect(JSON.stringify([error, error.message])).not.toContain('hidden-value')
+    expect(calls).toBe(0)
+  })
+
   it('when it asks another manager, then the error of that one counts, but not what it says of its refresh token (F255)', async () => {
     const thrown = new TokenError('ERR_LOGIN_REQUIRED', 'log in', { refreshToken: 'refused', loginReason: 'refused' })
     const error = await failureOf(exchanged(behind(GRANT, { grant: () => Promise.reject(thrown) })))

@@ -58,3 +58,56 @@ describe('given a token endpoint that answers 401 with a Basic challenge (F242)'
     expect(fetched.mock.calls.map(([request]) => (request as Request).credentials)).toEqual(['omit'])
   })
 })
+
+describe('given a framework that caches what fetch posts, by address and body (F375)', () => {
+  const issued = { status: 200, headers: { 'Content-Type': 'application/json' } }
+  /** A fetch that keeps each answer whose call allows it, and says what the calls asked for. */
+  function cachingFetch() {
+    const kept = new Map<string, string>()
+    let calls = 0
+    const asked: unknown[] = []
+    const fetched = jest.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const request = new Request(input)
+      const { cache } = { cache: request.cache, ...(init as { cache?: string }) }
+      asked.push([new URL(request.url).pathname, cache])
+      const key = `${request.url} ${await request.text()}`
+      const token = () => JSON.stringify({ ...GRANT, access_token: `token-${(calls += 1)}` })
+      const { origin } = new URL(request.url)
+      const metadata = JSON.stringify({ issuer: origin, token_endpoint: `${origin}/token` })
+      const text = request.method === 'GET' ? metadata : (cache !== 'no-store' && kept.get(key)) || token()
+      kept.set(key, text)
+      return new Response(text, issued)
+    })
+    return { asked, end: () => fetched.mockRestore() }
+  }
+
+  it('when tokens are obtained twice, then both are new, and no cache was allowed, for the metadata neither', async () => {
+    const { asked, end } = cachingFetch()
+    const source = oauth2({ issuer: 'https://id.example', ...client, transport: { adapter: 'fetch' } })
+    expect((await exchanged(source)).grant.accessToken).toBe('token-1')
+    expect((await exchanged(source)).grant.accessToken).toBe('token-2')
+    expect(asked).toEqual([
+      ['/.well-known/oauth-authorization-server', 'no-store'],
+      ['/token', 'no-store'],
+      ['/token', 'no-store'],
+    ])
+    end()
+  })
+
+  it('when the runtime throws for the member cache, then the call is made without it', async () => {
+    const { asked, end } = cachingFetch()
+    const Whole = globalThis.Request
+    class Bare extends Whole {
+      constructor(input: string | URL | Request, init: RequestInit = {}) {
+        if ('cache' in init) throw new Error("The 'cache' field on 'RequestInitializerDict' is not implemented.")
+        super(input, init)
+      }
+    }
+    globalThis.Request = Bare
+    const source = oauth2({ tokenEndpoint: 'https://id.example/token', ...client, transport: { adapter: 'fetch' } })
+    expect((await exchanged(source)).grant.accessToken).toBe('token-1')
+    expect(asked).toEqual([['/token', 'default']])
+    globalThis.Request = Whole
+    end()
+  })
+})

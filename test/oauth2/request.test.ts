@@ -38,6 +38,35 @@ describe('given client credentials', () => {
   })
 })
 
+describe("given the option body: 'json' (F376)", () => {
+  it('when tokens are obtained, then the parameters are the members of a JSON object', async () => {
+    const parameters = { audience: 'https://api.example/?a=b&c' }
+    const { body, headers } = await sentBy({ body: 'json', clientAuthentication: 'post', scope: 'read', parameters })
+    expect(headers).toMatchObject({ Accept: 'application/json', 'Content-Type': 'application/json' })
+    expect(JSON.parse(body)).toEqual({
+      grant_type: 'client_credentials',
+      client_id: 'client-of-nobody',
+      client_secret: 'secret-of-nobody',
+      scope: 'read',
+      ...parameters,
+    })
+  })
+
+  it('when the refresh token is presented, then the same', async () => {
+    const { body, headers } = await sentBy({ body: 'json', grant: 'login' }, 'a+b/c="')
+    expect(JSON.parse(body)).toEqual({ grant_type: 'refresh_token', refresh_token: 'a+b/c="' })
+    expect(basicOf(headers)).toBe('client-of-nobody:secret-of-nobody')
+  })
+
+  it('when a function authenticates the client, then its members are sent, too', async () => {
+    const { body } = await sentBy({
+      body: 'json',
+      clientAuthentication: (_, __, members) => members.set('client_assertion', 'signed'),
+    })
+    expect(JSON.parse(body)).toEqual({ grant_type: 'client_credentials', client_assertion: 'signed' })
+  })
+})
+
 describe('given a refresh token', () => {
   it('when it is presented, then the request is that of RFC 6749, section 6', async () => {
     const { body, headers } = await sentBy({ grant: 'login', scope: 'read' }, 'a+b/c=')

@@ -16,7 +16,7 @@ describe('given options that are none', () => {
 })
 
 describe('given an option that there is not', () => {
-  it.each(['timeout', 'proxy', 'login', 'verifySignature', 'storeKey'])(
+  it.each(['timeout', 'proxy', 'login', 'verifySignature', 'name'])(
     'when it is %s, then clientCredentials throws a TypeError that names those that there are (F174)',
     (name) => {
       const error = refusedBase('https://tokens.example', { [name]: 'hidden-value' })
