@@ -243,7 +243,7 @@ describe('given a proxy in the environment', () => {
   })
 })
 
-describe('given what is no such service', () => {
+describe('given what is no such service (F372)', () => {
   const answering = (status: number, body: string, headers: Record<string, string> = {}) =>
     serve((_, reply) => reply.writeHead(status, headers).end(body))
 

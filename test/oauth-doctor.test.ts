@@ -232,7 +232,7 @@ const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: n
   ['the payment service', answering(200, grantText()), {}, 6, /^speaks +Variant A/m],
 ]
 
-describe('F310: given a peer that is broken', () => {
+describe('F310, F372: given a peer that is broken', () => {
   it.each(BROKEN)(
     'when it has %s, then the doctor says what it saw and what to do',
     async (_, token, metadata, code, line) => {

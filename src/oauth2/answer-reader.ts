@@ -1,17 +1,19 @@
 import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
-import type { ExchangeContext, TokenGrant } from '../core/token-source.ts'
-import { lifetimeIn } from '../wire/lifetime.ts'
+import { type ExchangeContext, REMARKS, type RemarkedGrant } from '../core/token-source.ts'
 import type { Answered } from '../wire/answered.ts'
+import { parseHttpDate } from '../wire/http-date.ts'
 import {
   documentIn,
-  holderOfToken,
+  formIn,
+  holdersOfToken,
   memberOf,
   type Members,
   otherProtocol,
-  refreshLifetimeIn,
   subjectIn,
+  TWO_HOLDERS,
 } from './document.ts'
+import { ACCESS, lifetimeAmong, refreshLifetimeIn, type ToldLifetime } from './lifetimes.ts'
 import type { OAuth2Settings } from './oauth2-options.ts'
 
 /** Reads the answers of one token endpoint. */
@@ -31,44 +33,64 @@ export class AnswerReader {
   }
 
   /**
-   * Reads an answer of status 2xx (RFC 6749, section 5.1).
+   * Reads an answer of status 2xx (RFC 6749, section 5.1) part by part: if only its access token cannot be used, its refresh token is kept (F345).
    *
-   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used. No part of such an answer is used.
+   * @param presented The refresh token that was sent. If the answer brings another one, a lifetime that cannot be used counts as not told.
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used, and there is no refresh token.
    */
-  grantIn(answer: Answered, report: ExchangeContext['report']): TokenGrant {
-    const whole = documentIn(answer.text)
+  grantIn(answer: Answered, context: ExchangeContext, presented?: string): RemarkedGrant {
     const unusable = (why: string) => unusableAnswer(answer, why)
-    if (!whole) throw unusable(/^\s*</.test(answer.text) ? 'it is HTML; check tokenEndpoint' : 'it is no JSON object')
-    const document = holderOfToken(whole)
-    if (memberOf(document, 'error') !== undefined) throw unusable('it reports an error under a status of success')
-    const accessToken = memberOf(document, 'access_token')
-    if (typeof accessToken !== 'string' || accessToken === '')
-      throw unusable(otherProtocol(document) ?? 'access_token must be a non-empty string')
-    const odd: string[] = []
-    const tokenType = memberOf(document, 'token_type')
-    const otherType = otherTypeThan(this.#isBound ? DPOP : BEARER, tokenType)
-    if (otherType !== undefined) throw unusable(otherType)
-    if (tokenType === undefined) odd.push('names no token_type: Bearer is assumed')
+    const whole = documentIn(answer.text)
+    const read = whole ?? formIn(answer.text)
+    if (!read) throw unusable(/^\s*</.test(answer.text) ? 'it is HTML; check tokenEndpoint' : NO_JSON)
+    const [document = read, another] = holdersOfToken(read)
+    if (another) throw unusable(TWO_HOLDERS)
     const refreshToken = memberOf(document, 'refresh_token') ?? ''
     if (typeof refreshToken !== 'string') throw unusable('refresh_token must be a string')
-    const expiresIn = memberOf(document, 'expires_in')
-    const accessLifetimeMs = expiresIn === undefined ? this.#defaultLifetimeMs : lifetimeIn(expiresIn)
-    if (accessLifetimeMs === undefined) throw unusable('expires_in must be a positive number of seconds')
-    if (expiresIn === undefined) odd.push(`has no expires_in: ${accessLifetimeMs} ms are assumed`)
-    else if (typeof expiresIn === 'string') odd.push('gives expires_in as text')
-    const missing = this.#notGranted(memberOf(document, 'scope'))
-    if (missing.length > 0) odd.push(`grants less than was asked for: ${missing.join(' ')} is missing from its scope`)
-    this.#tell(odd, report)
-    this.#show(document)
-    const refreshLifetimeMs = refreshLifetimeIn(document)
+    const isRotated = presented !== undefined && refreshToken !== '' && refreshToken !== presented
+    const now = parseHttpDate(answer.headers.get('date')) ?? context.clock.wallNow()
+    const refreshLifetimeMs = refreshLifetimeIn(document, now)
     const subject = subjectIn(document)
-    return {
-      accessToken,
-      accessLifetimeMs,
+    const others = {
       ...(refreshToken !== '' && { refreshToken }),
       ...(refreshToken !== '' && refreshLifetimeMs !== undefined && { refreshLifetimeMs }),
       ...(subject !== undefined && { subject }),
     }
+    const flaw = whole ? this.#flawOf(document) : NO_JSON
+    if (flaw !== undefined && refreshToken === '') throw unusable(flaw)
+    if (flaw !== undefined)
+      return { accessToken: '', accessLifetimeMs: 0, ...others, [REMARKS]: { flaw: unusable(flaw) } }
+    const told = toldLifetime(document, [now, context.clock.wallNow()])
+    if (!told && !isRotated && memberOf(document, 'expires_in') !== undefined)
+      throw unusable('expires_in must be a positive number of seconds')
+    const accessLifetimeMs = told?.ms ?? this.#defaultLifetimeMs
+    this.#tell(this.#oddIn(document, told, accessLifetimeMs), context.report)
+    this.#show(document)
+    const accessToken = memberOf(document, 'access_token') as string
+    return { accessToken, accessLifetimeMs, ...others, ...(!told && { [REMARKS]: { isLifetimeAssumed: true } }) }
+  }
+
+  /** @returns Why the access token cannot be used. */
+  #flawOf(document: Members): string | undefined {
+    if (memberOf(document, 'error') !== undefined) return 'it reports an error under a status of success'
+    const accessToken = memberOf(document, 'access_token')
+    if (typeof accessToken !== 'string' || accessToken === '')
+      return otherProtocol(document) ?? 'access_token must be a non-empty string'
+    return otherTypeThan(this.#isBound ? DPOP : BEARER, memberOf(document, 'token_type'))
+  }
+
+  #oddIn(document: Members, told: ToldLifetime | undefined, ms: number): string[] {
+    const expiresIn = memberOf(document, 'expires_in')
+    const missing = this.#notGranted(memberOf(document, 'scope'))
+    const isOdd = {
+      'names no token_type: Bearer is assumed': memberOf(document, 'token_type') === undefined,
+      [`has no expires_in: ${ms} ms are assumed`]: !told && expiresIn === undefined,
+      [`has no lifetime in expires_in: ${ms} ms are assumed`]: !told && expiresIn !== undefined,
+      'gives expires_in as text': told?.name === 'expires_in' && typeof expiresIn === 'string',
+      'gives an instant as expires_in': told?.name === 'expires_in' && told.ms !== Number(expiresIn) * 1_000,
+      [`grants less than was asked for: ${missing.join(' ')} is missing from its scope`]: missing.length > 0,
+    }
+    return Object.keys(isOdd).filter((what) => isOdd[what])
   }
 
   #show(document: Members): void {
@@ -91,6 +113,14 @@ export class AnswerReader {
     for (const what of untold) this.#told.add(what)
     report?.('response-odd', `The token answer ${untold.join('; it ')}`)
   }
+}
+
+const NO_JSON = 'it is no JSON object'
+
+/** @param nows The service's time; then ours, if the clock of the service makes nothing of an instant. */
+function toldLifetime(document: Members, nows: readonly number[]): ToldLifetime | undefined {
+  const told = ACCESS.flatMap((name) => nows.map((now) => lifetimeAmong(document, [name], now)))
+  return told.find((one) => one && one.ms > 0)
 }
 
 /** Some servers grant these scope tokens without naming them in the answer. */

@@ -1,5 +1,4 @@
 import { quietly } from '../core/thrown.ts'
-import { lifetimeIn } from '../wire/lifetime.ts'
 
 /** The members of a JSON object that a server sent. */
 export type Members = Readonly<Record<string, unknown>>
@@ -16,14 +15,27 @@ export function memberOf(document: Members | undefined, name: string): unknown {
   return document && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined
 }
 
-/** @returns The document, or the object in it that holds its access token: Withings has that in `body`. */
-export function holderOfToken(document: Members): Members {
-  const inner = ['body', 'data'].map((name) => memberOf(document, name)).find(holdsToken)
-  return inner && !holdsToken(document) ? inner : document
+/**
+ * @returns The objects that hold an access token: the document, or else members of it. Withings has it in `body`, Slack in `authed_user`. Beside the token, members
+ *   of the whole document count, too.
+ */
+export function holdersOfToken(document: Members): Members[] {
+  if (holdsToken(document)) return [document]
+  return Object.values(document)
+    .filter(holdsToken)
+    .map((inner) => ({ ...document, ...(inner as Members) }))
 }
 
-function holdsToken(document: unknown): document is Members {
-  return typeof document === 'object' && memberOf(document as Members, 'access_token') !== undefined
+/** For messages. */
+export const TWO_HOLDERS = 'more than one of its members holds an access_token'
+
+function holdsToken(document: unknown): boolean {
+  return typeof document === 'object' && memberOf(document as Members | undefined, 'access_token') !== undefined
+}
+
+/** @returns The pairs of a form, which some servers answer although JSON was asked for. */
+export function formIn(text: string): Members | undefined {
+  return /^\w+=[^<\s]*$/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined
 }
 
 /** @returns `error` of an error answer (RFC 6749, section 5.2), if its value is one word. */
@@ -37,16 +49,6 @@ export function otherProtocol(document: Members | undefined): string | undefined
   const shown = ['errors', 'data'].find((name) => typeof memberOf(document, name) === 'object')
   if (shown === undefined) return undefined
   return `it speaks no OAuth 2.0 (${shown}): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`
-}
-
-/** Keycloak has the second member, QuickBooks the third. */
-const REFRESH_LIFETIMES = ['refresh_token_expires_in', 'refresh_expires_in', 'x_refresh_token_expires_in']
-
-/**
- * @returns The lifetime of the refresh token, ms, from servers that send it. No RFC defines these members, so a value that cannot be used is ignored.
- */
-export function refreshLifetimeIn(document: Members): number | undefined {
-  return lifetimeIn(REFRESH_LIFETIMES.map((name) => memberOf(document, name)).find((value) => value !== undefined))
 }
 
 /**

@@ -4,7 +4,7 @@ import { failureOfAnswer } from '../wire/oauth-errors.ts'
 import { generalAdvice } from '../wire/error-response.ts'
 import { type Answered, isSuccess } from '../wire/answered.ts'
 import { comesFromInFront, failureInFront } from '../wire/page.ts'
-import { documentIn, errorIn, holderOfToken, memberOf, type Members, otherProtocol } from './document.ts'
+import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
 import { errorMeaning, isKnownWord, type Meant, type Refusing, type Taught } from './error-meaning.ts'
 import { judgedBy } from './judged.ts'
 
@@ -12,6 +12,8 @@ import { judgedBy } from './judged.ts'
 export interface ErrorResponse {
   readonly failure: Failure
   readonly advice: string
+  /** The error of the RFCs that the answer means. */
+  readonly meaning: string | undefined
   /** The error word of the answer, if it is known. */
   readonly serviceCode: string | undefined
 }
@@ -57,7 +59,7 @@ export function errorResponseOf(
 }
 
 export function hasToken(document: Members): boolean {
-  return memberOf(holderOfToken(document), 'access_token') !== undefined
+  return holdersOfToken(document).length > 0
 }
 
 function errorResponseFor(
@@ -84,7 +86,7 @@ function errorResponseFor(
     (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
       ? UNKNOWN_WORDS
       : `check ${option}, and the client`)
-  return { failure, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
+  return { failure, meaning: told, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
 }
 
 function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {

@@ -65,7 +65,7 @@ export interface OAuth2Options {
    * share a record of a store.
    */
   dpop?: DPoPKey | Promise<DPoPKey> | undefined
-  /** The words of the scope, separated by spaces or as a list. Sent with every exchange. */
+  /** The words of the scope, separated by spaces or as a list. Sent with every exchange, until the server refuses it at a refresh (`invalid_scope`). */
   scope?: string | readonly string[] | undefined
   /** Further parameters of every token call: `audience`, `resource`, … */
   parameters?: Readonly<Record<string, string>> | undefined

@@ -5,12 +5,13 @@ import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
 import { fromFunction } from '../wire/credential.ts'
 import { refused } from '../wire/error-response.ts'
-import type { Answered } from '../wire/answered.ts'
+import { type Answered, isSuccess } from '../wire/answered.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
 import { checkedGrantParameters, type OAuth2Options, type OAuth2Settings, oauth2Settings } from './oauth2-options.ts'
+import { documentIn, holdersOfToken, memberOf } from './document.ts'
 import { withProof } from './proven.ts'
 import { type ErrorResponse, errorResponseOf, type Judging } from './error-response.ts'
 import { saidAgain } from './saying.ts'
@@ -52,6 +53,8 @@ class OAuth2 implements TokenSource {
   readonly #calls: TokenCalls
   readonly #server: AuthorizationServer
   readonly #reader: AnswerReader
+  /** The server has refused `scope` at a refresh. */
+  #mayNotAsk = false
 
   constructor(settings: OAuth2Settings) {
     this.refreshTokens = settings.refreshTokens
@@ -96,19 +99,44 @@ class OAuth2 implements TokenSource {
   }
 
   async #exchange(exchange: Exchange, members: Record<string, string>, context: ExchangeContext): Promise<TokenGrant> {
-    const { scope, parameters } = this.#settings
     const endpoints = await this.#server.endpoints(context)
-    const body = new URLSearchParams(members)
-    for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
-    if (scope.length > 0 && !body.has('scope')) body.set('scope', scope.join(' '))
-    const answer = await this.#call(endpoints, body, context)
+    const presented = members.refresh_token
+    const send = async () => {
+      const answer = await this.#call(endpoints, this.#bodyOf(members), context)
+      const isRotated = presented !== undefined && bringsOther(answer, presented)
+      return { answer, response: isRotated ? undefined : errorResponseOf(exchange, answer, this.#judging(context)) }
+    }
+    let { answer, response } = await send()
+    if (exchange === 'refresh' && response?.meaning === 'invalid_scope' && this.#leavesScopeOut(context))
+      ({ answer, response } = await send())
     try {
-      const response = errorResponseOf(exchange, answer, this.#judging(context))
       if (response) throw errorOfResponse(answer, response)
-      return this.#reader.grantIn(answer, context.report)
+      return this.#reader.grantIn(answer, context, presented)
     } catch (error) {
       throw this.login && exchange === 'refresh' ? await saidAgain(error as TokenError, answer) : error
     }
+  }
+
+  #bodyOf(members: Record<string, string>): URLSearchParams {
+    const { scope, parameters } = this.#settings
+    const body = new URLSearchParams(members)
+    for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
+    const isLeftOut = this.#mayNotAsk && members.refresh_token !== undefined
+    if (scope.length > 0 && !isLeftOut && !body.has('scope')) body.set('scope', scope.join(' '))
+    return body
+  }
+
+  /**
+   * The person granted less than `scope` asks for, and a refresh must not ask for more (RFC 6749, section 6). Without `scope` it asks for what was
+   * granted.
+   *
+   * @returns Whether `scope` was sent. From now on no refresh has it.
+   */
+  #leavesScopeOut({ report }: ExchangeContext): boolean {
+    if (this.#mayNotAsk || this.#settings.scope.length === 0) return false
+    this.#mayNotAsk = true
+    report?.('response-odd', 'The server refuses scope at a refresh (invalid_scope): refreshes are sent without it')
+    return true
   }
 
   #judging({ report }: ExchangeContext): Judging {
@@ -150,6 +178,13 @@ class OAuth2 implements TokenSource {
     const own = { Accept: 'application/json', 'Content-Type': type, ...proof }
     return this.#calls.send({ url, body: text, headers: { ...Object.fromEntries(headers), ...own } }, context)
   }
+}
+
+/** Whether an answer of success has another refresh token than the one that was sent: then nothing else in it may cost that token (F345). */
+function bringsOther({ status, text }: Answered, presented: string): boolean {
+  const [document = documentIn(text)] = isSuccess(status) ? holdersOfToken(documentIn(text) ?? {}) : []
+  const next = isSuccess(status) ? memberOf(document, 'refresh_token') : undefined
+  return typeof next === 'string' && next !== '' && next !== presented
 }
 
 type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]

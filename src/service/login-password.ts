@@ -1,7 +1,13 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { asGiven, checkedFlag, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
-import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import {
+  type ExchangeContext,
+  REMARKS,
+  type RemarkedGrant,
+  type TokenGrant,
+  type TokenSource,
+} from '../core/token-source.ts'
 import { clockTrouble } from './clock-trouble.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { readMetaTime } from './meta-time.ts'
@@ -97,7 +103,7 @@ class LoginPassword implements TokenSource {
     // meta of an unsigned one proves nothing.
     if (!this.#verifies || document.isSigned)
       await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
-    return this.#grant(document, answer, sent, context)
+    return this.#grant(document, answer, sent, context, refreshToken)
   }
 
   /** Asks for the credentials after a refresh. The refresh token is spent by then: no failure may count as `not-sent`. */
@@ -137,25 +143,47 @@ class LoginPassword implements TokenSource {
     if (trouble !== undefined) report?.('clock-off', trouble)
   }
 
-  /** @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind. */
-  #grant(document: TokenDocument, { date }: TokenAnswer, sent: Moment, { report }: ExchangeContext): TokenGrant {
+  /**
+   * @param presented The refresh token that was sent. Nothing else in an answer that brings another one may cost that token (F345).
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind.
+   */
+  #grant(
+    document: TokenDocument,
+    { date }: TokenAnswer,
+    sent: Moment,
+    { report }: ExchangeContext,
+    presented?: string,
+  ): RemarkedGrant {
     const odd = (what: string) => report?.('response-odd', `The token answer ${what}`)
     const serviceNow = this.#serviceClock.at(sent, date)
-    const accessEnd = parseTimestamp(document.attribute('access_expired_at'))
-    if (!accessEnd) throw document.unusable('data.attributes.access_expired_at must be a timestamp')
-    const accessLifetimeMs = accessEnd.at - (serviceNow ?? sent.wall)
-    if (accessLifetimeMs <= 0) throw document.unusable('the access token has expired by the service’s own clock')
-    const grant: TokenGrant = { accessToken: document.text('access'), accessLifetimeMs }
+    const next = document.attribute('refresh') ?? undefined
+    const isRotated = presented !== undefined && typeof next === 'string' && next !== '' && next !== presented
+    const access = accessIn(document, serviceNow ?? sent.wall, isRotated)
     if (!document.hasId) odd('has no id')
     // The manager reports a missing refresh token, because it knows whether one was due.
-    if ((document.attribute('refresh') ?? undefined) === undefined) return grant
-    const refreshToken = document.text('refresh')
+    if (next === undefined) return access
+    const grant = { ...access, refreshToken: document.text('refresh') }
     const refreshEnd = parseTimestamp(document.attribute('refresh_expired_at'))
     if (!refreshEnd) odd('has no readable refresh_expired_at')
     // Without the service's clock the expiry says nothing: this machine's clock may be wrong.
-    if (!refreshEnd || serviceNow === undefined) return { ...grant, refreshToken }
+    if (!refreshEnd || serviceNow === undefined) return grant
     const refreshLifetimeMs = refreshEnd.at - serviceNow
-    return refreshLifetimeMs > 0 ? { ...grant, refreshToken, refreshLifetimeMs } : grant
+    if (refreshLifetimeMs > 0) return { ...grant, refreshLifetimeMs }
+    return isRotated ? grant : access
+  }
+}
+
+/** @param isRotated The refresh token is another one: what is wrong here is the manager's to judge. */
+function accessIn(document: TokenDocument, now: number, isRotated: boolean): RemarkedGrant {
+  const end = parseTimestamp(document.attribute('access_expired_at'))
+  const accessLifetimeMs = (end?.at ?? NaN) - now
+  try {
+    if (!end && !isRotated) throw document.unusable('data.attributes.access_expired_at must be a timestamp')
+    if (accessLifetimeMs <= 0) throw document.unusable('the access token has expired by the service’s own clock')
+    return { accessToken: document.text('access'), accessLifetimeMs }
+  } catch (flaw) {
+    if (!isRotated) throw flaw
+    return { accessToken: '', accessLifetimeMs: 0, [REMARKS]: { flaw: flaw as TokenError } }
   }
 }
 

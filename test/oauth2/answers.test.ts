@@ -157,3 +157,61 @@ describe('given an answer of status 200 that cannot be used', () => {
     expect(client.clientSecret).not.toBe('')
   })
 })
+
+describe('given an answer that tells an instant, or a lifetime under another name (F370)', () => {
+  const now = Date.UTC(2026, 0, 1) // of the manual clock
+  const inAnHour = now / 1_000 + 3_600
+
+  it.each<[object, number]>([
+    [{ expires_at: inAnHour }, 3_600_000],
+    [{ expires_at: String(inAnHour) }, 3_600_000],
+    [{ expires_at: inAnHour * 1_000 }, 3_600_000],
+    [{ expires_at: new Date(inAnHour * 1_000).toISOString() }, 3_600_000],
+    [{ expires_on: String(inAnHour) }, 3_600_000],
+    [{ expires: '2026-01-01T01:00:00+0030' }, 1_800_000],
+    [{ expires: '2026-01-01 01:00:00' }, 3_600_000],
+    [{ expires: 7_200 }, 7_200_000],
+    [{ '.expires': 'Thu, 01 Jan 2026 01:00:00 GMT' }, 3_600_000],
+    [{ expires_in: inAnHour }, 3_600_000],
+    [{ expires_in: 60, expires_at: inAnHour }, 60_000],
+    [{ expires_in: 0, expires_at: inAnHour }, 3_600_000],
+    [{ expires_in: null, expires_on: inAnHour }, 3_600_000],
+    [{ expires_at: now / 1_000 - 1 }, 300_000],
+    [{ expires_at: 'soon' }, 300_000],
+    [{ expires_at: {} }, 300_000],
+    [{ expires_at: true }, 300_000],
+  ])('when it says %j, then the access token lives %i ms', async (members, accessLifetimeMs) => {
+    const { grant } = await exchanged(source({ ...without('expires_in'), ...members }))
+    expect(grant.accessLifetimeMs).toBe(accessLifetimeMs)
+  })
+
+  it('when an instant stands in expires_in, then that is told', async () => {
+    const { reports } = await exchanged(source({ ...GRANT, expires_in: inAnHour }))
+    expect(reports).toEqual(['response-odd: The token answer gives an instant as expires_in'])
+  })
+
+  it('when the clock of this machine is wrong, then the Date of the answer counts', async () => {
+    const headers = { Date: 'Thu, 01 Jan 2026 00:30:00 GMT' }
+    const text = JSON.stringify({ ...without('expires_in'), expires_at: inAnHour })
+    const { grant } = await exchanged(sourceBehind(answering(text, 200, headers)))
+    expect(grant.accessLifetimeMs).toBe(1_800_000)
+  })
+
+  it('when the refresh token has an instant, then that is its lifetime', async () => {
+    const one = source({ ...GRANT, refresh_token: 'next', refresh_token_expires_at: inAnHour })
+    expect((await exchanged(one, 'r')).grant.refreshLifetimeMs).toBe(3_600_000)
+  })
+})
+
+describe('given an answer whose tokens lie one member deeper (F371)', () => {
+  it('when one member holds an access token, then it is used, whatever its name', async () => {
+    const one = source({ ok: true, result: { ...GRANT, refresh_token: 'next' } })
+    expect((await exchanged(one, 'r')).grant).toMatchObject({ accessToken: 'issued-token', refreshToken: 'next' })
+  })
+
+  it('when two members do, then the answer cannot be used', async () => {
+    const error = await failureOf(exchanged(source({ bot: GRANT, authed_user: GRANT })))
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
+    expect(error.message).toContain('more than one of its members holds an access_token')
+  })
+})

@@ -74,6 +74,30 @@ describe('given the raw answer of a token endpoint', () => {
     expect(error.message).toContain(message)
   })
 
+  it.each<[object, object]>([
+    [{ expires_at: new Date(NOW + 30_000).toISOString() }, { accessLifetimeMs: 30_000 }],
+    [{ expires_on: String(NOW / 1_000 + 30) }, { accessLifetimeMs: 30_000 }],
+    [{ expires: NOW + 30_000 }, { accessLifetimeMs: 30_000 }],
+    [{ '.expires': new Date(NOW + 30_000).toUTCString() }, { accessLifetimeMs: 30_000 }],
+    [{ expires_in: NOW / 1_000 + 30 }, { accessLifetimeMs: 30_000 }],
+    [{ expires_in: 60, expires_on: NOW / 1_000 + 30 }, { accessLifetimeMs: 60_000 }],
+    [{ expires: 'soon' }, { accessLifetimeMs: 300_000 }],
+  ])('when it has %j, then it is read as oauth2() reads it (F370)', (members, grant) =>
+    expect(grantOf({ access_token: 'a', ...members })).toEqual({ accessToken: 'a', ...grant }),
+  )
+
+  it('when a stored one tells an instant, then its age changes nothing (F370)', () => {
+    const stored = { access_token: 'a', expires: new Date(NOW + 30_000).toISOString() }
+    expect(grantOf(stored, { receivedAt: NOW - 600_000 }).accessLifetimeMs).toBe(30_000)
+  })
+
+  it('when its tokens lie one member deeper, then they are used; in two members, the error says so (F371)', () => {
+    expect(grantOf({ ok: true, authed_user: answer })).toMatchObject({ accessToken: 'a', refreshToken: 'r' })
+    const error = thrownBy(() => grantOf({ bot: answer, authed_user: answer }))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toContain('more than one of its members holds an access_token')
+  })
+
   it('when a member comes from Object.prototype, then it does not count (F217)', () => {
     const polluted = Object.create({ refresh_token: 'r' }) as Record<string, unknown>
     expect(thrownBy(() => grantOf(polluted)).message).toContain('access_token or refresh_token')

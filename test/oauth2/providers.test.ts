@@ -26,7 +26,7 @@ const rows = (table: Readonly<Record<string, readonly Shape[]>>) =>
     shapes.map((shape) => ({ provider, status: shape[0], body: JSON.stringify(shape[1]), wanted: shape[2], shape })),
   )
 
-describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204, F287, F292, F369, F374)', () => {
+describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204, F287, F292, F369, F371, F374)', () => {
   it('when the shapes are counted, then they are the 84 of the study', () => {
     expect(rows(PROVIDERS)).toHaveLength(84)
   })

@@ -584,5 +584,8 @@ export const REPORTED: Readonly<Record<string, readonly Shape[]>> = {
     [400, said('invalid_request', 'user not found'), 'login required', 'better-auth 1.7, with its oauth-provider'],
     [400, said('invalid_request', 'user_id is missing'), 'request refused', 'better-auth 1.7, with its oauth-provider'],
   ],
-  Slack: [[200, { ok: true, ...pair, token_type: 'bot', authed_user: { id: 'U1' } }, 'used', SLACK_ROTATION]],
+  Slack: [
+    [200, { ok: true, authed_user: { id: 'U1', ...pair, token_type: 'user' } }, 'used', SLACK_ROTATION],
+    [200, { ok: true, ...pair, token_type: 'bot', authed_user: { id: 'U1' } }, 'used', SLACK_ROTATION],
+  ],
 }
