@@ -67,7 +67,16 @@ export class AnswerReader {
     this.#tell(this.#oddIn(document, told, accessLifetimeMs), context.report)
     this.#show(document)
     const accessToken = memberOf(document, 'access_token') as string
-    return { accessToken, accessLifetimeMs, ...others, ...(!told && { [REMARKS]: { isLifetimeAssumed: true } }) }
+    // Microsoft Entra
+    const refreshAfterMs = lifetimeAmong(document, ['refresh_in'], now)?.ms ?? 0
+    const due = refreshAfterMs > 0 && { refreshAfterMs }
+    return {
+      accessToken,
+      accessLifetimeMs,
+      ...due,
+      ...others,
+      ...(!told && { [REMARKS]: { isLifetimeAssumed: true } }),
+    }
   }
 
   /** @returns Why the access token cannot be used. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { answering, failureOf } from '../service/world.ts'
 import { client, ENDPOINT, exchanged, GRANT, sourceBehind } from './world.ts'
+import { manualClock } from '../../src/testing/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 
 const source = (answer: unknown, options: Partial<OAuth2Options> = {}) =>
@@ -213,5 +214,22 @@ describe('given an answer whose tokens lie one member deeper (F371)', () => {
     const error = await failureOf(exchanged(source({ bot: GRANT, authed_user: GRANT })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
     expect(error.message).toContain('more than one of its members holds an access_token')
+  })
+})
+
+describe('given an answer that says when to refresh (F377)', () => {
+  it.each<[unknown, object]>([
+    [1_800, { refreshAfterMs: 1_800_000 }],
+    ['1800', { refreshAfterMs: 1_800_000 }],
+    [0, {}],
+    [-5, {}],
+    ['soon', {}],
+    [null, {}],
+  ])('when refresh_in is %j, then the grant has %j', async (refresh_in, due) => {
+    const grant = await sourceBehind(answering(JSON.stringify({ ...GRANT, refresh_in }))).obtain({
+      signal: new AbortController().signal,
+      clock: manualClock(),
+    })
+    expect(grant).toEqual({ accessToken: 'issued-token', accessLifetimeMs: 3_600_000, ...due })
   })
 })
