@@ -33,12 +33,13 @@ export interface TokenEvents {
 /** The events of a manager whose source has a `login`. */
 export interface LoginEvents extends TokenEvents {
   /**
-   * Somebody logged in or out, or a login has ended, in this manager (`here`) or in another one of the same store (`elsewhere`). `account`: whether the
-   * subject of this login is that of the last one. `reason`: why a login is required.
+   * Somebody logged in or out, or a login has ended, in this manager (`here`) or in another one of the same store (`elsewhere`). `store`: this
+   * manager has found in its store what it had not known, and nobody has just logged in or out. `account`: whether the subject of this login is that of the
+   * last one. `reason`: why a login is required.
    */
   loginChanged: {
     login: 'present' | 'required'
-    by: 'here' | 'elsewhere'
+    by: 'here' | 'elsewhere' | 'store'
     account: 'same' | 'other' | 'unknown'
     reason?: LoginReason
   }

@@ -42,7 +42,8 @@ export function logEvents(
   checkFlag('fields', fields)
   const head = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
   return tokens.onAny((event: keyof LoginEvents, given) => {
-    const [level, text] = LINES[event](given as never)
+    const [level, text] = LINES[event](given as never) ?? []
+    if (level === undefined) return
     // The message of a custom source may have line breaks.
     const line = `${head}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
@@ -70,7 +71,10 @@ function fieldsOf(event: string, name: string | undefined, given: object): Reado
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined) as [string, unknown][])
 }
 
-const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) => [keyof EventLog, string] } = {
+/** Undefined: no line. */
+type Line = [level: keyof EventLog, text: string] | undefined
+
+const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) => Line } = {
   renewed: ({ by, because, attempts, durationMs, accessExpiresAt }) => [
     'info',
     `renewed: ${by} (${because}), ${attempts} ${attempts === 1 ? 'call' : 'calls'}, ${seconds(durationMs)}; the access token expires at ${instant(accessExpiresAt)}`,
@@ -91,12 +95,16 @@ const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) 
     'info',
     `suspicionSettled: refresh token ${fingerprint}, ${verdict}`,
   ],
-  loginChanged: ({ login, by, account, reason }) => [
-    'info',
-    login === 'present'
-      ? `loginChanged: somebody has logged in ${by} (${account} account)`
-      : `loginChanged: a login is required (${reason ?? 'unknown'}), ended ${by}`,
-  ],
+  loginChanged: ({ login, by, account, reason }) =>
+    // Nobody has just logged in or out: a server may find the login of each request.
+    by === 'store'
+      ? undefined
+      : [
+          'info',
+          login === 'present'
+            ? `loginChanged: somebody has logged in ${by} (${account} account)`
+            : `loginChanged: a login is required (${reason ?? 'unknown'}), ended ${by}`,
+        ],
   anomaly: ({ kind, message }) => ['warn', `anomaly: ${kind}; ${message}`],
   storeUnavailable: ({ message }) => ['warn', `storeUnavailable: ${message}`],
 }

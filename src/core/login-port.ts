@@ -40,6 +40,9 @@ export interface LoginView {
   readonly marks: LoginMarks
   /** Logins are under way. */
   readonly isPending: boolean
+  /** Whether the manager has been told whether there is a login. */
+  readonly isKnown: boolean
+  readonly isPresent: boolean
   /** The number of the login that the manager has, if the record has told it. */
   readonly number: number | undefined
   /** Why a login is required if the service refuses what it was given. */
@@ -84,6 +87,8 @@ export interface Logins {
   /** @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant): Promise<void>
   adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void>
+  /** Revokes a promised login that a later act has overtaken. */
+  discard?(given: AdoptedGrant): Promise<void>
   logout(): Promise<LogoutResult>
   reset(): Promise<void>
   /** Tokens come into use that a renewal has brought. */

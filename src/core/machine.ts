@@ -171,8 +171,9 @@ export class Machine implements LoginHost, Activity {
     try {
       const renewed = await renewal.run(startAt - now)
       if (this.renewal !== renewal) return
+      const isFound = renewed.by === 'adopted' && !this.#settings.login.isKnown
       this.logins.meet(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
-      this.#hold(renewed, because, startAt)
+      this.#hold(renewed, because, startAt, isFound)
     } catch (thrown) {
       if (this.renewal === renewal) this.#failed(renewal, thrown)
     } finally {
@@ -181,8 +182,8 @@ export class Machine implements LoginHost, Activity {
     }
   }
 
-  /** Puts the tokens to use: callers get them from now on. */
-  #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number): void {
+  /** Puts the tokens to use: callers get them from now on. @param isFound The store had them before this manager knew: that is no renewal (F386). */
+  #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number, isFound = false): void {
     const { events, counts, login, random } = this.#settings
     // First, because this calls the user's `random`: if it throws, the renewal has failed.
     const current = new HeldToken(tokens, this.#settings, random())
@@ -204,6 +205,7 @@ export class Machine implements LoginHost, Activity {
     // The access token of a login that was found in the record may have ended.
     if (current.living === undefined) this.renewIfAwaited()
     else this.room.serve(current.living)
+    if (isFound) return
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
     events.emit('renewed', { by, because, attempts, durationMs: this.now - startedAt, ...ends })
@@ -226,6 +228,8 @@ export class Machine implements LoginHost, Activity {
     const by = renewal.lastError ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     const isLost = error.code === 'ERR_LOGIN_REQUIRED'
+    // The store has no login, and this manager knew of none: no renewal has failed (F386).
+    const isFound = isLost && !renewal.lastError && !login.isPresent
     // An access token that still serves is kept until it ends.
     const servesMs = isLost ? this.logins.lost(error, by) : undefined
     this.#armTimer(servesMs ?? coolDown.ms)
@@ -233,7 +237,7 @@ export class Machine implements LoginHost, Activity {
     // The login that is under way may still serve them.
     if (!isLost || !login.isPending) this.room.dismiss(failure)
     // A manager that waits for a login may ask the store each second. It tells its listeners once.
-    if (backoff.until < Infinity || before?.error.code !== error.code)
+    if (!isFound && (backoff.until < Infinity || before?.error.code !== error.code))
       events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 

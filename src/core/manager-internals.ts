@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { Events, Watcher } from './events.ts'
+import type { AdoptedGrant } from './token-source.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface ManagerInternals {
   readonly replaceBehind: (token: string) => void
   /** A request with this token has succeeded. */
   readonly succeeded?: (token: string) => void
+  /** Revokes a promised login that a later act has overtaken. */
+  readonly discard?: (grant: AdoptedGrant) => Promise<void>
   /** Whether a person logs in and out. */
   readonly needsLogin?: boolean
   /** The mark of a request that begins now: a number that grows. */

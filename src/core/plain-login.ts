@@ -13,6 +13,8 @@ import type { NewTokens, StoredTokens } from './token-store.ts'
 class PlainView implements LoginView {
   readonly marks = new LoginMarks()
   readonly isPending = false
+  readonly isKnown = true
+  readonly isPresent = true
   readonly number = undefined
   readonly reasonOfRefusal = 'refused'
   statusWith = () => ({})

@@ -225,6 +225,7 @@ export class Manager implements LoginManager {
       hasEnded: (token) => this.#callers.hasEnded(token),
       replaceBehind: (token) => this.#callers.replaceBehind(token),
       succeeded: (token) => this.#callers.succeeded(token),
+      discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch(watcher) {
         if (events.watcher)
           throw new TypeError('The token manager is instrumented already: call what instrument() returned')

@@ -56,8 +56,9 @@ export interface TokenRecord {
    * Clears the record, and stores tokens that came from elsewhere. Changes nothing if the record knows their login by their refresh token.
    *
    * @param tokens Remaining lifetimes as of now.
+   * @param isLogin Whether a login brought them. Then a shared store that cannot be written rejects, and never keeps them to this process.
    */
-  adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens>
+  adopt(seenVersion: number, tokens: NewTokens, isLogin?: boolean): Promise<AdoptedTokens>
   /**
    * Forgets tokens, claims and cool-downs. Earlier claims bring nothing any more. Versions keep growing.
    *

@@ -5,7 +5,7 @@ import { LoginMarks } from '../core/login-marks.ts'
 import type { LoginView } from '../core/login-port.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { Exchange } from '../core/token-source.ts'
-import type { StoredTokens } from '../core/token-store.ts'
+import type { KnownLogin, StoredTokens } from '../core/token-store.ts'
 import { compare, GOES_ON, type Identity } from './identity.ts'
 import { UnderWay } from './under-way.ts'
 
@@ -113,6 +113,19 @@ export class LoginWatch implements LoginView {
     return this.#id
   }
 
+  /**
+   * The login of this manager as an act names it. A manager that has been told that a login is required has none, and names none: 0. One that has been
+   * told nothing means whatever the record holds (F362).
+   */
+  get known(): KnownLogin {
+    return { login: this.number ?? (this.#login === 'required' ? 0 : undefined), loginId: this.id }
+  }
+
+  /** Whether the manager has been told whether there is a login. */
+  get isKnown(): boolean {
+    return this.#login !== undefined
+  }
+
   get person(): Identity {
     return { name: this.#name, subject: this.#subject }
   }
@@ -206,6 +219,7 @@ export class LoginWatch implements LoginView {
 
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
   seen(tokens: StoredIdentity, isOther: boolean, by: LoginChange['by'] = 'elsewhere'): void {
+    const found = this.#foundBy(by)
     const isNews = isOther || this.#login !== 'present'
     this.know(tokens)
     this.#present()
@@ -213,7 +227,12 @@ export class LoginWatch implements LoginView {
     const account = compare({ subject: this.#subject }, { subject })
     if (isNews && account !== 'same') this.#name = undefined
     this.#subject = subject
-    if (isNews) this.#emit({ login: 'present', by, account })
+    if (isNews) this.#emit({ login: 'present', by: found, account })
+  }
+
+  /** Nobody has just logged in or out if this manager finds in its store what it had not known (F386). */
+  #foundBy(by: LoginChange['by']): LoginChange['by'] {
+    return by === 'elsewhere' && !this.isKnown ? 'store' : by
   }
 
   /** The login has ended, as this manager hears now. Without a store nobody else can have ended it. */
@@ -233,13 +252,14 @@ export class LoginWatch implements LoginView {
     else this.know(tokens)
   }
 
-  /** A login is required from now on. */
-  required(reason: LoginReason, by: LoginChange['by']): void {
-    const isNews = this.#login !== 'required'
+  /** A login is required from now on. @param isAgain Whoever has seen that a login is pending is told again. */
+  required(reason: LoginReason, by: LoginChange['by'], isAgain = false): void {
+    const isNews = isAgain || this.#login !== 'required'
+    const found = this.#foundBy(by)
     this.#login = 'required'
     this.#reason = reason
     this.loss = undefined
-    if (isNews) this.#requiredBy = by
+    if (isNews) this.#requiredBy = found
     if (isNews && !this.isPending) this.#tellRequired(reason)
   }
 

@@ -26,6 +26,8 @@ interface Ended extends EndedHere {
   readonly leftover: readonly NewTokens[]
   /** Who had the login. */
   readonly person: Identity
+  /** The act has overtaken a login that was pending. */
+  readonly wasPending: boolean
 }
 
 /** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
@@ -38,7 +40,7 @@ export class PeopleLogins implements Logins {
     this.#host = host
   }
 
-  /** The act happens when the promise settles. Until then the login is pending. */
+  /** An act of its call that takes effect when the promise settles. Until then the login is pending. */
   async adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void> {
     // Nobody may be waiting.
     const promise = Promise.resolve(given)
@@ -51,21 +53,37 @@ export class PeopleLogins implements Logins {
       login.missed()
       this.#host.resume()
     }
-    await login.underWay.add(promise, (grant) => this.adopt(grant), missed)
+    await login.underWay.add(promise, {
+      adopt: (grant, order) => this.adopt(grant, order),
+      overtaken: (grant) => this.discard(grant),
+      missed,
+    })
+  }
+
+  /**
+   * Revokes a login that came too late. A login of the same user, or of one who is not known to be another, may have taken its place: some services end
+   * the whole grant, and that login with it.
+   */
+  async discard(given: AdoptedGrant): Promise<void> {
+    const grant = readAdopted(given)
+    const { login, source } = this.#settings
+    const subject = await subjectOf(source, grant)
+    if (login.isPresent && compare(login.person, { name: grant.subject, subject }) !== 'other') return
+    void revoke(this.#settings, [newTokens(grant, this.#settings, 0, subject)])
   }
 
   #checkOpen(): void {
     if (this.#host.isClosed) throw this.#host.denial('closed')
   }
 
-  /** @throws {TypeError} naming the member. */
-  adopt(given: AdoptedGrant): Promise<void> {
+  /** @param order That of the call, if the login was promised. @throws {TypeError} naming the member. */
+  adopt(given: AdoptedGrant, order?: number): Promise<void> {
     const grant = readAdopted(given)
     const { acts, login, memory, tokenClock } = this.#settings
     const host = this.#host
     this.#checkOpen()
-    if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant)
-    const before = this.#ending()
+    if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant, order)
+    const before = this.#ending(order)
     if (!login.isAdoptedBySame(grant.subject)) this.#makeWay()
     host.forget()
     memory.spent = undefined
@@ -82,8 +100,9 @@ export class PeopleLogins implements Logins {
   }
 
   /** This manager has the login already. Only a newer access token of its refresh token is news. */
-  #adoptSame(grant: Readonly<TokenGrant>): Promise<void> {
+  #adoptSame(grant: Readonly<TokenGrant>, order?: number): Promise<void> {
     const { acts, login, memory, record } = this.#settings
+    login.underWay.takesEffect(order)
     const { stored } = memory.current ?? {}
     const isNews = grant.accessToken !== '' && grant.accessToken !== stored?.accessToken
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
@@ -91,7 +110,7 @@ export class PeopleLogins implements Logins {
     const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
     this.#host.forget()
     this.#host.use(tokens)
-    return acts.begin(async (isLast) => login.know(await record.adopt(memory.seenVersion, tokens), isLast()))
+    return acts.begin(async (isLast) => login.know(await record.adopt(memory.seenVersion, tokens, true), isLast()))
   }
 
   /** Stores the tokens of a login. */
@@ -103,7 +122,7 @@ export class PeopleLogins implements Logins {
     const tokens = { ...newTokens(grant, this.#settings, tokenClock.now() - beganAt, subject), loginId }
     let known: AdoptedTokens['known']
     try {
-      const stored = await record.adopt(memory.seenVersion, tokens)
+      const stored = await record.adopt(memory.seenVersion, tokens, true)
       known = stored.known
       if (known) return this.#join(stored, isLast)
       memory.seenVersion = Math.max(stored.version, memory.seenVersion)
@@ -141,11 +160,12 @@ export class PeopleLogins implements Logins {
   }
 
   /** An act begins: what the exchange in flight brings belongs to the login before it. */
-  #ending(): Ended {
+  #ending(order?: number): Ended {
     const { memory, login } = this.#settings
+    const wasPending = login.underWay.takesEffect(order)
     const { current, leftover } = memory
     memory.leftover = []
-    return { held: current?.stored, login: login.number, loginId: login.id, leftover, person: login.person }
+    return { held: current?.stored, ...login.known, leftover, person: login.person, wasPending }
   }
 
   /** Ends the login here, at once. */
@@ -154,7 +174,7 @@ export class PeopleLogins implements Logins {
     const ended = this.#ending()
     giveUp(memory)
     this.#end('logged-out')
-    login.required('logged-out', 'here')
+    login.required('logged-out', 'here', ended.wasPending)
     this.#host.forget()
     return ended
   }

@@ -73,9 +73,10 @@ export function sharedOrPrivate(
     },
     release: (claim, ...told) =>
       claim.isPrivate ? alone.release(claim, ...told) : shared.release(claim, ...told).catch(rejected),
-    adopt(seenVersion, tokens) {
+    adopt(seenVersion, tokens, isLogin = false) {
       const stored = shared.adopt(seenVersion, tokens).catch(rejected)
-      return fails ? stored : served(stored, tokens, seenVersion)
+      // The next request of this user may ask another manager, which knows the store alone.
+      return fails || isLogin ? stored : served(stored, tokens, seenVersion)
     },
     clear: (...cleared) => shared.clear(...cleared).catch(rejected),
     close: () => untold.close(),

@@ -32,7 +32,7 @@ interface Adopted {
 const PATIENCE = 4
 
 /** The record of one account in a register: the rules of `src/record`, each as one atomic step. */
-export class SharedRecord implements TokenRecord {
+export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   readonly #clock: Clock
   readonly #distrustsClock: (ttlMs: number) => boolean
   /** For lifetimes, which go on while this machine sleeps. */

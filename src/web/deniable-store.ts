@@ -38,7 +38,15 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
     claimToEnd: (...given) => record.claimToEnd(...given).finally(judge),
     accept: (claim, ...given) => record.accept(original(claim), ...given),
     release: (claim, ...given) => record.release(original(claim), ...given),
-    adopt: (...given) => record.adopt(...given).finally(judge),
+    async adopt(seenVersion, tokens, isLogin) {
+      try {
+        return await record.adopt(seenVersion, tokens, isLogin)
+      } catch (error) {
+        if (!judge()) throw error
+        // A denied storage counts as none.
+        return { ...tokens, version: seenVersion }
+      }
+    },
     async clear(...given) {
       try {
         return await record.clear(...given)

@@ -107,6 +107,7 @@ class Server {
       },
       renew: { otherwise: 'refused', run: (options: WaitOptions) => tokens.renew(options) },
       replaceBehind: { otherwise: 'nothing', run: (refused: string) => internals.replaceBehind(refused) },
+      discard: { run: (grant: AdoptedGrant) => internals.discard?.(grant) },
       settled: { run: () => tokens.settled() },
       adopt: { isAct: true, run: (grant: AdoptedGrant) => tokens.adopt(grant) },
       logout: { isAct: true, otherwise: 'nothing', run: () => tokens.logout() },

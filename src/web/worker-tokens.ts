@@ -96,23 +96,26 @@ export class WorkerTokens implements LoginManager {
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
-    await this.#underWay.add(
-      promise,
-      (grant) => this.#adopt(grant),
-      () => this.#loginMissed(),
-    )
+    await this.#underWay.add(promise, {
+      adopt: (grant, order) => this.#adopt(grant, order),
+      overtaken: (grant) => this.#ask('discard', ACT_LIMIT_MS, readAdopted(grant)),
+      missed: () => this.#loginMissed(),
+    })
   }
 
-  #adopt(given: AdoptedGrant): Promise<unknown> {
+  #adopt(given: AdoptedGrant, order?: number): Promise<unknown> {
     const grant = readAdopted(given)
+    this.#underWay.takesEffect(order)
     return this.#act('adopt', grant, grant.subject)
   }
 
   async logout(): ReturnType<LoginManager['logout']> {
+    this.#underWay.takesEffect()
     return (await this.#act('logout')) as Awaited<ReturnType<LoginManager['logout']>>
   }
 
   async reset(): Promise<void> {
+    this.#underWay.takesEffect()
     await this.#act('reset')
   }
 

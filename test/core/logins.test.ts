@@ -381,7 +381,7 @@ describe('given a login in a store that others share', () => {
     source.script.push(untouched)
     await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
     expect(tokens.status().login).toBe('present')
-    expect(told.loginChanged).toEqual([{ login: 'present', by: 'elsewhere', account: 'unknown' }])
+    expect(told.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
   })
 
   it('when somebody logs in elsewhere, then listeners hear it before any caller gets a token (F211)', async () => {

@@ -185,9 +185,9 @@ describe('given a login that was adopted while the store was away, and serves he
     const register = new CountedRegister(clock)
     const { tokens, told } = manage(new LoginSource(), { store: sharedStore(register) }, clock)
     register.isSilent = true
-    const adopted = tokens.adopt(alice)
+    const adopted = outcome(tokens.adopt(alice))
     await clock.advance(2_000)
-    await adopted
+    expect(await adopted).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     register.isSilent = false
     await clock.advance(60_000)
     expect([await tokens.getAccessToken(), told.loginChanged.length]).toEqual(['alice', 1])

@@ -11,6 +11,12 @@ const BOB: TokenGrant = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshT
 
 class LoginSource extends ScriptedSource {
   readonly login = person
+  readonly revoked: unknown[] = []
+  revoke = ({ refreshToken }: { refreshToken?: string }): Promise<void> => {
+    this.revoked.push(refreshToken)
+    return Promise.resolve()
+  }
+
   override obtain(): Promise<never> {
     return Promise.reject(new Error('a login is never obtained'))
   }
@@ -98,20 +104,36 @@ describe('given a login that is under way', () => {
     expect(changes(world)).toEqual([])
   })
 
-  it('F284: when two are under way, then each is an act of the moment at which it comes', async () => {
+  it('F363: when the second of two comes first, then it stands, and the first one is revoked when it comes', async () => {
     const world = start({ store: memoryStore() })
-    const { tokens } = world
+    const { tokens, source } = world
     const [first, second] = [underWay(), underWay()]
     const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)]
     const waiting = tokens.getAccessToken()
     second.come(BOB)
     await ends[1]
-    expect([await waiting, tokens.status().login]).toEqual(['bob', 'pending'])
+    expect([await waiting, tokens.status().login]).toEqual(['bob', 'present'])
     first.come(ALICE)
     await ends[0]
     await settle()
-    expect([await tokens.getAccessToken(), tokens.status().login]).toEqual(['alice', 'present'])
-    expect(changes(world)).toEqual(['present unknown', 'present other'])
+    expect([await tokens.getAccessToken(), source.revoked, changes(world)]).toEqual([
+      'bob',
+      ['of-alice'],
+      ['present unknown'],
+    ])
+  })
+
+  it('F363: when both come in the order of their calls, then the second one takes the place of the first', async () => {
+    const { tokens, source } = start({ store: memoryStore() })
+    const [first, second] = [underWay(), underWay()]
+    const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)]
+    first.come(ALICE)
+    await ends[0]
+    expect([tokens.peekAccessToken(), tokens.status().login]).toEqual(['alice', 'pending'])
+    second.come(BOB)
+    await ends[1]
+    await settle()
+    expect([tokens.peekAccessToken(), tokens.status().login, source.revoked]).toEqual(['bob', 'present', ['of-alice']])
   })
 
   it('F284: when the first of two brings nothing, then callers wait for the second', async () => {
@@ -127,37 +149,54 @@ describe('given a login that is under way', () => {
     expect([await waiting, tokens.status().login]).toEqual(['bob', 'present'])
   })
 
-  it('F284: when somebody else is adopted meanwhile, then that login serves until the other comes', async () => {
-    const world = start({ store: memoryStore() })
-    const { tokens } = world
+  it('F363: when another user is adopted meanwhile, then that login stands, and what the promise brings is revoked', async () => {
+    const { tokens, source } = start({ store: memoryStore() })
     const login = underWay()
     const adopted = tokens.adopt(login.promise)
     const waiting = tokens.getAccessToken()
     await tokens.adopt(ALICE)
-    expect([await waiting, tokens.status().login]).toEqual(['alice', 'pending'])
+    expect([await waiting, tokens.status().login]).toEqual(['alice', 'present'])
     login.come(BOB)
     await adopted
-    expect([tokens.peekAccessToken(), tokens.status().login]).toEqual(['bob', 'present'])
+    await settle()
+    expect([tokens.peekAccessToken(), tokens.status().login, source.revoked]).toEqual(['alice', 'present', ['of-bob']])
+  })
+
+  it.each([
+    ['the same user', { ...ALICE, refreshToken: 'of-alice-2' }],
+    ['a user who is not known', { accessToken: 'x', accessLifetimeMs: 60_000, refreshToken: 'of-x' }],
+  ])('F363: when it brings a login of %s as the one that overtook it, then nothing is revoked', async (_, grant) => {
+    const { tokens, source } = start({ store: memoryStore() })
+    const login = underWay()
+    const adopted = tokens.adopt(login.promise)
+    await tokens.adopt(ALICE)
+    login.come(grant)
+    await adopted
+    await settle()
+    expect([tokens.peekAccessToken(), source.revoked]).toEqual(['alice', []])
   })
 
   it.each(['logout', 'reset'] as const)(
-    'F284: when %s comes first, then requests of the login that ends are refused, and listeners hear of the end only if no login comes',
+    'F363: when %s is called meanwhile, then nothing is pending, waiting callers are told at once, and the login is revoked when it comes',
     async (act) => {
-      for (const grant of [BOB, undefined]) {
+      for (const before of [ALICE, undefined]) {
         const world = start({ store: memoryStore() })
-        const { tokens } = world
-        await tokens.adopt(ALICE)
+        const { tokens, source } = world
+        if (before) await tokens.adopt(before)
         const login = underWay()
         const adopted = tokens.adopt(login.promise)
-        expect(tokens.peekAccessToken()).toBe('alice')
+        const waiting = before ? undefined : outcome(tokens.getAccessToken())
+        expect(tokens.peekAccessToken()).toBe(before?.accessToken)
         await tokens[act]()
-        const waiting = outcome(tokens.getAccessToken())
-        expect([tokens.peekAccessToken(), tokens.status().login]).toEqual([undefined, 'pending'])
-        login.come(grant)
+        expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'logged-out' })
+        if (waiting) expect(code(await waiting)).toBe('ERR_LOGIN_REQUIRED')
+        expect(code(await outcome(tokens.getAccessToken()))).toBe('ERR_LOGIN_REQUIRED')
+        source.revoked.length = 0
+        login.come(BOB)
         await adopted
         await settle()
-        expect(code(await waiting)).toBe(grant ? 'bob' : 'ERR_LOGIN_REQUIRED')
-        expect(changes(world).slice(1)).toEqual([grant ? 'present other' : 'required logged-out'])
+        expect([tokens.peekAccessToken(), source.revoked]).toEqual([undefined, ['of-bob']])
+        expect(changes(world).at(-1)).toBe('required logged-out')
       }
     },
   )

@@ -93,7 +93,7 @@ describe('given a session in two tabs', () => {
     expect(changes(two)).toEqual([])
     look?.()
     await settle()
-    expect(changes(two)).toEqual(['present elsewhere'])
+    expect(changes(two)).toEqual(['present store'])
     const begun = internals?.markNow?.() ?? 0
     await one.tokens.logout()
     look?.()
@@ -104,7 +104,7 @@ describe('given a session in two tabs', () => {
     look?.()
     await settle()
     expect([two.tokens.peekAccessToken(), begun >= (internals?.markSince?.() ?? 0)]).toEqual(['access-2', false])
-    expect(changes(two)).toEqual(['present elsewhere', 'required elsewhere logged-out', 'present elsewhere'])
+    expect(changes(two)).toEqual(['present store', 'required elsewhere logged-out', 'present elsewhere'])
   })
 
   it('F285: when a tab loads after a logout, then the empty store does not ask for a login', async () => {

@@ -192,7 +192,7 @@ describe('given tokens of the record that no longer serve', () => {
     watch.passedOver(of({ login: 1, refreshToken: 'r' }))
     expect([watch.statusWith(), told]).toEqual([
       { login: 'present' },
-      [{ login: 'present', by: 'elsewhere', account: 'unknown' }],
+      [{ login: 'present', by: 'store', account: 'unknown' }],
     ])
   })
 

@@ -120,9 +120,8 @@ describe.each(['private', 'fail'] as const)(
         const { clock, register, here, ended } = start({ onUnavailable })
         register.meet(step, hiccup)
         const adopted = await ended(here.tokens.adopt(GRANT))
-        expect(adopted).toEqual(
-          onUnavailable === 'private' ? undefined : expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' }),
-        )
+        // It serves here. Whether others find it is not known (F350).
+        expect(adopted).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
         await clock.advance(60_000)
         expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
         expect(presentedBy(here)).toEqual(['theirs'])

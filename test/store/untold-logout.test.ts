@@ -337,7 +337,7 @@ describe('given a login whose number its manager has not been told', () => {
       return got
     }
     const { subject: _, ...unnamed } = grant('bob')
-    const adopted = here.tokens.adopt(unnamed)
+    const adopted = outcome(here.tokens.adopt(unnamed))
     await clock.advance(5_000)
     await adopted
     expect(await asked(there)).toBe('bob')

@@ -904,18 +904,32 @@ describe('given a login that is under way in a page of a worker', () => {
     },
   )
 
-  it('F339: when the worker waits for a login of its own, then a request of the one before gets no token of it', async () => {
-    const { manager, openPage } = startWorker()
+  it('F363: when the worker waits for a login of its own, and a page brings a later one, then that stays', async () => {
+    const { manager, openPage, source } = startWorker()
     const tokens = await openPage()
     const login = gate()
     const adopted = manager.adopt(login.opened.then(() => grant('carol')))
     await tokens.adopt(grant('bob'))
     await arrived()
-    const begun = internalsOf(tokens)?.markNow?.() ?? 0
     login.open()
     await adopted
     await arrived()
-    expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(false)
+    expect(await tokens.getAccessToken()).toBe('BOB')
+    expect(source.revoked).toEqual([expect.stringContaining('carol')])
+  })
+
+  it('F363: when a page waits for a login, and logs out meanwhile, then nothing is pending there, and the login is revoked when it comes', async () => {
+    const { openPage, source } = startWorker()
+    const tokens = await openPage()
+    const login = gate()
+    const adopted = tokens.adopt(login.opened.then(() => grant('carol')))
+    expect(tokens.status().login).toBe('pending')
+    await tokens.logout()
+    expect(tokens.status().login).not.toBe('pending')
+    login.open()
+    await adopted
+    await arrived()
+    expect(source.revoked).toEqual([expect.stringContaining('carol')])
   })
 
   it('F339: when the loss of the login before is told while a page brings the next one, then its requests get no token of a third', async () => {
@@ -941,9 +955,9 @@ describe('given a login that is under way in a page of a worker', () => {
     const [tokens, other] = [await openPage(), await openPage()]
     await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
     await losing(source, manager)
+    await other.adopt(grant('alice'))
     const login = gate()
     const adopted = manager.adopt(login.opened.then(() => grant('carol')))
-    await other.adopt(grant('alice'))
     await arrived()
     expect(await tokens.getAccessToken()).toBe('ALICE')
     const { markNow, markSince } = internalsOf(tokens) ?? {}
@@ -1011,7 +1025,7 @@ describe('given a login that is under way in a page of a worker', () => {
     await tokens.adopt(grant('alice'))
     // The manager knows the last eight tokens of a login.
     for (let n = 0; n < 9; n += 1) await tokens.renew()
-    await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
+    await tokens.adopt(grant('alice', { accessLifetimeMs: 0, refreshToken: 'another-of-alice' }))
     await losing(source, tokens)
     const login = gate()
     const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
