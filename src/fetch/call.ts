@@ -19,13 +19,14 @@ export function inputOf(given: unknown): Input {
   return text.startsWith('[object ') && typeof member(given, 'url') === 'string' ? (given as Request) : text
 }
 
-/** A member of the call: `init` has the last word. */
+/** A member of the call: `init` has the last word, but not `Object.prototype`. */
 export function memberOfCall<Name extends keyof Init & keyof Request>(
   input: Input,
   init: Given,
   name: Name,
 ): Init[Name] | undefined {
-  if (init?.[name] !== undefined) return init[name]
+  const own = init?.[name]
+  if (own !== undefined && (!(name in Object.prototype) || member(init, name) !== undefined)) return own
   return typeof input === 'string' ? undefined : input[name]
 }
 
@@ -54,15 +55,15 @@ export const isNamed = (key: string, name: string) => key.length === name.length
 
 /** @returns `init`, or a copy of it if its headers are a list: some lists can be read only once. */
 export function withLastingHeaders(init: Given): Given {
-  const headers = init?.headers
+  const headers = memberOfCall('', init, 'headers')
   if (headers === undefined || isRecord(headers) || tagOf(headers) === 'Headers') return init
-  return { ...membersOf(init), headers: new Headers(headers) }
+  return Object.assign(membersOf(init), { headers: new Headers(headers) })
 }
 
-/** @returns A plain object with all members of `init`, also those of its class. */
+/** @returns An object with all members of `init`, also those of its class. It has no prototype: fetch reads what it inherits, too. */
 export function membersOf(given: Given): Init {
   const init = given ?? {}
-  const members: Record<PropertyKey, unknown> = { ...init }
+  const members = Object.assign(Object.create(null) as Record<PropertyKey, unknown>, init)
   if (isPlain(init)) return members
   for (let link = parentOf(init); link && parentOf(link); link = parentOf(link))
     for (const name of Reflect.ownKeys(link)) if (!Object.hasOwn(members, name)) members[name] = Reflect.get(init, name)

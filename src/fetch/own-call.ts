@@ -48,10 +48,8 @@ export function setHeader({ init: { headers } }: Call, name: string, text: strin
 /** @returns The same once more: the fetch that was called with `init` may still hold it. */
 export function copyOfInit(init: Call['init']): Call['init'] {
   const { headers } = init
-  return {
-    ...init,
-    headers: headers instanceof Headers ? new Headers(headers) : { ...(headers as Record<string, string>) },
-  }
+  const own = headers instanceof Headers ? new Headers(headers) : { ...(headers as Record<string, string>) }
+  return Object.assign(membersOf(init), { headers: own })
 }
 
 /** Whether the request can be sent again. A page that unloads reads no answer, and what it sends is limited. */

@@ -17,7 +17,8 @@ export async function bundleSource(): Promise<string> {
 async function build(dir: string): Promise<void> {
   const external = ['axios', 'async-mutex', 'p-retry'].flatMap((name) => ['--external', name])
   const entry = join(dir, 'entry.mjs')
-  const names = ['index', 'dpop/index', 'fetch/index', 'login/index', 'redis/index', 'sqlite/index', 'testing/index']
+  const names = ['index', 'dpop/index', 'fetch/index', 'login/index', 'mcp/index', 'oauth2/index', 'redis/index']
+  names.push('sqlite/index', 'store/index', 'testing/index')
   const entries = names.map((name) => resolve('src', `${name}.ts`))
   await writeFile(entry, entries.map((path) => `export * from ${JSON.stringify(path)}`).join('\n'))
   // As a process: rolldown is ESM only, and jest loads CommonJS.
