@@ -82,7 +82,7 @@ export const REMOVALS = {
   // A replace is executed in whatever epoch the register is in.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // The login of somebody else counts as the one that the owner knows.
-  R10: [['login/login-watch.ts', 'this.#number !== undefined && login !== this.#number', 'false']],
+  R10: [['login/identity.ts', 'found: { same: true, other: false,', 'found: { same: true, other: true,']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
   'an act and a look': [['login/logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
@@ -126,7 +126,7 @@ export const REMOVALS = {
     ],
   ],
   // A login that is stored again, or was stored without an answer, counts as that of somebody else.
-  'a login by its name': [['login/login-watch.ts', ' || (loginId !== undefined && loginId === this.#id)', '']],
+  'a login by its name': [['login/identity.ts', 'one.loginId !== undefined && one.loginId === other.loginId', 'false']],
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
     ['core/claimant.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
