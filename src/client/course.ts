@@ -171,7 +171,7 @@ export function answered<A extends Answer>(request: BearerRequest<A>, answer: A,
   try {
     const hasLeft = request.hasLeft(answer)
     isRefused = !hasLeft && grantee.refuses(answer)
-    if (!hasLeft && isRefused === false && answer.status < 300) grantee.access.succeeded(request.token)
+    if (!hasLeft && isRefused === false && answer.status < 300) grantee.access.succeeded?.(request.token)
   } catch (error) {
     throw request.told(error)
   }
@@ -215,7 +215,9 @@ async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, fa
     mayProveAgain: prover !== undefined && !isProvenAgain,
   })
   if (sequel === 'replay') {
-    const next = await another(request)
+    let next = await another(request)
+    // Waits again if the process stalled until the token had expired.
+    while (next !== undefined && access.hasEnded(next)) next = await another(request)
     // Without another token the API's own answer tells the caller most.
     if (next === undefined || !isStillOf(grantee, mark)) sequel = 'surface'
     else if (next === token) sequel = 'surface-again'
@@ -243,12 +245,8 @@ async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, fa
 
 /** @returns Another token than the refused one; undefined if there is none. @throws `signal.reason` when the caller gives up */
 async function another<A extends Answer>(request: BearerRequest<A>): Promise<string | undefined> {
-  const { access } = request.grantee
   try {
-    let next = await after(askAnother, same, request)
-    // Waits again if the process stalled until the token had expired.
-    while (access.hasEnded(next)) next = await after(askAnother, same, request)
-    return next
+    return await after(askAnother, same, request)
   } catch {
     const { signal } = request
     if (signal?.aborted) throw reasonOf(signal)

@@ -13,7 +13,6 @@ export interface TokenAccess extends ManagerInternals {
   get(options: WaitLimits): Promise<string> | string
   replace(refused: string, options: WaitLimits): Promise<string>
   readonly markSince: () => number
-  readonly succeeded: (token: string) => void
 }
 /** How long one caller may wait, and what ends its wait. */
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
@@ -66,7 +65,6 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
       return true
     },
     hasEnded: () => false,
-    succeeded: () => undefined,
     markSince: () => 0,
     replaceBehind(refused) {
       void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)

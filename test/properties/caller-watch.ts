@@ -35,6 +35,8 @@ export class CallerWatch {
   #service!: RotatingService
   #tokens!: TokenManager
   #callers: Caller[] = []
+  /** The last token that a caller has reported as refused. */
+  #refusedToken: string | undefined
 
   constructor(time: TrueTime, promises: Promises, exchanges: ExchangeWatch, maxWaitMs: number) {
     this.#time = time
@@ -60,23 +62,30 @@ export class CallerWatch {
       askedAt: this.#time.monotonicNow(),
       limitMs: Math.min(wait.maxWaitMs ?? Infinity, this.#maxWaitMs),
       signal: wait.signal,
-      atOnce: serves && question.asks !== 'a renewal' && question.refused !== held?.token,
+      atOnce: serves && question.asks !== 'a renewal' && question.refused !== held?.token && !this.#isReplaced,
       patienceMs: question.asks === 'a token' ? patienceMs : undefined,
       disturbedMs: this.#time.disturbedMs,
       generation,
     }
     this.#callers.push(caller)
+    if (question.refused !== undefined && question.refused === held?.token) this.#refusedToken = held.token
     call(wait).then(
       (token) => this.#served(caller, token),
       (error: unknown) => this.#refused(caller, error),
     )
   }
 
+  /** The API has refused the token, and its replacement may come: who asks waits for it (F367). */
+  get #isReplaced(): boolean {
+    const { held } = this.#exchanges
+    return held !== undefined && held.token === this.#refusedToken && this.#tokens.status().renewing
+  }
+
   peek(): void {
     const token = this.#tokens.peekAccessToken()
     const { must } = this.#promises
     if (token === undefined) {
-      must(!this.#exchanges.serves, 'a token that serves is there at once')
+      must(!this.#exchanges.serves || this.#isReplaced, 'a token that serves is there at once')
       return
     }
     this.#judge(token)
