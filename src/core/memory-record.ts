@@ -68,10 +68,11 @@ export class MemoryRecord implements TokenRecord {
   }
 
   claim(owner: string, seenVersion: number, ttlMs: number, terms: ClaimTerms = {}): Promise<ClaimAnswer> {
-    const coolDown = this.#coolingNow
+    const coolDown = this.#cooling
     const newer = this.#newer(seenVersion, terms)
     if (newer) return Promise.resolve(newer)
-    if (coolDown && (coolDown.isFirm || !terms.breaksCoolDown)) return Promise.resolve({ kind: 'cooling', coolDown })
+    if (coolDown && coolDown.ms > 0 && (coolDown.isFirm || !terms.breaksCoolDown))
+      return Promise.resolve({ kind: 'cooling', coolDown })
     return Promise.resolve(this.#busy(owner) ?? this.#granted(owner, ttlMs, terms))
   }
 
@@ -98,7 +99,10 @@ export class MemoryRecord implements TokenRecord {
     const turn = this.#turn
     const now = this.#tokenClock.now()
     // It was never settled, so its owner may have presented the refresh token.
-    if (turn?.settled === false) this.#pair &&= doubted(this.#pair, turn.at)
+    if (turn?.settled === false) {
+      this.#overlaps = true
+      this.#pair &&= doubted(this.#pair, turn.at)
+    }
     const pair = this.#pair
     const fence = (this.#fence += 1)
     const until = this.#clock.monotonicNow() + ttlMs
@@ -118,6 +122,9 @@ export class MemoryRecord implements TokenRecord {
 
   accept({ fence, version }: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
     if (this.#turn?.fence === fence) return Promise.resolve(this.#settled(tokens))
+    // At some services each of two exchanges that overlapped ends the session of the other.
+    this.#overlaps ||= this.#turn?.settled === false
+    this.#pair &&= { ...this.#pair, overlapped: true }
     return Promise.resolve(this.#pair ? this.#tokensOf(this.#pair) : { ...tokens, version })
   }
 
@@ -180,7 +187,7 @@ export class MemoryRecord implements TokenRecord {
 
   look(seenVersion: number, login?: number): Promise<Looked | undefined> {
     const newer = this.#newer(seenVersion, { login })
-    const coolDown = this.#coolingNow
+    const coolDown = this.#cooling
     if (newer) return Promise.resolve(newer)
     if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
     return Promise.resolve(this.#pair ? undefined : { kind: 'missing', missing: this.#missing })
@@ -190,9 +197,9 @@ export class MemoryRecord implements TokenRecord {
     return this.#login.login > 0 ? 'logged-out' : 'none-yet'
   }
 
-  get #coolingNow(): CoolDown | undefined {
-    const ms = this.#coolDownEnd - this.#tokenClock.now()
-    return this.#coolDown && ms > 0 ? { ...this.#coolDown, ms } : undefined
+  /** The last cool-down, with what is left of it. */
+  get #cooling(): CoolDown | undefined {
+    return this.#coolDown && { ...this.#coolDown, ms: this.#coolDownEnd - this.#tokenClock.now() }
   }
 
   #tokensOf({ tokens, at }: Pair): StoredTokens {
