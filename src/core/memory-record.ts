@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 import { doubted, type Fate, fateAfter, presentableIn } from './refresh-fate.ts'
 import { TokenClock } from './token-clock.ts'
 import {
+  type AdoptedTokens,
   aged,
   type ClaimAnswer,
   type ClaimTerms,
@@ -106,7 +107,8 @@ export class MemoryRecord implements TokenRecord {
     const pair = this.#pair
     const fence = (this.#fence += 1)
     const until = this.#clock.monotonicNow() + ttlMs
-    this.#turn = { owner, fence, at: now, until, settled: terms === undefined }
+    // 0 means an unknown time.
+    this.#turn = { owner, fence, at: now || Number.MIN_VALUE, until, settled: terms === undefined }
     return {
       kind: 'granted',
       fence,
@@ -163,7 +165,24 @@ export class MemoryRecord implements TokenRecord {
     }
   }
 
-  adopt(_seenVersion: number, tokens: NewTokens): Promise<StoredTokens> {
+  /** What is stored now. */
+  protected get stored(): StoredTokens | undefined {
+    return this.#pair && this.#tokensOf(this.#pair)
+  }
+
+  /** The stored refresh token stays as it is, and has brought another access token. */
+  protected renewed(tokens: NewTokens): StoredTokens | undefined {
+    const { accessToken, accessLifetimeMs, accessRemainingMs } = tokens
+    const { stored } = this
+    if (!stored || !this.#pair) return stored
+    const { version: _, login: __, ...kept } = stored
+    this.#version += 1
+    const at = this.#tokenClock.now()
+    this.#pair = { ...this.#pair, at, tokens: { ...kept, accessToken, accessLifetimeMs, accessRemainingMs } }
+    return this.stored
+  }
+
+  adopt(_seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
     const { subject } = tokens
     const isSame = subject !== undefined && subject === this.#pair?.tokens.subject
     const before = this.#login

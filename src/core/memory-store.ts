@@ -1,5 +1,14 @@
 import { MemoryRecord } from './memory-record.ts'
-import type { OpenableStore, TokenRecord, TokenStore } from './token-store.ts'
+import type {
+  AdoptedTokens,
+  GrantedClaim,
+  KnownLogin,
+  NewTokens,
+  OpenableStore,
+  StoredTokens,
+  TokenRecord,
+  TokenStore,
+} from './token-store.ts'
 
 /**
  * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens. The store keeps the tokens of
@@ -19,10 +28,67 @@ export function memoryStore(): TokenStore {
   const store: OpenableStore = {
     kind: 'memory',
     open(key, clock) {
-      const record = records.get(key) ?? new MemoryRecord(clock)
+      const record = records.get(key) ?? new SharedMemory(clock)
       records.set(key, record)
       return record
     },
   }
   return Object.freeze(store)
+}
+
+/** So many refresh tokens that a login has spent are known, and twice as many of earlier logins. */
+const MOST_SPENT = 8
+
+/** What managers share. It knows their logins by the refresh tokens with which they began, and those that they have spent (F348). */
+class SharedMemory extends MemoryRecord {
+  /** Of the login of now: the first one, and the last ones. */
+  #known: readonly string[] = []
+  /** Of logins that have ended, or were replaced. */
+  #past: readonly string[] = []
+
+  override async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+    const stored = await super.accept(claim, tokens)
+    if (stored.version > claim.version) this.#note(stored.refreshToken)
+    return stored
+  }
+
+  override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
+    const { refreshToken = '', subject } = tokens
+    const isThis = this.#known.includes(refreshToken)
+    const { subject: before = subject } = this.stored ?? {}
+    const isOtherPerson = subject !== undefined && subject !== before
+    if (isThis ? !isOtherPerson : this.#past.includes(refreshToken))
+      return Promise.resolve(this.#joined(tokens, isThis))
+    const stored = super.adopt(seenVersion, tokens)
+    this.#end()
+    this.#note(tokens.refreshToken)
+    return stored
+  }
+
+  override async clear(seenVersion: number, ends?: KnownLogin): Promise<StoredTokens | undefined> {
+    const other = super.clear(seenVersion, ends)
+    if (!this.stored) this.#end()
+    return other
+  }
+
+  #joined(tokens: NewTokens, isThis: boolean): AdoptedTokens {
+    const { stored, version } = this
+    if (!stored) return { ...tokens, version, known: 'ended' }
+    const { accessToken, accessRemainingMs, refreshToken } = tokens
+    const isNewer = accessToken !== '' && accessRemainingMs > stored.accessRemainingMs
+    if (!isThis || refreshToken !== stored.refreshToken || !isNewer || accessToken === stored.accessToken)
+      return { ...stored, known: isThis ? 'same' : 'replaced' }
+    return { ...(this.renewed(tokens) ?? stored), known: 'same' }
+  }
+
+  #note(refreshToken: string | undefined): void {
+    if (refreshToken === undefined || this.#known.includes(refreshToken)) return
+    const [first, ...later] = [...this.#known, refreshToken]
+    this.#known = [first ?? refreshToken, ...later.slice(-1 - MOST_SPENT)]
+  }
+
+  #end(): void {
+    this.#past = [...this.#known, ...this.#past].slice(0, 2 * MOST_SPENT)
+    this.#known = []
+  }
 }

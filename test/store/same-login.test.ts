@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
+import { memoryStore, TokenError, type TokenGrant, type TokenSource, type TokenStore } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -42,14 +42,22 @@ class Service {
   }
 }
 
-function start(settings: Partial<TokenSource> = {}) {
+type StoreOf = (register: MemoryRegister) => () => TokenStore
+const SHARED: StoreOf = (register) => () => sharedStore(register)
+const IN_MEMORY: StoreOf = () => {
+  const store = memoryStore()
+  return () => store
+}
+
+function startWith(storeOf: StoreOf, settings: Partial<TokenSource> = {}) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)
+  const store = storeOf(register)
   const service = new Service()
   const owner = () =>
     manage(
       service.source(settings) as ScriptedSource,
-      { store: sharedStore(register), storeKey: 'a', renewal: { keepWarm: 'never' } },
+      { store: store(), storeKey: 'a', renewal: { keepWarm: 'never' } },
       clock,
     )
   const ended = async <Value>(promise: Promise<Value>, ms = 2_000) => {
@@ -63,110 +71,117 @@ function start(settings: Partial<TokenSource> = {}) {
 const ALICE = { refreshToken: 'alice-0' }
 const BOB = { refreshToken: 'bob-0', accessToken: 'bob-access-0', accessLifetimeMs: LIFETIME_MS }
 
-describe('given a refresh token with which a login has begun, such as that of a configuration', () => {
-  it('when the process starts again and adopts it again, then the login goes on with the tokens of the store (F348)', async () => {
-    const { service, owner, ended } = start()
-    const first = owner()
-    await ended(first.tokens.adopt(ALICE))
-    expect(await ended(first.tokens.getAccessToken())).toBe('alice-access-1')
-    await ended(first.tokens.close())
-    const second = owner()
-    expect(await ended(second.tokens.adopt(ALICE))).toBeUndefined()
-    expect(await ended(second.tokens.getAccessToken())).toBe('alice-access-1')
-    await ended(second.tokens.renew())
-    expect([service.presented, service.revoked, service.ended.size]).toEqual([['alice-0', 'alice-1'], [], 0])
-  })
+describe.each([
+  ['a shared store', SHARED],
+  ['the memory of one process', IN_MEMORY],
+] as const)('given %s', (_, storeOf) => {
+  const start = (settings: Partial<TokenSource> = {}) => startWith(storeOf, settings)
 
-  it('when five processes adopt it at the same moment, then all are served, and it is presented once (F348)', async () => {
-    const { clock, service, owner } = start()
-    const owners = Array.from({ length: 5 }, owner)
-    const served = owners.map(({ tokens }) => {
-      void outcome(tokens.adopt(ALICE))
-      return outcome(tokens.getAccessToken())
+  describe('given a refresh token with which a login has begun, such as that of a configuration', () => {
+    it('when the process starts again and adopts it again, then the login goes on with the tokens of the store (F348)', async () => {
+      const { service, owner, ended } = start()
+      const first = owner()
+      await ended(first.tokens.adopt(ALICE))
+      expect(await ended(first.tokens.getAccessToken())).toBe('alice-access-1')
+      await ended(first.tokens.close())
+      const second = owner()
+      expect(await ended(second.tokens.adopt(ALICE))).toBeUndefined()
+      expect(await ended(second.tokens.getAccessToken())).toBe('alice-access-1')
+      await ended(second.tokens.renew())
+      expect([service.presented, service.revoked, service.ended.size]).toEqual([['alice-0', 'alice-1'], [], 0])
     })
-    await clock.advance(10_000)
-    expect(await Promise.all(served)).toEqual(Array(5).fill('alice-access-1'))
-    expect([service.presented, service.ended.size]).toEqual([['alice-0'], 0])
-    for (const { told } of owners) expect(told.loginChanged.filter(({ login }) => login === 'required')).toEqual([])
-  })
 
-  it('when ten requests of one manager adopt it at once, then it is one login, and nobody is told twice (F348)', async () => {
-    const { clock, service, owner } = start()
-    const { tokens, told } = owner()
-    const served = Array.from({ length: 10 }, () => {
-      void outcome(tokens.adopt(ALICE))
-      return outcome(tokens.getAccessToken())
+    it('when five processes adopt it at the same moment, then all are served, and it is presented once (F348)', async () => {
+      const { clock, service, owner } = start()
+      const owners = Array.from({ length: 5 }, owner)
+      const served = owners.map(({ tokens }) => {
+        void outcome(tokens.adopt(ALICE))
+        return outcome(tokens.getAccessToken())
+      })
+      await clock.advance(10_000)
+      expect(await Promise.all(served)).toEqual(Array(5).fill('alice-access-1'))
+      expect([service.presented, service.ended.size]).toEqual([['alice-0'], 0])
+      for (const { told } of owners) expect(told.loginChanged.filter(({ login }) => login === 'required')).toEqual([])
     })
-    await clock.advance(5_000)
-    expect(await Promise.all(served)).toEqual(Array(10).fill('alice-access-1'))
-    expect([service.presented, told.loginChanged.length]).toEqual([['alice-0'], 1])
-    void outcome(tokens.adopt(ALICE))
-    expect(tokens.peekAccessToken()).toBe('alice-access-1')
+
+    it('when ten requests of one manager adopt it at once, then it is one login, and nobody is told twice (F348)', async () => {
+      const { clock, service, owner } = start()
+      const { tokens, told } = owner()
+      const served = Array.from({ length: 10 }, () => {
+        void outcome(tokens.adopt(ALICE))
+        return outcome(tokens.getAccessToken())
+      })
+      await clock.advance(5_000)
+      expect(await Promise.all(served)).toEqual(Array(10).fill('alice-access-1'))
+      expect([service.presented, told.loginChanged.length]).toEqual([['alice-0'], 1])
+      void outcome(tokens.adopt(ALICE))
+      expect(tokens.peekAccessToken()).toBe('alice-access-1')
+    })
+
+    it.each([1, 8])(
+      'when %d refresh tokens were spent since, and one of them is adopted, then nothing changes for anybody (F348)',
+      async (times) => {
+        const { clock, register, service, owner, ended } = start()
+        const a = owner()
+        await ended(a.tokens.adopt(ALICE))
+        for (let n = 0; n < times; n += 1) await ended(a.tokens.renew())
+        const stands = [...register.values]
+        for (let n = 0; n <= times; n += 1) {
+          const b = owner()
+          expect(await ended(b.tokens.adopt({ refreshToken: `alice-${n}` }))).toBeUndefined()
+          expect(b.tokens.peekAccessToken()).toBe(`alice-access-${times}`)
+        }
+        expect([...register.values]).toEqual(stands)
+        await clock.advance(LIFETIME_MS)
+        expect(await ended(a.tokens.getAccessToken())).toBe(`alice-access-${times + 1}`)
+        expect([a.told.loginChanged.length, service.ended.size, service.revoked]).toEqual([1, 0, []])
+      },
+    )
   })
 
-  it.each([1, 8])(
-    'when %d refresh tokens were spent since, and one of them is adopted, then nothing changes for anybody (F348)',
-    async (times) => {
-      const { clock, register, service, owner, ended } = start()
+  describe('given a login that has ended', () => {
+    it('when its first refresh token is adopted again, then it stays so (F348)', async () => {
+      const { service, owner, ended } = start()
       const a = owner()
       await ended(a.tokens.adopt(ALICE))
-      for (let n = 0; n < times; n += 1) await ended(a.tokens.renew())
-      const stands = [...register.values]
-      for (let n = 0; n <= times; n += 1) {
-        const b = owner()
-        expect(await ended(b.tokens.adopt({ refreshToken: `alice-${n}` }))).toBeUndefined()
-        expect(b.tokens.peekAccessToken()).toBe(`alice-access-${times}`)
-      }
-      expect([...register.values]).toEqual(stands)
-      await clock.advance(LIFETIME_MS)
-      expect(await ended(a.tokens.getAccessToken())).toBe(`alice-access-${times + 1}`)
-      expect([a.told.loginChanged.length, service.ended.size, service.revoked]).toEqual([1, 0, []])
-    },
-  )
-})
+      await ended(a.tokens.getAccessToken())
+      await ended(a.tokens.logout())
+      const b = owner()
+      expect(await ended(b.tokens.adopt(ALICE))).toBeUndefined()
+      expect(await ended(b.tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
+      expect([service.presented, b.tokens.status().login]).toEqual([['alice-0'], 'required'])
+    })
 
-describe('given a login that has ended', () => {
-  it('when its first refresh token is adopted again, then it stays so (F348)', async () => {
-    const { service, owner, ended } = start()
-    const a = owner()
-    await ended(a.tokens.adopt(ALICE))
-    await ended(a.tokens.getAccessToken())
-    await ended(a.tokens.logout())
-    const b = owner()
-    expect(await ended(b.tokens.adopt(ALICE))).toBeUndefined()
-    expect(await ended(b.tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
-    expect([service.presented, b.tokens.status().login]).toEqual([['alice-0'], 'required'])
+    it('when somebody else has logged in since, then that login stays, nothing is revoked, and who asked for the old one gets none of its tokens (F348)', async () => {
+      const { clock, service, owner, ended } = start()
+      const a = owner()
+      await ended(a.tokens.adopt({ ...ALICE, subject: 'alice' }))
+      await ended(a.tokens.getAccessToken())
+      await ended(a.tokens.adopt({ ...BOB, subject: 'bob' }))
+      const revoked = [...service.revoked]
+      const b = owner()
+      void outcome(b.tokens.adopt({ ...ALICE, subject: 'alice' }))
+      const asked = outcome(b.tokens.getAccessToken())
+      await clock.advance(2_000)
+      expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      expect(await ended(b.tokens.getAccessToken())).toBe('bob-access-0')
+      expect(await ended(a.tokens.getAccessToken())).toBe('bob-access-0')
+      expect([service.revoked, service.presented]).toEqual([revoked, ['alice-0']])
+    })
   })
 
-  it('when somebody else has logged in since, then that login stays, nothing is revoked, and who asked for the old one gets none of its tokens (F348)', async () => {
-    const { clock, service, owner, ended } = start()
-    const a = owner()
-    await ended(a.tokens.adopt({ ...ALICE, subject: 'alice' }))
-    await ended(a.tokens.getAccessToken())
-    await ended(a.tokens.adopt({ ...BOB, subject: 'bob' }))
-    const revoked = [...service.revoked]
-    const b = owner()
-    void outcome(b.tokens.adopt({ ...ALICE, subject: 'alice' }))
-    const asked = outcome(b.tokens.getAccessToken())
-    await clock.advance(2_000)
-    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
-    expect(await ended(b.tokens.getAccessToken())).toBe('bob-access-0')
-    expect(await ended(a.tokens.getAccessToken())).toBe('bob-access-0')
-    expect([service.revoked, service.presented]).toEqual([revoked, ['alice-0']])
-  })
-})
-
-describe('given a refresh token that stays good', () => {
-  it('when it is adopted again with a newer access token, then that one is taken, and the login is the same (F348)', async () => {
-    const { owner, ended } = start({ refreshTokens: 'reusable' })
-    const [a, b] = [owner(), owner()]
-    await ended(a.tokens.adopt({ ...ALICE, accessToken: 'one', accessLifetimeMs: 30_000 }))
-    await ended(b.tokens.adopt({ ...ALICE, accessToken: 'two', accessLifetimeMs: LIFETIME_MS }))
-    await ended(a.tokens.renew(), 5_000)
-    expect([await ended(owner().tokens.getAccessToken()), a.told.loginChanged.length]).toEqual(['alice-access-1', 1])
-    await ended(a.tokens.adopt({ ...ALICE, accessToken: 'three', accessLifetimeMs: 90_000 }))
-    expect(await ended(owner().tokens.getAccessToken())).toBe('three')
-    expect(a.told.loginChanged.length).toBe(1)
+  describe('given a refresh token that stays good', () => {
+    it('when it is adopted again with a newer access token, then that one is taken, and the login is the same (F348)', async () => {
+      const { owner, ended } = start({ refreshTokens: 'reusable' })
+      const [a, b] = [owner(), owner()]
+      await ended(a.tokens.adopt({ ...ALICE, accessToken: 'one', accessLifetimeMs: 30_000 }))
+      await ended(b.tokens.adopt({ ...ALICE, accessToken: 'two', accessLifetimeMs: LIFETIME_MS }))
+      await ended(a.tokens.renew(), 5_000)
+      expect([await ended(owner().tokens.getAccessToken()), a.told.loginChanged.length]).toEqual(['alice-access-1', 1])
+      await ended(a.tokens.adopt({ ...ALICE, accessToken: 'three', accessLifetimeMs: 90_000 }))
+      expect(await ended(owner().tokens.getAccessToken())).toBe('three')
+      expect(a.told.loginChanged.length).toBe(1)
+    })
   })
 })
 
@@ -175,7 +190,7 @@ describe('given a record whose fingerprints are none, or missing', () => {
     ['missing', () => ({ began: undefined, spent: undefined, past: undefined })],
     ['none', () => ({ began: 7, spent: 'all', past: [null, {}] })],
   ])('when they are %s, then the record is read, and a login is adopted as before (F348)', async (_, changes) => {
-    const { register, owner, ended } = start()
+    const { register, owner, ended } = startWith(SHARED)
     await ended(owner().tokens.adopt(BOB))
     for (const [key, { value, until }] of register.values) {
       const envelope = JSON.parse(value) as { box: string }
