@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosAdapter, type AxiosError, type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
 import axiosRetry, { exponentialDelay } from 'axios-retry'
-import { attachBearer, clientCredentials, isTokenError } from '../../src/index.ts'
+import { attachBearer, clientCredentials, isTokenError, tokenErrorIn } from '../../src/index.ts'
 import { startLogins } from '../client/support/logins.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -247,11 +247,13 @@ describe('given the delays of axios-retry that docs/migrating.md shows', () => {
 
 /** @returns `retryDelay` of the page. */
 function documentedDelay(): (count: number, error: AxiosError) => number {
-  const [, code] = /axiosRetry\(api, \{[^}]*?retryDelay: (.*?),\n\}\)/s.exec(readFileSync('docs/migrating.md', 'utf8'))!
+  const [, code] = /axiosRetry\(api, \{.*?retryDelay(\(.*?\n {2}\}),\n\}\)/s.exec(
+    readFileSync('docs/migrating.md', 'utf8'),
+  )!
   type Make = (...given: unknown[]) => (count: number, error: AxiosError) => number
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own page
-  const make = new Function('isTokenError', 'exponentialDelay', `return ${code}`) as Make
-  return make(isTokenError, exponentialDelay)
+  const make = new Function('tokenErrorIn', 'exponentialDelay', `return function ${code}`) as Make
+  return make(tokenErrorIn, exponentialDelay)
 }
 
 describe('given a retry by hand in a response interceptor, the old way', () => {
