@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { markOf } from './exchange.ts'
 import { HeldToken } from './held-token.ts'
 import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
 import { CallFailed } from './cool-down.ts'
@@ -118,6 +119,8 @@ export class Claimant {
   async claim(): Promise<ClaimOutcome> {
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory, renewal } = this.#settings
     const noticeMs = Math.min(renewal.noticeWithinMs, LONGEST_NOTICE_MS)
+    const { source, store } = this.#settings
+    if (store) memory.mark ??= await markOf(source)
     const breaksCoolDown = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
@@ -125,7 +128,7 @@ export class Claimant {
       const askedAt = tokenClock.now()
       // A login may have been stored since this renewal began.
       const seenVersion = Math.max(this.#seenVersion, memory.seenVersion)
-      const terms = { graceMs, needsLogin, noticeMs, login: login.number, breaksCoolDown }
+      const terms = { graceMs, needsLogin, noticeMs, mark: memory.mark, login: login.number, breaksCoolDown }
       memory.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
       const claim = await record.claim(owner, seenVersion, ttlMs, terms)
       memory.awaited = claim.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined

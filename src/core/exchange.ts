@@ -9,7 +9,7 @@ import type { Rules } from './situation.ts'
 import { runWithin } from './within-call.ts'
 import { isOffline } from './runtime.ts'
 import { grantOfSource } from './grant.ts'
-import { type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
+import { CREDENTIALS, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
 import { member } from './thrown.ts'
 import type { GrantedClaim, NewTokens, StoredTokens } from './token-store.ts'
 
@@ -43,7 +43,8 @@ export async function exchange(
   const { context, credentials } = refreshToken === undefined ? {} : tokens
   const kept = context === undefined ? {} : { context }
   let mark: Promise<string | undefined> | undefined
-  const hasCredentials = (text: string) => void (mark = digestFor(source, text, 4))
+  const hasCredentials = (text: string) =>
+    void (mark = digestFor(source, text, 4).then((found) => (memory.mark = found)))
   const kind = refreshToken === undefined ? 'obtain' : 'refresh'
   const call = (about: ExchangeContext) =>
     refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
@@ -61,7 +62,8 @@ export async function exchange(
     return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
-    if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
+    const marked = await mark
+    if (credentials !== undefined && (marked ?? credentials) !== credentials) onRotated?.()
     throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
   } finally {
     memory.awaited = undefined
@@ -159,6 +161,12 @@ function digestFor({ id }: TokenSource, text: string, digits: number): Promise<s
     (digest) => digest.slice(0, digits),
     () => undefined,
   )
+}
+
+/** The mark of credentials that are constants: known before the first exchange. A refusal of others keeps no owner from its own (F355). */
+export async function markOf(source: TokenSource): Promise<string | undefined> {
+  const text = member(source, CREDENTIALS)
+  return typeof text === 'string' ? digestFor(source, text, 4) : undefined
 }
 
 /** XMLHttpRequest and fetch do not say why there was no answer. Offline, no request byte has left: the refresh token is untouched. */

@@ -17,9 +17,10 @@ const LOST_WRITES =
   'The shared token store has lost writes (a failover, or a restored copy): its refresh token may be spent. The manager waits until the other processes ' +
   'had time to write back what they have'
 
-function metByOther({ code, status }: CoolDown): string {
+function metByOther({ code, status, by }: CoolDown): string {
   const answered = status === undefined ? '' : ` (the service answered ${status})`
-  return `Another owner of this account failed to renew: ${MET[code]}${answered}`
+  const whose = by === undefined ? '' : '. They are those of this process, too'
+  return `Another owner of this account failed to renew: ${MET[code]}${answered}${whose}`
 }
 
 /** What another owner met, and what to do about it. */

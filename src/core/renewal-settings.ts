@@ -47,6 +47,8 @@ export interface Memory {
   owesObtain: boolean
   /** This refresh token is never presented again, even if the record was not told that it is spent. */
   spent: string | undefined
+  /** That of the credentials of this manager, as far as it is known. */
+  mark?: string | undefined
   /** This refresh token met a 5xx. */
   met5xx?: string | undefined
   /** The highest version of the record that this manager has seen. */

@@ -150,3 +150,6 @@ export interface RemarkedGrant extends TokenGrant {
 
 /** The key under which a source may put on an error what tells one unclear answer from another: a fingerprint, because its words may be secrets. */
 export const SAYING = Symbol.for('axios-evergreen.saying')
+
+/** The key of the credentials of a source that are constants, as text, for the mark of its manager: it hashes them at once, and keeps 16 bits of the hash. */
+export const CREDENTIALS = Symbol.for('axios-evergreen.credentials')

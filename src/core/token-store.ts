@@ -155,6 +155,8 @@ export interface ClaimTerms extends Pick<KnownLogin, 'login'> {
   readonly needsLogin?: boolean
   /** How long the owners of a login take at most until they look into the record, ms: after a loss they write back what they have seen. */
   readonly noticeMs?: number
+  /** That of the owner's credentials. Undefined: not known. */
+  readonly mark?: string | undefined
   readonly others?: Others
 }
 
@@ -281,4 +283,6 @@ export interface CoolDown {
   readonly serviceCode?: string
   /** Why a login is required. */
   readonly loginReason?: LoginReason
+  /** The mark of the credentials that were refused. Owners with others may call. */
+  readonly by?: string | undefined
 }

@@ -1,5 +1,12 @@
 import { TokenError } from '../core/errors.ts'
-import type { Exchange, ExchangeContext, LoginSource, TokenGrant, TokenSource } from '../core/token-source.ts'
+import {
+  CREDENTIALS,
+  type Exchange,
+  type ExchangeContext,
+  type LoginSource,
+  type TokenGrant,
+  type TokenSource,
+} from '../core/token-source.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
@@ -74,6 +81,10 @@ class OAuth2 implements TokenSource {
     const { grant, client, account, scope, parameters } = this.#settings
     const flow = typeof grant === 'function' ? 'other' : grant
     return `oauth2 ${JSON.stringify([this.#server.name, flow, client.clientId, account, scope, parameters])}`
+  }
+
+  get [CREDENTIALS](): unknown {
+    return this.#settings.client.clientSecret
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {

@@ -38,11 +38,16 @@ export function claim(stored: RecordState | undefined, request: ClaimRequest, re
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
   if (pair && isNewer(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
-  const isBroken = rest?.isFirm === false && request.breaksCoolDown
+  const isBroken = (rest?.isFirm === false && request.breaksCoolDown) || isOfOthers(rest, request)
   const leftMs = rest && !isBroken ? leftOf(rest, now) : 0
   if (rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
   const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
   return busy ? { answer: busy } : granted(state, request, now, request)
+}
+
+/** Whether the credentials of others were refused. */
+function isOfOthers(rest: StoredCoolDown | undefined, { mark }: ClaimTerms): boolean {
+  return rest?.by !== undefined && mark !== undefined && rest.by !== mark
 }
 
 /** The owner that has the lost pair writes it back sooner, so the others ask again after this time, ms. */
@@ -112,7 +117,7 @@ function granted(
     login: state.login,
     ...(state.epoch !== undefined && { epoch: state.epoch }),
     presentations: pair?.presentations ?? 0,
-    failures: state.rest?.failures ?? 0,
+    failures: isOfOthers(state.rest, terms ?? {}) ? 0 : (state.rest?.failures ?? 0),
     overlapped: pair?.overlapped ?? false,
     ...presentableIn(pair, terms, now),
     ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),

@@ -1,5 +1,5 @@
 import { asGiven, readOptions } from '../core/option-checks.ts'
-import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
+import { CREDENTIALS, type ExchangeContext, type TokenGrant, type TokenSource } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
@@ -49,6 +49,10 @@ class ClientCredentials implements TokenSource {
   get id(): string {
     const { account } = this.#client
     return account === '' ? '' : `variant-a ${this.#endpoint.href} ${account}`
+  }
+
+  get [CREDENTIALS](): string | undefined {
+    return this.#client.fixed
   }
 
   get origin(): string {

@@ -34,6 +34,8 @@ export interface CredentialSource<Credentials> {
    * @throws {TokenError} when the function fails or gives something else.
    */
   ask(context?: ExchangeContext): Promise<Credentials>
+  /** Those that are constants, as text. */
+  readonly fixed?: string
   /** After a refused refresh: tells the manager which credentials a function gives now. Never rejects. */
   tell(context: ExchangeContext): Promise<void>
 }
@@ -78,7 +80,8 @@ function fixedSource<Name extends string>(
   fixed: Record<Name, string>,
   name: Name,
 ): CredentialSource<Record<Name, string>> {
-  return { account: fixed[name], ask: () => Promise.resolve(fixed), tell: () => Promise.resolve() }
+  const text = JSON.stringify(fixed)
+  return { account: fixed[name], fixed: text, ask: () => Promise.resolve(fixed), tell: () => Promise.resolve() }
 }
 
 function checkedCredentials<Name extends string>(

@@ -2,6 +2,7 @@ import { isTokenError, TokenError } from '../core/errors.ts'
 import { asGiven, checkedFlag, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import {
+  CREDENTIALS,
   type ExchangeContext,
   REMARKS,
   type RemarkedGrant,
@@ -73,6 +74,10 @@ class LoginPassword implements TokenSource {
   get id(): string {
     const { account } = this.#login
     return account === '' ? '' : `variant-b ${this.#endpoint.href} ${account}`
+  }
+
+  get [CREDENTIALS](): string | undefined {
+    return this.#login.fixed
   }
 
   get origin(): string {

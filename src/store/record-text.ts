@@ -166,6 +166,7 @@ const isRecordState = shape<RecordState>({
       status: optional(number),
       serviceCode: optional(text),
       loginReason: optional(text),
+      by: optional(text),
     }),
   ),
 })
@@ -181,7 +182,12 @@ const HINTS: Readonly<Record<string, Check>> = {
 const PAIR_HINTS: Readonly<Record<string, Check>> = { fingerprint: text, lossAt: number }
 
 function withoutOddHints(state: unknown): unknown {
-  for (const [value, hints] of [[state, HINTS] as const, [member(state, 'pair'), PAIR_HINTS] as const])
+  const all = [
+    [state, HINTS],
+    [member(state, 'pair'), PAIR_HINTS],
+    [member(state, 'rest'), { by: text }],
+  ] as const
+  for (const [value, hints] of all)
     for (const [name, check] of Object.entries(hints))
       if (typeof value === 'object' && value !== null && !check(member(value, name)))
         Reflect.deleteProperty(value, name)
