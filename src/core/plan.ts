@@ -37,7 +37,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     hasRetryAfter: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
-  return { ...plan, ...reportOf(plan, consequence, situation) }
+  return { ...plan, ...reportOf(plan, consequence, situation, policy) }
 }
 
 /** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
@@ -152,6 +152,7 @@ function reportOf(
   { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
   { judged, says }: Consequence,
   { halted, isRefused }: Situation,
+  { memory }: Policy,
 ): Omit<Report, 'fate'> {
   const isCoolDown = next.kind === 'cool-down'
   const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
@@ -160,7 +161,10 @@ function reportOf(
   if (!isCoolDown) return { shared: next }
   const isEnd = judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = isEnd || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
-  return { shared: next, ...(drops && { drops }), ...(says !== undefined && { says }) }
+  // A refusal says nothing about the credentials of other owners.
+  const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? memory?.mark : undefined
+  const shared = by === undefined ? next : { ...next, by }
+  return { shared, ...(drops && { drops }), ...(says !== undefined && { says }) }
 }
 
 /**

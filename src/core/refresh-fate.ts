@@ -51,7 +51,8 @@ export function presentableIn(
   { graceMs = 0, needsLogin = false }: ClaimTerms = {},
   now: number,
 ): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
-  const { doubtAt, unclear } = known ?? {}
+  const doubtAt = known?.doubtAt
+  const unclear = known?.unclear
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
   return {
     presentable: known?.refreshToken !== undefined && !known.retired && (isGraced || needsLogin),

@@ -220,8 +220,7 @@ export class Renewal {
   /** Tells the record of a failed exchange. That step of the store computes the plan, because it depends on what the record says. */
   async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
     const situation = this.#situation(call)
-    const planWith = (meanwhile?: Meanwhile) =>
-      refusedFor(this.#settings.memory.mark, planAfter(error, { ...situation, meanwhile }, this.#settings))
+    const planWith = (meanwhile?: Meanwhile) => planAfter(error, { ...situation, meanwhile }, this.#settings)
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
     const answer = await this.#release(call.claim, ({ newer, contested }) => {
@@ -298,11 +297,4 @@ export class Renewal {
     await this.#release(claim, { fate })
     throw new Halted()
   }
-}
-
-/** A refusal of credentials says nothing about those of other owners. */
-function refusedFor(by: string | undefined, plan: Plan): Plan {
-  const { shared } = plan
-  const isRefused = shared?.kind === 'cool-down' && shared.code === 'ERR_CREDENTIALS_REJECTED'
-  return isRefused && by !== undefined ? { ...plan, shared: { ...shared, by } } : plan
 }

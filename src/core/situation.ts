@@ -17,6 +17,8 @@ import type {
 export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {
   readonly renewal: Pick<ManagerSettings['renewal'], 'maxWaitMs'>
   readonly rules: Rules
+  /** The mark of the credentials of this manager, as far as it is known. */
+  readonly memory?: { readonly mark?: string | undefined }
 }
 
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */

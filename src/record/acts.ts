@@ -1,7 +1,7 @@
 import { isOfOther, type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/token-store.ts'
 import { joined, pastAfter } from './known-logins.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
-import { EMPTY, settled } from './record-state.ts'
+import { bare, EMPTY, settled } from './record-state.ts'
 import { type Seen, tokensIn } from './record-views.ts'
 
 /** The record keeps the ids of so many logins that have ended. */
@@ -19,7 +19,7 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
   const { version, fence, overlaps, claim, login, loginId, ended = [] } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   return {
-    ...stored,
+    ...(stored ?? EMPTY),
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,
     clearedFence,
@@ -53,9 +53,9 @@ export function adopt(
   reading: Reading,
   { epoch, now }: Reading = reading,
 ): Change<AdoptedTokens> {
-  const known = joined(stored, tokens, reading)
+  const known = joined(stored, bare(tokens), reading)
   if (known) return known
-  const empty = cleared(stored, seenVersion, { ...reading, now })
+  const empty = cleared(stored, seenVersion, bare({ ...reading, now }))
   // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
   // them again.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
@@ -63,6 +63,6 @@ export function adopt(
   const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
   const login = isSame ? stored.login : empty.login
   const ended = empty.ended?.filter((id) => id !== tokens.loginId)
-  const state = { ...empty, version, fence, login, adoptedAt: Math.floor(now), ended, began: tokens.fingerprint }
-  return settled(state, { version, fence, ...(epoch !== undefined && { epoch }) }, tokens, reading.now)
+  const state = { ...empty, version, fence, login, adoptedAt: Math.floor(now), ended, began: bare(tokens).fingerprint }
+  return settled(state, bare({ version, fence, ...(epoch !== undefined && { epoch }) }), bare(tokens), reading.now)
 }

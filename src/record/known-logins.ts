@@ -7,7 +7,7 @@ const MOST_SPENT = 8
 
 /** Those of a login after it has renewed its pair. */
 export function spentAfter({ pair, spent = [] }: RecordState, tokens: NewTokens): readonly string[] {
-  const { fingerprint } = pair ?? {}
+  const fingerprint = pair?.fingerprint
   return fingerprint === undefined || fingerprint === tokens.fingerprint
     ? spent
     : [fingerprint, ...spent].slice(0, MOST_SPENT)
@@ -37,7 +37,7 @@ export function joined(
   if (!pair) return { answer: { ...tokens, version: stored.version, known: 'ended' } }
   if (!isThis) return { answer: { ...tokensIn(stored, pair, now), known: 'replaced' } }
   const state = pair.fingerprint === fingerprint ? withAccess(stored, pair, tokens, now) : undefined
-  const { pair: current = pair } = state ?? {}
+  const current = state?.pair ?? pair
   return { state, answer: { ...tokensIn(state ?? stored, current, now), known: 'same' } }
 }
 

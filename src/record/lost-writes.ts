@@ -60,8 +60,8 @@ export function lossWaitMs(
   { needsLogin, graceMs, noticeMs = 0 }: ClaimTerms,
   now: number,
 ): number {
-  const { lossAt, refreshToken, retired } = pair ?? {}
-  const isPresentable = needsLogin === true && refreshToken !== undefined && retired === false
+  const lossAt = pair?.lossAt
+  const isPresentable = needsLogin === true && pair?.refreshToken !== undefined && !pair.retired
   if (!isPresentable || lossAt === undefined || graceMs === Infinity || noticeMs === 0) return 0
   return leftOf({ at: lossAt, ms: noticeMs + CLOCK_SLACK_MS }, now)
 }

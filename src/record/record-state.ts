@@ -20,7 +20,12 @@ import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
-export const EMPTY: RecordState = { version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0 }
+/** All members are its own: what a page or a library has put on `Object.prototype` is no part of a record (F365). */
+export const EMPTY: RecordState = {
+  ...{ version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0, adoptedAt: undefined, ended: undefined },
+  ...{ subject: undefined, loginId: undefined, began: undefined, spent: undefined, past: undefined },
+  ...{ epoch: undefined, pair: undefined, claim: undefined, rest: undefined },
+}
 
 /** Who asks for a claim, and what this owner has seen. */
 interface Claiming {
@@ -146,7 +151,7 @@ export function accept(
     // If the record was lost and its clock set back, the claim of this exchange may still stand, with a fence below that of the pair.
     return { state: state.claim?.fence === fence ? { ...(next ?? state), claim: undefined } : next, answer }
   }
-  return settled(state, claim, tokens, now)
+  return settled(state, bare(claim), bare(tokens), now)
 }
 
 /** The pair that a claim brings. */
@@ -171,8 +176,14 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
     doubtAt: isDoubted ? 0 : undefined,
     lossAt: isDoubted ? now : undefined,
     presentations: 0,
+    unclear: undefined,
     overlapped: state.overlaps || isContested,
   }
+}
+
+/** @returns The same members, without a prototype: what is passed to a rule has only what was given. */
+export function bare<Given extends object>(given: Given): Given {
+  return Object.setPrototypeOf({ ...given }, null) as Given
 }
 
 /** The record with the pair that a claim brings. */

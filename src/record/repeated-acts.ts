@@ -1,6 +1,7 @@
 import type { AdoptedTokens, KnownLogin, NewTokens, StoredTokens } from '../core/token-store.ts'
 import { adopt, clear } from './acts.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
+import { EMPTY } from './record-state.ts'
 import { CLOCK_SLACK_MS, tokensIn } from './record-views.ts'
 
 /** A login or a logout whose step had no answer: how long ago it was, and what its owner had seen before it. */
@@ -33,7 +34,7 @@ export function adoptAgain(
   reading: Reading,
   login: PastAct & Reading,
 ): Change<AdoptedTokens | undefined> {
-  const { clearedFence = 0, loginId = '', pair, ended = [] } = stored ?? {}
+  const { clearedFence, loginId = '', pair, ended = [] } = stored ?? EMPTY
   const again = () => adopt(stored, seenVersion, tokens, reading, login)
   if (!stored || !pair || loginId !== tokens.loginId) {
     // Of two logins in one millisecond, the one that is stored stays.

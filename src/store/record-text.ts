@@ -1,6 +1,7 @@
 import { fingerprintOf, randomHex } from '../core/digest.ts'
 import type { Claim, Pair, RecordState, StoredCoolDown } from '../record/record-shape.ts'
 import type { Unclear } from '../core/refresh-fate.ts'
+import { EMPTY } from '../record/record-state.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { readAdopted } from '../core/grant.ts'
 import type { KeyRing } from './sealed-box.ts'
@@ -70,7 +71,21 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
   if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
   const state = withoutOddHints(quietly(() => JSON.parse(opened) as unknown))
-  return isRecordState(state) && isInOrder(state) ? { state } : UNKNOWN
+  const read = isRecordState(state) ? whole(state) : undefined
+  return read && isInOrder(read) ? { state: read } : UNKNOWN
+}
+
+const NO_PAIR = {
+  ...{ refreshToken: undefined, refreshMs: undefined, fingerprint: undefined, context: undefined },
+  ...{ credentials: undefined, doubtAt: undefined, lossAt: undefined, unclear: undefined },
+}
+const NO_REASON = { status: undefined, serviceCode: undefined, loginReason: undefined, by: undefined }
+
+/** The rules read members that the text lacks, too: each is one of its own (F365). */
+function whole(read: RecordState): RecordState {
+  const state = { ...EMPTY, ...read }
+  const { pair, rest } = state
+  return { ...state, pair: pair && { ...NO_PAIR, ...pair }, rest: rest && ({ ...NO_REASON, ...rest } as typeof rest) }
 }
 
 const UNKNOWN: Stored = { flaw: 'it was no token record' }

@@ -16,7 +16,7 @@ import {
   type TokenRecord,
 } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
-import { accept, claim, claimToEnd, look, overlap, release } from '../record/record-state.ts'
+import { accept, bare, claim, claimToEnd, look, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
 
@@ -51,13 +51,13 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
-    const request = { ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) }
+    const request = bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
     return this.#claimed((state, reading) => claim(state, request, reading), { patience })
   }
 
   claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>): Promise<ClaimAnswer> {
     const patience = seenVersion === 0 ? PATIENCE : 1
-    const request = { ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) }
+    const request = bare({ ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
     return this.#claimed((state, reading) => claimToEnd(state, request, reading), { patience, replacesAny: true })
   }
 
