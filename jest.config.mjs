@@ -20,6 +20,7 @@ const servers = [
     'clients',
     'doctor-store',
     'epoch',
+    'failover',
     'fleet',
     'garbage',
     'logins',

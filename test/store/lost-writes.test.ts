@@ -1,43 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { TokenError, type TokenGrant, type TokenManagerOptions, type TokenSource } from '../../src/index.ts'
-import { person } from '../../src/login/index.ts'
+import type { TokenError, TokenManagerOptions } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome, type ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { StrictService } from '../support/strict-service.ts'
 
 const LIFETIME_MS = 60_000
 const NOTICE_MS = 30_000
-
-/** Rotates the refresh tokens of one login. A used one ends the login. */
-class StrictService {
-  readonly presented: string[] = []
-  hasEnded = false
-  #rotations = 0
-
-  source(): TokenSource {
-    return {
-      id: 'strict',
-      login: person,
-      obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in', { outcome: 'not-sent' })),
-      refresh: (refreshToken) => this.#refresh(refreshToken),
-    }
-  }
-
-  async #refresh(refreshToken: string): Promise<TokenGrant> {
-    this.presented.push(refreshToken)
-    this.hasEnded ||= refreshToken !== `refresh-${this.#rotations}`
-    if (this.hasEnded) throw new TokenError('ERR_REFRESH_REJECTED', 'reused', { outcome: 'rejected', status: 400 })
-    this.#rotations += 1
-    return this.grant()
-  }
-
-  grant(): TokenGrant {
-    const n = this.#rotations
-    return { accessToken: `access-${n}`, accessLifetimeMs: LIFETIME_MS, refreshToken: `refresh-${n}` }
-  }
-}
 
 /** A register that may lose what was written since a moment. */
 class Failing extends MemoryRegister {
