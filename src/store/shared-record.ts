@@ -51,16 +51,17 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
-    const request = bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
-    return this.#claimed((state, reading) => claim(state, request, reading), { patience })
+    const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
+    return this.#claimed((state, reading) => claim(state, request(), reading), { patience })
   }
 
   claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>): Promise<ClaimAnswer> {
     const patience = seenVersion === 0 ? PATIENCE : 1
-    const request = bare({ ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
-    return this.#claimed((state, reading) => claimToEnd(state, request, reading), { patience, replacesAny: true })
+    const request = () => bare({ ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
+    return this.#claimed((state, reading) => claimToEnd(state, request(), reading), { patience, replacesAny: true })
   }
 
+  /** Of the moment at which the register was read: the clock may have jumped since the question. */
   #othersNow(ttlMs: number, terms: EndTerms = {}): Others {
     return { ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) }
   }

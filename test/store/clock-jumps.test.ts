@@ -67,6 +67,19 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(await there.claim('other', 0, 15_000)).toMatchObject({ kind: 'granted' })
   })
 
+  it('when the clock jumps while the register is read, then the claim does not end, either (F353)', async () => {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    const { here, there } = twoOwners(register, clock)
+    await here.claim('here', 0, 15_000)
+    const read = register.read.bind(register)
+    register.read = async (key) => {
+      clock.stepWall(20_000)
+      return read(key)
+    }
+    expect(await there.claim('other', 0, 15_000)).toMatchObject({ kind: 'busy', remainingMs: 15_000 })
+  })
+
   it('when the clock drifts by less than a jump, then the claim ends as it should (F353)', async () => {
     const clock = manualClock()
     const { here, there } = twoOwners(new MemoryRegister(clock), clock)
