@@ -200,3 +200,37 @@ describe('given members that stand on Object.prototype (F365)', () => {
     },
   )
 })
+
+describe('given tokens that the SDK saves, whose server is still looked for (F391)', () => {
+  const named = (name: string) => ({ ...ANSWER, access_token: name, refresh_token: `r-${name}` })
+
+  it('when the person logs out meanwhile, then nobody is logged in, and the tokens are revoked', async () => {
+    const server = await startServer()
+    const { saveTokens, tokens, clock } = programAt(server)
+    const saved = saveTokens(named('alice'))
+    const out = tokens.logout()
+    await within(clock, Promise.allSettled([saved, out]))
+    expect(tokens.status().login).toBe('required')
+    await within(clock, tokens.settled())
+    await until(() => server.calls.length > 0)
+    expect(server.calls.map(([path, body]) => [path, body.get('token')])).toEqual([['/as/revoke', 'r-alice']])
+  })
+
+  it('when another person logs in meanwhile, then that login stays', async () => {
+    const server = await startServer()
+    const { saveTokens, tokens, clock } = programAt(server)
+    const holdsFirst: ServerResponse[] = []
+    server.control.metadata = (response) => void holdsFirst.push(response)
+    const first = saveTokens(named('alice'))
+    await until(() => holdsFirst.length > 0)
+    server.control.metadata = undefined
+    await within(clock, saveTokens(named('bob')))
+    holdsFirst[0]!.writeHead(503).end()
+    await within(clock, Promise.allSettled([first]))
+    expect(await tokens.getAccessToken()).toBe('bob')
+  })
+})
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
+}
