@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { agentAt, caught, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
+import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
 
 type Given = NonNullable<Parameters<typeof loginAt>[1]> & { readonly maxWaitMs?: number }
 
@@ -101,10 +101,12 @@ describe('given a store that is lost while a request meets its 401', () => {
     return { ...given, opener }
   }
 
-  it('then its page opens, and the login serves', async () => {
+  it('then its page opens, and the login serves; finishAuth says that it is not stored (F350)', async () => {
     const { world, one, opener } = await lost()
     expect(one.provider.pages).toHaveLength(1)
-    await finish(world, one, opener)
+    const code = await world.agree(one.provider.pages[0]!)
+    expect(await caught(opener.finishAuth(code, world.issuer))).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    await connected(world, opener)
     expect(await opener.call('whoami')).toBe('you')
   })
 
