@@ -94,7 +94,11 @@ export default tseslint.config(
     '^(?!\\./|\\.\\./core/|axios$)',
     'inspector imports core and the types of axios, and no framework.',
   ),
-  room('web', '^(?!\\./|\\.\\./(core|store)/)', 'web imports core and store: it loads in any runtime.'),
+  room(
+    'web',
+    '^(?!\\./|\\.\\./(core|store)/|\\.\\./login/under-way\\.ts$)',
+    'web imports core, store, and the order of acts of login: it loads in any runtime.',
+  ),
   room(
     'opentelemetry',
     '^(?!\\./|\\.\\./core/|@opentelemetry/api$)',
@@ -102,8 +106,8 @@ export default tseslint.config(
   ),
   room(
     'doctor',
-    '^(?!\\./|\\.\\./((oauth2|sqlite)/)?index\\.ts$|\\.\\./wire/(http-date|proxy)\\.ts$|node:|axios$)',
-    'doctor imports the main entry, as its users do, two readers of wire, axios and Node.',
+    '^(?!\\./|\\.\\./((oauth2|sqlite)/)?index\\.ts$|\\.\\./wire/(http-date|page|proxy)\\.ts$|node:|axios$)',
+    'doctor imports the main entry, as its users do, three readers of wire, axios and Node.',
   ),
   room(
     'testing',

@@ -64,8 +64,10 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     return { ...cancellation(this.config), timeoutMs: timeoutOf(this.config) }
   }
 
+  /** @throws {TypeError} if no key signs: then nobody asks. */
   place(): SentRequest {
-    return this.#place as SentRequest
+    if (!this.#place) throw new TypeError('no key signs this request')
+    return this.#place
   }
 
   headerOf({ headers }: AxiosResponse, name: string): unknown {

@@ -13,7 +13,7 @@ export function synchronous(refuses: Refuses<AxiosResponse>): (response: AxiosRe
   if (refuses === isUnauthorized) return isUnauthorized
   if (Object.prototype.toString.call(refuses) === '[object AsyncFunction]') throw new TypeError(ASYNC)
   return (response) => {
-    const answer = refuses(response)
+    const answer: unknown = refuses(response)
     if (!isPromise(answer)) return Boolean(answer)
     // Nobody awaits the promise: its rejection would end the process.
     Promise.resolve(answer).catch(() => undefined)

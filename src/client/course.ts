@@ -93,7 +93,8 @@ export function deliver<A extends Answer>(request: BearerRequest<A>): Promise<A>
     if (token === undefined || request.prover) request.hold()
     return token === undefined ? afterToken(request) : sendWith(token, request)
   } catch (error) {
-    return Promise.reject(request.told(error) as Error)
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason of a caller's own signal may be anything
+    return Promise.reject(request.told(error))
   }
 }
 

@@ -37,28 +37,23 @@ export async function exchange(
   tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
   onRotated?: () => unknown,
 ): Promise<Exchanged> {
-  const { source, tokenClock, events, readThrown, needsLogin, memory, login } = settings
+  const { source, tokenClock, readThrown, needsLogin, memory, login } = settings
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
   const sentAt = tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
-  const kept = context === undefined ? {} : { context }
+  const kept = { ...(context !== undefined && { context }) }
   let mark: Promise<string | undefined> | undefined
   const hasCredentials = (text: string) =>
     void (mark = digestFor(source, text, 4).then((found) => (memory.mark = found)))
   const kind = refreshToken === undefined ? 'obtain' : 'refresh'
-  const call = (about: ExchangeContext) =>
-    refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
+  const call = callOf(source, refreshToken)
   const wasOffline = isOffline()
   try {
     const about = { ...kept, exchange: kind, hasCredentials } as const
     const onSend = (known: Known) => (memory.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
     const given = await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about, onSend))
-    const { grant, flaw, odd, isLifetimeAssumed } = grantOfSource(given, refreshToken)
-    if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, memory.current)
-    if (odd.length > 0) events.anomaly('response-odd', `The token source gave odd members: ${odd.join('; ')}`)
-    const ageMs = tokenClock.now() - sentAt
+    const { tokens: granted, flaw } = await readGiven(settings, given, refreshToken, sentAt)
     const marked = (await mark) ?? credentials
-    const granted = newTokens(grant, settings, ageMs, await subjectOf(source, grant))
     return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
@@ -68,6 +63,26 @@ export async function exchange(
   } finally {
     memory.awaited = undefined
   }
+}
+
+function callOf(source: TokenSource, refreshToken: string | undefined) {
+  return (about: ExchangeContext) =>
+    refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
+}
+
+/** @param sentAt On the token clock. */
+async function readGiven(
+  settings: RenewalSettings,
+  given: unknown,
+  refreshToken: string | undefined,
+  sentAt: number,
+): Promise<Exchanged> {
+  const { source, tokenClock, events, memory } = settings
+  const { grant, flaw, odd, isLifetimeAssumed } = grantOfSource(given as TokenGrant, refreshToken)
+  if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, memory.current)
+  if (odd.length > 0) events.anomaly('response-odd', `The token source gave odd members: ${odd.join('; ')}`)
+  const ageMs = tokenClock.now() - sentAt
+  return { tokens: newTokens(grant, settings, ageMs, await subjectOf(source, grant)), flaw }
 }
 
 /** An answer out of a cache brings the token that has ended, with the lifetime that it once had. @throws {TokenError} */

@@ -36,6 +36,15 @@ export function grantOfSource(given: RemarkedGrant | undefined, presented: strin
 /** How long an access token lives if its source gives a lifetime of nothing, ms. */
 const ASSUMED_LIFETIME_MS = 300_000
 
+const assumed = (given: unknown): string =>
+  `accessLifetimeMs must be positive and finite, got ${String(given)}: ${ASSUMED_LIFETIME_MS} ms are assumed`
+
+/** The lifetime that counts if a source gives one of nothing. */
+function assumedIn({ accessLifetimeMs }: Members): { accessLifetimeMs?: number; isLifetimeAssumed?: true } {
+  const isUntold = typeof accessLifetimeMs === 'number' && !(accessLifetimeMs > 0 && accessLifetimeMs < Infinity)
+  return isUntold ? { accessLifetimeMs: ASSUMED_LIFETIME_MS, isLifetimeAssumed: true } : {}
+}
+
 function readInParts(
   members: Members,
   given: object | undefined,
@@ -51,13 +60,8 @@ function readInParts(
       return {}
     }
   }
-  const { accessLifetimeMs } = members
-  const isUntold = typeof accessLifetimeMs === 'number' && !(accessLifetimeMs > 0 && accessLifetimeMs < Infinity)
-  if (isUntold && !flaw)
-    odd.push(
-      `accessLifetimeMs must be positive and finite, got ${accessLifetimeMs}: ${ASSUMED_LIFETIME_MS} ms are assumed`,
-    )
-  const lifetime = isUntold ? { accessLifetimeMs: ASSUMED_LIFETIME_MS, isLifetimeAssumed: true } : {}
+  const lifetime = assumedIn(members)
+  if (lifetime.isLifetimeAssumed && !flaw) odd.push(assumed(members.accessLifetimeMs))
   // A context of another kind is no oddity of the service: the source is broken, and says so each time.
   const context = typeof members.context === 'string' ? orAbsent(contextIn) : {}
   const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...context }

@@ -84,7 +84,7 @@ class SharedMemory extends MemoryRecord {
   #note(refreshToken: string | undefined): void {
     if (refreshToken === undefined || this.#known.includes(refreshToken)) return
     const [first, ...later] = [...this.#known, refreshToken]
-    this.#known = [first ?? refreshToken, ...later.slice(-1 - MOST_SPENT)]
+    this.#known = [first, ...later.slice(-1 - MOST_SPENT)]
   }
 
   #end(): void {

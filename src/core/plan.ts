@@ -157,9 +157,9 @@ function reportOf(
   const isCoolDown = next.kind === 'cool-down'
   const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
   // The access token of another owner may end at another time.
-  if (adopts || !isShared || (isCoolDown && next.whileServed)) return { shared: undefined }
+  if (adopts || !isShared || (isCoolDown && next.whileServed === true)) return { shared: undefined }
   if (!isCoolDown) return { shared: next }
-  const isEnd = judged && isRefused && error.code === 'ERR_LOGIN_REQUIRED'
+  const isEnd = judged === true && isRefused === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = isEnd || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   // A refusal says nothing about the credentials of other owners.
   const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? memory?.mark : undefined

@@ -124,17 +124,21 @@ export function renewalSettings(
     acts: new Acts(),
     work: new Work(),
     suspicions: new SuspicionWatch(clock, events, onSuspicious),
-    memory: {
-      current: undefined,
-      seenVersion: 0,
-      noticeAt: Infinity,
-      owesObtain: false,
-      spent: undefined,
-      forgotten: [],
-      leftover: [],
-      unrevoked: [],
-    },
+    memory: newMemory(),
     counts: { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 },
+  }
+}
+
+function newMemory(): Memory {
+  return {
+    current: undefined,
+    seenVersion: 0,
+    noticeAt: Infinity,
+    owesObtain: false,
+    spent: undefined,
+    forgotten: [],
+    leftover: [],
+    unrevoked: [],
   }
 }
 

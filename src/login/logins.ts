@@ -124,7 +124,10 @@ export class PeopleLogins implements Logins {
     try {
       const stored = await record.adopt(memory.seenVersion, tokens, true)
       known = stored.known
-      if (known) return this.#join(stored, isLast)
+      if (known) {
+        this.#join(stored, isLast)
+        return
+      }
       memory.seenVersion = Math.max(stored.version, memory.seenVersion)
       login.know(stored, isLast())
     } finally {
@@ -137,7 +140,10 @@ export class PeopleLogins implements Logins {
     const { login } = this.#settings
     if (!isLast() || this.#host.isClosed) return
     this.#host.forget()
-    if (known === 'replaced') return this.useStored(tokens, isLast)
+    if (known === 'replaced') {
+      this.useStored(tokens, isLast)
+      return
+    }
     if (known === 'ended') return void this.lost(loginRequired('logged-out'), 'elsewhere')
     login.know(tokens)
     this.#host.use(tokens)

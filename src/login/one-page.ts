@@ -41,7 +41,9 @@ export class OnePage {
   /** @param id Names the login in the store. @param onLogin Called when somebody has logged in. */
   constructor(tokens: LoginManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
     this.#tokens = tokens
-    this.#access = internalsOf(tokens) as ManagerInternals
+    const access = internalsOf(tokens)
+    if (!access) throw new TypeError('tokens must be made by createTokenManager()')
+    this.#access = access
     const isShared = store !== undefined && store.kind !== 'memory'
     this.#wake()
     this.#record = isShared ? (store as OpenableStore).open(`${id} page`, this.#access.clock, UNHEARD) : undefined

@@ -31,16 +31,16 @@ export class UnderWay {
   }
 
   /** @throws What the promise rejects with, and what `adopt` throws. */
-  async add(given: PromiseLike<AdoptedGrant | undefined>, { adopt, overtaken, missed }: Promised): Promise<void> {
+  async add(given: PromiseLike<AdoptedGrant | undefined>, promised: Promised): Promise<void> {
     const order = (this.#calls += 1)
     this.#pending.add(order)
     let act: Promise<unknown> | undefined
     try {
       const grant = await given
       // The promise is no longer pending in the turn in which its act begins: nobody sees a moment between them.
-      if (grant !== undefined) act = this.#pending.has(order) ? adopt(grant, order) : overtaken(grant)
+      if (grant !== undefined) act = this.#pending.has(order) ? promised.adopt(grant, order) : promised.overtaken(grant)
     } finally {
-      if (this.#pending.delete(order) && !this.isPending) missed()
+      if (this.#pending.delete(order) && !this.isPending) promised.missed()
     }
     await act
   }

@@ -43,7 +43,7 @@ export function claim(stored: RecordState | undefined, request: ClaimRequest, re
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
   if (pair && isNewer(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
-  const isBroken = (rest?.isFirm === false && request.breaksCoolDown) || isOfOthers(rest, request)
+  const isBroken = (rest?.isFirm === false && request.breaksCoolDown === true) || isOfOthers(rest, request)
   const leftMs = rest && !isBroken ? leftOf(rest, now) : 0
   if (rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
   const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
@@ -115,19 +115,24 @@ function granted(
     overlaps: state.overlaps || open !== undefined,
     claim: { at: now, ms: ttlMs, owner, fence, settled: terms === undefined },
   }
-  const answer: GrantedClaim = {
+  return { state: next, answer: grantIn(next, state.version < seenVersion, now, terms) }
+}
+
+/** What the owner of the claim in `state` is told. @param isLost The owner has seen a later version. */
+function grantIn(state: RecordState, isLost: boolean, now: number, terms?: ClaimTerms): GrantedClaim {
+  const { epoch, fence, login, pair, rest, version } = state
+  return {
     kind: 'granted',
     fence,
     version,
-    login: state.login,
-    ...(state.epoch !== undefined && { epoch: state.epoch }),
+    login,
+    ...(epoch !== undefined && { epoch }),
     presentations: pair?.presentations ?? 0,
-    failures: isOfOthers(state.rest, terms ?? {}) ? 0 : (state.rest?.failures ?? 0),
+    failures: isOfOthers(rest, terms ?? {}) ? 0 : (rest?.failures ?? 0),
     overlapped: pair?.overlapped ?? false,
     ...presentableIn(pair, terms, now),
-    ...(pair ? { tokens: tokensIn(next, pair, now) } : { missing: whyMissing(state, seenVersion) }),
+    ...(pair ? { tokens: tokensIn(state, pair, now) } : { missing: isLost ? 'lost' : whyMissing(state, 0) }),
   }
-  return { state: next, answer }
 }
 
 /**

@@ -35,7 +35,7 @@ const KINDS: [string, Send][] = [
           controller.close()
         },
       })
-      const { status } = await send(`${api.defaults.baseURL}/`, { method: 'POST', body, duplex: 'half' } as RequestInit)
+      const { status } = await send(`${api.defaults.baseURL}/`, { method: 'POST', body, duplex: 'half' })
       if (status !== 200) throw new Error(`answered ${status}`)
     },
   ],

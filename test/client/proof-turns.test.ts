@@ -23,7 +23,7 @@ const CLIENTS: Record<string, (tokens: TokenManager, dpop: DPoPKey, onSent: () =
     return () => api.post(url)
   },
   withBearer(tokens, dpop, onSent) {
-    const inner = (_url: string, _init?: RequestInit) => {
+    const inner: (url: string, init?: RequestInit) => Promise<Response> = () => {
       onSent()
       return Promise.resolve(new Response())
     }
@@ -34,14 +34,14 @@ const CLIENTS: Record<string, (tokens: TokenManager, dpop: DPoPKey, onSent: () =
 
 /** The proof of a request is there; after so many microtasks somebody logs out. @returns whether it was sent before and after that. */
 async function loggedOutAfter(microtasks: number, open: (typeof CLIENTS)[string]) {
-  const { publicJwk, sign } = await externalKey()
+  const external = await externalKey()
   const signed = gate()
   let isAsked = () => {}
   const asked = new Promise<void>((resolve) => (isAsked = resolve))
   const key = dpopKey({
-    publicJwk,
+    publicJwk: external.publicJwk,
     sign: async (data) => {
-      const signature = await sign(data)
+      const signature = await external.sign(data)
       isAsked()
       await signed.opened
       return signature

@@ -13,8 +13,8 @@ const PERSON = { login: person } as const
 class ShortSession extends ScriptedSource {
   constructor(changes: Partial<TokenGrant> = {}) {
     super({ pairs: true, lifetimeMs: 60 * MINUTE })
-    const { grant } = this
-    this.grant = (more = {}) => grant.call(this, { refreshLifetimeMs: 30 * MINUTE, ...changes, ...more })
+    const grant = this.grant.bind(this)
+    this.grant = (more?: Partial<TokenGrant>) => grant({ refreshLifetimeMs: 30 * MINUTE, ...changes, ...more })
   }
 }
 const login = (changes?: Partial<TokenGrant>) => Object.assign(new ShortSession(changes), PERSON)

@@ -83,7 +83,7 @@ describe('given a store that cannot be written', () => {
       const register = new MemoryRegister()
       const store = sharedStore(register, { onUnavailable })
       const { tokens, clock } = open(store)
-      const { read } = register
+      const read = register.read.bind(register)
       register.read = () => Promise.reject(new Error('away'))
       const adopted = asked(tokens.adopt(loginOf('alice', 'alice')))
       expect(tokens.peekAccessToken()).toBe('alice')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenError } from '../../src/index.ts'
+import type { TokenError } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { REMARKS } from '../../src/core/token-source.ts'

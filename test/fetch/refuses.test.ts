@@ -100,7 +100,7 @@ describe('given an API of GraphQL, which refuses in the body under 200 (F381)', 
     const { tokens } = startTokens()
     const api = withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })
     const body = new Blob([query.body]).stream()
-    const response = await api(server.baseUrl, { ...query, body, duplex: 'half' } as RequestInit)
+    const response = await api(server.baseUrl, { ...query, body, duplex: 'half' })
     expect(await response.text()).toBe(UNAUTHENTICATED)
     await until(() => tokens.peekAccessToken() === 'token-2')
     expect(await (await api(server.baseUrl, query)).json()).toEqual({ data: { me: 1 } })

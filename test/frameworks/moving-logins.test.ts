@@ -12,11 +12,13 @@ import { MemoryRegister } from '../support/memory-register.ts'
 let service: SimulatedService
 afterEach(() => service.close())
 
-type Session = { refreshToken?: string }
+interface Session {
+  refreshToken?: string
+}
 const [code = ''] = fences('ts', readFileSync('docs/moving-logins.md', 'utf8'))
 const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.CommonJS } })
 const exported: { carryOver?: (session: Session, tokens: LoginManager) => Promise<void> } = {}
-// eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own page
+// eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- the code of our own page
 new Function('exports', outputText)(exported)
 const carryOver = exported.carryOver!
 
@@ -37,7 +39,7 @@ describe('given sessions of older code, and the guide for people who are logged 
       await tokens.close()
     }
     for (let person = 0; person < 6; person += 1) {
-      const { refreshToken = '' } = await service.logIn()
+      const { refreshToken } = await service.logIn()
       await Promise.all(Array.from({ length: 10 }, (_, n) => request(n, person, refreshToken)))
       for (const late of [0, 1, 2]) await request(late, person, refreshToken)
     }

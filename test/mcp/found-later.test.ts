@@ -27,7 +27,10 @@ async function startServer() {
     const path = request.url ?? ''
     const isMetadata = path.startsWith('/.well-known/')
     if (!isMetadata) calls.push([path, new URLSearchParams(text)])
-    if (isMetadata && control.metadata) return control.metadata(response)
+    if (isMetadata && control.metadata) {
+      control.metadata(response)
+      return
+    }
     if (path.includes('protected-resource'))
       return json(response, { resource: `${origin}/mcp`, authorization_servers: [`${origin}/as`] })
     if (isMetadata)
@@ -59,7 +62,7 @@ function programAt({ origin }: Server, store = memoryStore(), clock = manualCloc
   const manager = { clock, random: () => 0, retry: { maxAttempts: 1 } }
   const login = mcpLogin({ serverUrl: `${origin}/mcp`, provider, store, manager })
   ends.push(() => login.close())
-  const { saveTokens } = login.transport.authProvider as { saveTokens(answer: object): Promise<void> }
+  const { saveTokens } = login.transport.authProvider as { saveTokens: (answer: object) => Promise<void> }
   return { ...login, clock, saveTokens }
 }
 
@@ -92,6 +95,7 @@ async function within<Value>(clock: ReturnType<typeof manualClock>, pending: Pro
   let isSettled = false
   const settled = () => (isSettled = true)
   pending.then(settled, settled)
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it changes during the await
   while (!isSettled) {
     await new Promise((resolve) => setImmediate(resolve))
     await clock.advance(1)
@@ -153,7 +157,7 @@ describe('given a host that takes the provider alone (F396)', () => {
   it('when its access token is about to end, then it gets the next one', async () => {
     const server = await startServer()
     const { transport, saveTokens, clock } = programAt(server)
-    const { tokens } = transport.authProvider as { tokens(): Promise<object> }
+    const { tokens } = transport.authProvider as { tokens: () => Promise<object> }
     await within(clock, saveTokens(ANSWER))
     expect(await tokens()).toEqual({ access_token: 'first', token_type: 'Bearer' })
     await clock.advance(59_000)

@@ -51,7 +51,7 @@ function program({ clock, register, maxWaitMs = 0, provider = new KeepingProvide
     fetch: async (input, init) => {
       const headers = new Headers(init?.headers)
       if (headers.has('authorization')) return new Response(null)
-      return answer?.(String(input), init) ?? new Response(null, { status: 401 })
+      return answer?.(new Request(input).url, init) ?? new Response(null, { status: 401 })
     },
     manager: { clock, renewal: { maxWaitMs } },
   })

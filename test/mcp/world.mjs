@@ -109,8 +109,7 @@ export async function startMcpWorld({
       if (form.get('grant_type') === JWT_BEARER && !assertions.delete(form.get('assertion') ?? ''))
         return [400, { error: 'invalid_grant' }]
       counts.codes += 1
-      const { refresh_token: _, ...alone } = issue(grantOf(clientId, 'read', form))
-      return [200, alone]
+      return [200, { ...issue(grantOf(clientId, 'read', form)), refresh_token: undefined }]
     }
     counts.refreshes += 1
     const issued = refreshTokens.get(form.get('refresh_token') ?? '')

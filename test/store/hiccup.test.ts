@@ -54,6 +54,7 @@ async function servedAfter(gapMs: number, onUnavailable: SharedStoreOptions['onU
   for (let ms = 0; ms < 60_000; ms += STEP_MS) {
     ask()
     await clock.advance(STEP_MS)
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it changes during the await
     if (served) return ms + STEP_MS
   }
   return Infinity

@@ -63,7 +63,7 @@ describe('given healthy processes beside one with a wrong secret', () => {
       const [wrong, ...healthy] = [withSecret('bad'), withSecret('good'), withSecret('good')]
       const answers: Promise<unknown>[] = []
       for (let at = 0; at < 400_000; at += 500) {
-        void outcome(wrong!.getAccessToken())
+        void outcome(wrong.getAccessToken())
         answers.push(...healthy.map((tokens) => outcome(tokens.getAccessToken())))
         await clock.advance(500)
       }

@@ -65,10 +65,10 @@ describe('given a gateway in front of the service that answers token calls (F372
     async (_, answer) => {
       const told = await verdicts(answer)
       // A source that has read no Content-Type, and no body, knows only the status.
-      if (answer[1] === undefined) for (const name of Object.keys(told)) if (name.endsWith('fetch')) delete told[name]
-      for (const [name, verdict] of Object.entries(told))
+      const judges = Object.entries(told).filter(([name]) => answer[1] !== undefined || !name.endsWith('fetch'))
+      for (const [name, verdict] of judges)
         expect([name, verdict]).toEqual([name, `ERR_TOKEN_REQUEST${name.startsWith('refresh') ? ' kept' : ''}`])
-      expect(Object.keys(told).length).toBeGreaterThanOrEqual(8)
+      expect(judges.length).toBeGreaterThanOrEqual(8)
     },
   )
 
