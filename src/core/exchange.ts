@@ -57,8 +57,7 @@ export async function exchange(
     return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
   } catch (thrown) {
     const error = readThrown(thrown, kind, needsLogin)
-    const marked = await mark
-    if (credentials !== undefined && (marked ?? credentials) !== credentials) onRotated?.()
+    if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
     throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
   } finally {
     memory.awaited = undefined
