@@ -219,7 +219,10 @@ export const refreshUrl = 'http://127.0.0.1:' + sessions.address().port
 
 /** A module that gives Node what a script finds in a page. */
 const PAGE = `
+import { logIn } from './given.mjs'
 fakeIndexedDb()
+const stored = new Map([['refreshToken', (await logIn()).refreshToken]])
+globalThis.localStorage = { getItem: (name) => stored.get(name) ?? null, removeItem: (name) => stored.delete(name) }
 const element = { textContent: '{ "accessToken": "a.b.c", "accessLifetimeMs": 540000 }', showModal() {}, close() {} }
 globalThis.document = { getElementById: () => element, querySelector: () => element }
 globalThis.location = new URL('https://payments.example.com/page')

@@ -11,6 +11,11 @@ export const REMOVALS = {
   version: [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
   ],
+  // And whoever reads an older one writes nothing back.
+  'version and R11': [
+    ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
+    ['store/stored-state.ts', 'withSeen(known.state, this.#seen, known.reading)', 'known.state'],
+  ],
   R1: [['record/lost-writes.ts', 'pair && state.epoch !== undefined ? lostSince(pair, epochAt) : pair', 'pair']],
   'R1, a pair that is stored again': [
     ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],

@@ -35,7 +35,8 @@ describe('given the protocol without one of its rules', () => {
     ...part(LONG, []),
     ['doubt', 'a crash', /^I1: B presents a refresh token again that A presented/],
     ['fence', 'a freeze and a refusal', /^I6: A settles a claim of B/],
-    ['version', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
+    ['version', 'an older record after a loss, and a clock set back', /^progress: a run does not end/],
+    ['version and R11', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
     ['R1', 'an older record', /^I1: B presents a refresh token again that A presented/],
     [
       'R1, a login that is stored again',

@@ -149,6 +149,13 @@ export const SMALL_SCOPES: readonly Scope[] = [
     most: 1,
     epochs: false,
   },
+  {
+    name: 'an older record after a loss, and a clock set back',
+    owners: [['get', 'renew', 'renew']],
+    faults: { flush: 1, step: 1, restore: 1 },
+    most: 3,
+    epochs: false,
+  },
   { name: 'another epoch', owners: [GET, GET], faults: { restart: 1 }, most: 1 },
   { name: 'a clock step', owners: [GET, GET], faults: { step: 1 }, most: 1 },
   {

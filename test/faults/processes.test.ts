@@ -257,7 +257,7 @@ describe('given a refresh that the service has carried out, and whose answer is 
 
 describe('given a request that has its token, and waits for a connection', () => {
   it('when its process is stopped till the token has ended, then one refusal and one replay later it is served (F13)', async () => {
-    const service = await started({ accessLifetimeMs: 2_000 })
+    const service = await started({ accessLifetimeMs: 6_000 })
     const child = run(`
       const { Agent } = await import('node:http')
       const { connect } = await import('node:net')
