@@ -153,3 +153,8 @@ export const SAYING = Symbol.for('axios-evergreen.saying')
 
 /** The key of the credentials of a source that are constants, as text, for the mark of its manager: it hashes them at once, and keeps 16 bits of the hash. */
 export const CREDENTIALS = Symbol.for('axios-evergreen.credentials')
+
+/** @param read Gives them. No accessor of the class of the source: bundlers keep every class that has a computed name, also where nobody uses it. */
+export function tellsCredentials(source: TokenSource, read: () => unknown): void {
+  Object.defineProperty(source, CREDENTIALS, { get: read })
+}

@@ -31,33 +31,36 @@ export interface Taught {
 }
 
 /** What large servers say in place of the errors of the RFCs. The sources stand in `test/oauth2/providers.ts`. */
-const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
-  Object.entries({
-    // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry; Supabase; Ory Hydra; Meta; Google Identity Toolkit
-    invalid_grant:
-      'bad_refresh_token,invalid_refresh_token,token_revoked,token_expired,BAD_REFRESH_TOKEN,invalid_code,inactive_user,inactive_org,invalid_token,' +
-      'refresh_token_not_found,refresh_token_already_used,session_not_found,session_expired,token_inactive,OAuthException 190,' +
-      'TOKEN_EXPIRED,USER_DISABLED,USER_NOT_FOUND,INVALID_REFRESH_TOKEN',
-    // GitHub; Slack; Salesforce, Zoho; HubSpot; Shopify; Google; Google Identity Toolkit
-    invalid_client:
-      'incorrect_client_credentials,bad_client_secret,invalid_client_id,invalid_client_secret,BAD_CLIENT_SECRET,BAD_CLIENT_ID,application_cannot_be_found,deleted_client,disabled_client,' +
-      'PROJECT_NUMBER_MISMATCH',
-    // Auth0; Google; Microsoft Entra
-    interaction_required:
-      'mfa_required,invalid_rapt,admin_policy_enforced,org_internal,basic_action,additional_action,user_password_expired',
-    // Slack; Zoho; Salesforce; Google
-    temporarily_unavailable:
-      'internal_error,fatal_error,service_unavailable,request_timeout,general_error,unknown_error,internal_failure',
-    // Slack; Salesforce, Google; Zoho; Microsoft Entra; Google Identity Toolkit
-    slow_down:
-      'ratelimited,accesslimited,rate_limit_exceeded,too_many_requests,Access Denied,AADSTS50196,' +
-      'QUOTA_EXCEEDED,RESOURCE_EXHAUSTED,TOO_MANY_ATTEMPTS_TRY_LATER',
-    // Microsoft Entra
-    invalid_target: 'invalid_resource',
-    // RFC 6749 has it for authorization endpoints only. Auth0, Okta and Exact Online answer it to token calls.
-    access_denied: 'access_denied',
-  }).flatMap(([meaning, words]) => words.split(',').map((word) => [word, meaning] as const)),
-)
+const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ dialects({
+  // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry; Supabase; Ory Hydra; Meta; Google Identity Toolkit
+  invalid_grant:
+    'bad_refresh_token,invalid_refresh_token,token_revoked,token_expired,BAD_REFRESH_TOKEN,invalid_code,inactive_user,inactive_org,invalid_token,' +
+    'refresh_token_not_found,refresh_token_already_used,session_not_found,session_expired,token_inactive,OAuthException 190,' +
+    'TOKEN_EXPIRED,USER_DISABLED,USER_NOT_FOUND,INVALID_REFRESH_TOKEN',
+  // GitHub; Slack; Salesforce, Zoho; HubSpot; Shopify; Google; Google Identity Toolkit
+  invalid_client:
+    'incorrect_client_credentials,bad_client_secret,invalid_client_id,invalid_client_secret,BAD_CLIENT_SECRET,BAD_CLIENT_ID,application_cannot_be_found,deleted_client,disabled_client,' +
+    'PROJECT_NUMBER_MISMATCH',
+  // Auth0; Google; Microsoft Entra
+  interaction_required:
+    'mfa_required,invalid_rapt,admin_policy_enforced,org_internal,basic_action,additional_action,user_password_expired',
+  // Slack; Zoho; Salesforce; Google
+  temporarily_unavailable:
+    'internal_error,fatal_error,service_unavailable,request_timeout,general_error,unknown_error,internal_failure',
+  // Slack; Salesforce, Google; Zoho; Microsoft Entra; Google Identity Toolkit
+  slow_down:
+    'ratelimited,accesslimited,rate_limit_exceeded,too_many_requests,Access Denied,AADSTS50196,' +
+    'QUOTA_EXCEEDED,RESOURCE_EXHAUSTED,TOO_MANY_ATTEMPTS_TRY_LATER',
+  // Microsoft Entra
+  invalid_target: 'invalid_resource',
+  // RFC 6749 has it for authorization endpoints only. Auth0, Okta and Exact Online answer it to token calls.
+  access_denied: 'access_denied',
+})
+
+/** @param words Of each error of the RFCs. */
+function dialects(words: Readonly<Record<string, string>>): Map<string, string> {
+  return new Map(Object.entries(words).flatMap(([meaning, all]) => all.split(',').map((word) => [word, meaning])))
+}
 
 /** Servers use these for anything, so the texts beside them say more. */
 const VAGUE: readonly unknown[] = [undefined, 'invalid_request', 'unauthorized_client', 'access_denied']

@@ -1,9 +1,9 @@
 import { TokenError } from '../core/errors.ts'
 import {
-  CREDENTIALS,
   type Exchange,
   type ExchangeContext,
   type LoginSource,
+  tellsCredentials,
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
@@ -72,6 +72,7 @@ class OAuth2 implements TokenSource {
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new AnswerReader(settings)
+    tellsCredentials(this, () => settings.client.clientSecret)
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }
@@ -81,10 +82,6 @@ class OAuth2 implements TokenSource {
     const { grant, client, account, scope, parameters } = this.#settings
     const flow = typeof grant === 'function' ? 'other' : grant
     return `oauth2 ${JSON.stringify([this.#server.name, flow, client.clientId, account, scope, parameters])}`
-  }
-
-  get [CREDENTIALS](): unknown {
-    return this.#settings.client.clientSecret
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {

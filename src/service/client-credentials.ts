@@ -1,5 +1,5 @@
 import { asGiven, readOptions } from '../core/option-checks.ts'
-import { CREDENTIALS, type ExchangeContext, type TokenGrant, type TokenSource } from '../core/token-source.ts'
+import { type ExchangeContext, tellsCredentials, type TokenGrant, type TokenSource } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
@@ -43,16 +43,13 @@ class ClientCredentials implements TokenSource {
     const own = readOptions('The options of clientCredentials', options, table, '')
     this.#endpoint = new TokenEndpoint(own, VARIANT_A)
     this.#client = credentialSource(own, ['clientId', 'clientSecret'])
+    tellsCredentials(this, () => this.#client.fixed)
   }
 
   // Accessors, so that the printed source shows neither id nor origin.
   get id(): string {
     const { account } = this.#client
     return account === '' ? '' : `variant-a ${this.#endpoint.href} ${account}`
-  }
-
-  get [CREDENTIALS](): string | undefined {
-    return this.#client.fixed
   }
 
   get origin(): string {

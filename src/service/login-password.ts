@@ -2,10 +2,10 @@ import { isTokenError, TokenError } from '../core/errors.ts'
 import { asGiven, checkedFlag, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import {
-  CREDENTIALS,
   type ExchangeContext,
   REMARKS,
   type RemarkedGrant,
+  tellsCredentials,
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
@@ -68,16 +68,13 @@ class LoginPassword implements TokenSource {
     if (this.#verifies) checkWebCrypto('verifySignature', 'set it to false')
     this.#endpoint = new TokenEndpoint(own, VARIANT_B)
     this.#login = credentialSource(own, ['login', 'password'])
+    tellsCredentials(this, () => this.#login.fixed)
   }
 
   // Accessors, so that the printed source shows neither id nor origin.
   get id(): string {
     const { account } = this.#login
     return account === '' ? '' : `variant-b ${this.#endpoint.href} ${account}`
-  }
-
-  get [CREDENTIALS](): string | undefined {
-    return this.#login.fixed
   }
 
   get origin(): string {

@@ -116,6 +116,7 @@ const counter = (value: unknown): value is number => Number.isSafeInteger(value)
 const text: Check = (value) => typeof value === 'string'
 const texts: Check = (value) => Array.isArray(value) && value.every(text)
 const flag: Check = (value) => typeof value === 'boolean'
+/* @__NO_SIDE_EFFECTS__ */
 const optional =
   (check: Check): Check =>
   (value) =>
@@ -125,6 +126,7 @@ const optional =
 const isOptionalName = (name: string) => /^[a-z]\w*$/.test(name) && !(name in Object.prototype)
 
 /** Accepts objects with these members, and with optional ones of later releases. */
+/* @__NO_SIDE_EFFECTS__ */
 const shape =
   <Type>(members: Readonly<Record<keyof Type, Check>>) =>
   (value: unknown): value is Type =>

@@ -1,5 +1,5 @@
 import { expect, describe, it } from '@jest/globals'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { join } from 'node:path'
 
 /**
@@ -40,5 +40,42 @@ describe('given who has credentials, and no login', () => {
   it('when a login is bundled with it, then its layer is there: the test sees them', async () => {
     const program = "export { createTokenManager } from './index.ts'\nexport { person } from './login/index.ts'"
     expect(await modulesOf(program)).toContain('src/login/logins.ts')
+  })
+})
+
+/** What a user's bundler keeps of modules that stand in one file, as those of `dist` stand in few: it keeps or leaves them by their statements. */
+async function keptOfOneFile(program: string, file: string): Promise<string> {
+  const contents = await bundledText(file)
+  return bundledText(program, {
+    name: 'one-file',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^package$/ }, ({ path }) => ({ path, namespace: 'package' }))
+      bundler.onLoad({ filter: /./, namespace: 'package' }, () => ({ contents, resolveDir: process.cwd() }))
+    },
+  })
+}
+
+async function bundledText(contents: string, ...plugins: Plugin[]): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: join(process.cwd(), 'src') },
+    ...{ bundle: true, platform: 'node', format: 'esm', write: false, plugins },
+    external: ['axios'],
+  })
+  return outputFiles[0]!.text
+}
+
+describe('given modules that stand in one file', () => {
+  it.each([
+    ['clientCredentials', ['./index.ts'], ['LoginPassword', 'ServiceClock', 'MemoryRecord']],
+    ['grantOf', ['./oauth2/index.ts'], ['OAuth2', 'AuthorizationServer', 'checkedParameters', 'DIALECTS']],
+    ['dpopKey', ['./dpop/index.ts', './web/index.ts'], ['isRecordState', 'isEnvelope', 'readAdopted']],
+  ])('when %s alone is bundled, then what it cannot use is left', async (name, entries, others) => {
+    const file = entries.map((path) => `export * from '${path}'`).join('\n')
+    const [all, kept] = await Promise.all(
+      ['*', `{ ${name} }`].map((n) => keptOfOneFile(`export ${n} from 'package'`, file)),
+    )
+    const isIn = (text = '') => others.filter((other) => new RegExp(`\\b${other}\\b`).test(text))
+    expect(isIn(all)).toEqual(others)
+    expect(isIn(kept)).toEqual([])
   })
 })
