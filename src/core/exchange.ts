@@ -202,7 +202,10 @@ export function newTokens(
   // Some services give the same token until it ends, each time with what is left of its life.
   const hadMore = before?.accessToken === accessToken && before.accessLifetimeMs > accessLifetimeMs
   if (accessToken !== '' && accessLifetimeMs < ODD_LIFETIME_MS && !hadMore)
-    events.anomaly('lifetime-odd', `An access token lives ${accessLifetimeMs} ms only: did the source give seconds?`)
+    events.anomaly(
+      'lifetime-odd',
+      `An access token lives ${Math.round(accessLifetimeMs)} ms only: did the source give seconds?`,
+    )
   const dueAfterMs = Math.min(refreshAfterMs ?? Infinity, dueBefore(refreshLifetimeMs, rules))
   return {
     accessToken,

@@ -78,7 +78,11 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
     if (isRepeatable(this)) this.#spare ??= spareOf(this)
     const { grantee, token, input, init } = this
     setHeader(this, grantee.header, grantee.text(token))
-    if (proof !== undefined) setHeader(this, 'DPoP', proof)
+    if (proof !== undefined) {
+      setHeader(this, 'DPoP', proof)
+      // The one that the proof names, whatever stands on `Object.prototype`: fetch reads that, too.
+      init.method = this.place().method
+    }
     // Only `Authorization` is taken off a request that is redirected to another origin.
     if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
     return promised(() => this.#fetch(input, init)).then(

@@ -41,6 +41,7 @@ export class Fleet {
   /** Old processes that still run, and end soon. */
   readonly #ending = new Set<Replica>()
   #started = 0
+  #issued = 0
 
   constructor(scene: Scene) {
     this.#scene = scene
@@ -98,7 +99,9 @@ export class Fleet {
       })
     const Date = new globalThis.Date(this.clock.wallNow()).toUTCString()
     const expires_in = String(this.#scene.lifetimeMs / 1_000)
-    const [status, text] = conduct === 'well' ? [200, grantText({ expires_in })] : [conduct, '{}']
+    // An expired token that comes once more would be no renewal (F375).
+    const access = `"issued-token-${(this.#issued += 1)}"`
+    const [status, text] = conduct === 'well' ? [200, grantText({ access, expires_in })] : [conduct, '{}']
     return Promise.resolve(response(config, text, status, { Date }))
   }
 }
