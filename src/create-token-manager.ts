@@ -1,5 +1,6 @@
 import type { TokenManagerOptions } from './core/manager-options.ts'
 import { checkRuntime } from './core/own-runtime.ts'
+import { PLAIN } from './core/plain-login.ts'
 import { type LoginManager, Manager, type TokenManager } from './core/token-manager.ts'
 import type { LoginSource } from './core/token-source.ts'
 import { toTokenError } from './wire/to-token-error.ts'
@@ -27,5 +28,5 @@ export function createTokenManager(options: TokenManagerOptions & { source: Logi
 export function createTokenManager(options: TokenManagerOptions): TokenManager
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   checkRuntime()
-  return new Manager(options, toTokenError)
+  return new Manager(options, toTokenError, PLAIN)
 }

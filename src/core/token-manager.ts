@@ -7,8 +7,7 @@ import type { TokenManagerOptions } from './manager-options.ts'
 import type { LoginStatus, TokenStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
-import type { GivenLogin, LogoutResult } from './login-port.ts'
-import { PLAIN } from './plain-login.ts'
+import type { GivenLogin, LoginCode, LogoutResult } from './login-port.ts'
 import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
@@ -118,8 +117,9 @@ export class Manager implements LoginManager {
   #closing: Promise<void> | undefined
   readonly #callers: Callers
 
-  constructor(options: TokenManagerOptions, readThrown: ReadThrown) {
-    this.#settings = renewalSettings(options, readThrown, PLAIN)
+  /** @param plain Stands in the place of a layer if the source has none. */
+  constructor(options: TokenManagerOptions, readThrown: ReadThrown, plain: LoginCode<RenewalSettings>) {
+    this.#settings = renewalSettings(options, readThrown, plain)
     this.#machine = new Machine(this.#settings)
     this.#callers = new Callers(this.#settings, this.#machine)
     // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.

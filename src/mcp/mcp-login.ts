@@ -1,4 +1,5 @@
 import { accessTo } from '../client/token-access.ts'
+import { codeOf } from '../core/login-port.ts'
 import type { TokenManagerOptions } from '../core/manager-options.ts'
 import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
@@ -8,6 +9,7 @@ import { Manager, type LoginManager } from '../core/token-manager.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { OnePage } from '../login/one-page.ts'
+import { person } from '../login/person.ts'
 import { grantOf } from '../oauth2/index.ts'
 import { contextText } from '../oauth2/login-context.ts'
 import { sourceOfLogins } from '../oauth2/source-of-logins.ts'
@@ -103,7 +105,8 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const managed = ownOptions('manager', manager, MANAGER_NAMES)
   // Not by createTokenManager: the bundler would put it into a file of its own, which each program would load.
   checkRuntime()
-  const tokens = new Manager({ ...managed, source, ...(store !== undefined && { store }) }, toTokenError)
+  const managing = { ...managed, source, ...(store !== undefined && { store }) }
+  const tokens = new Manager(managing, toTokenError, codeOf(person))
   const page: OnePage = new OnePage(tokens, store, id, () => forget())
   const calls = new ServerCalls(fetch, tokens, serverUrl, page)
 

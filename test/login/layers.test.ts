@@ -43,6 +43,14 @@ describe('given who has credentials, and no login', () => {
   })
 })
 
+describe('given an MCP client', () => {
+  it('when its login is bundled, then the acts of managers without people are not there', async () => {
+    const modules = await modulesOf("export { mcpLogin } from './mcp/index.ts'")
+    expect(modules).toContain('src/login/logins.ts')
+    expect(modules).not.toContain('src/core/plain-login.ts')
+  })
+})
+
 /** What a user's bundler keeps of modules that stand in one file, as those of `dist` stand in few: it keeps or leaves them by their statements. */
 async function keptOfOneFile(program: string, file: string): Promise<string> {
   const contents = await bundledText(file)
