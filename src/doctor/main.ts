@@ -7,6 +7,12 @@ import { EXIT, exitCodeOf, report } from './report.ts'
 import { checkStore } from './store-check.ts'
 import { printToken, TOKEN_USAGE } from './token-command.ts'
 
+// Some releases of Node warn of node:sqlite, which the user of this program did not choose.
+const warn = process.emitWarning.bind(process) as (...given: unknown[]) => void
+process.emitWarning = (...given: unknown[]) => {
+  if (!String(given[0]).startsWith('SQLite is an experimental feature')) warn(...given)
+}
+
 const [command, ...others] = process.argv.slice(2)
 
 /** `npx axios-evergreen doctor`: what is the token service, and does it work? `token`: an access token of a stored login. */
