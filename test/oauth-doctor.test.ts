@@ -199,6 +199,25 @@ const node = nodeWithSqlite()
     )
   })
 
+  it.each([
+    ['no new tokens', `WHEN NEW.value LIKE '%${TOKEN}%'`, 1],
+    ['nothing', '', 0],
+  ])('when the disk takes %s, then that is a problem of the store', async (_, refused, calls) => {
+    const { origin, bodies } = await server(answering(200, { ...GRANT, refresh_token: 'refresh-of-nobody-2' }))
+    const [tokenEndpoint, file] = [`${origin}/token`, `full-${calls}.db`]
+    await adopt(tokenEndpoint, file, 0)
+    const refuses = `CREATE TRIGGER full BEFORE INSERT ON evergreen_tokens ${refused} BEGIN SELECT RAISE(FAIL, 'full'); END`
+    const program = `import { DatabaseSync } from 'node:sqlite'; new DatabaseSync('${file}').exec(${JSON.stringify(refuses)})`
+    expect(await run([...RUN, program])).toEqual({ code: 0, printed: '' })
+    const stored = ['--grant', 'login', '--file', file, '--account', 'anna']
+    const { code, printed } = await run([PROGRAM, 'doctor', '--token-endpoint', tokenEndpoint, ...stored])
+    expect({ code, printed }).toEqual({ code: 3, printed: expect.not.stringContaining('All is well') })
+    expect(printed).toMatch(/^PROBLEM \(store\) ERR_STORE_UNAVAILABLE$/m)
+    expect(printed.match(/^PROBLEM/gm)).toHaveLength(1)
+    for (const secret of [SECRET, TOKEN, 'refresh-of-nobody']) expect(printed).not.toContain(secret)
+    expect(bodies).toHaveLength(calls)
+  })
+
   it('when nobody has logged in, then it says so, with an exit code of its own', async () => {
     const { origin, bodies } = await server(granting)
     const args = ['--token-endpoint', `${origin}/token`, '--grant', 'login', '--file', 'none.db']

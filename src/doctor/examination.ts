@@ -19,6 +19,7 @@ import type { Findings } from './findings.ts'
 import { type OAuthServer, oauthSource, serverFindings } from './oauth-server.ts'
 import { protocolOf, signatureForm } from './protocol.ts'
 import { type Answers, recordingAdapter, type Seen } from './recorder.ts'
+import { storeProblem } from './store-check.ts'
 import { throttlingHeaders } from './throttling.ts'
 
 /** The payment service. */
@@ -83,6 +84,8 @@ function examinedBy({ service, allowInsecureHttp }: Order): Examined {
     renewal: { keepWarm: 'never' },
   })
   tokens.on('anomaly', ({ kind, message }) => kind !== 'stored-tokens-readable' && findings.oddities.push(message))
+  // A token that was issued and could not be stored fails no call.
+  tokens.on('storeUnavailable', ({ message }) => findings.problems.push(storeProblem(message)))
   return { tokens, proof, seen, grants, findings, isOAuth, isStored: store !== undefined }
 }
 
@@ -170,6 +173,8 @@ async function taken(
   } catch (error) {
     if (!isTokenError(error)) throw error
     isDone = false
+    // The event has told the same, with its reason.
+    if (error.code === 'ERR_STORE_UNAVAILABLE' && findings.problems.some(({ step }) => step === 'store')) return false
     const metadata = seen.metadata.at(-1)
     const answer = seen.calls[before] ?? metadata
     // What answers without metadata is not away.

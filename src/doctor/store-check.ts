@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createTokenManager, isTokenError, type TokenManager, type TokenStore } from '../index.ts'
 import { sqliteStore } from '../sqlite/index.ts'
 import { Misuse } from './doctor-options.ts'
-import type { Findings, StoreFindings } from './findings.ts'
+import type { Findings, Problem, StoreFindings } from './findings.ts'
 import { exportsOf } from './user-module.ts'
 
 /** A renewal reads the record, and writes it twice: when it claims the exchange, and when it stores the tokens. */
@@ -32,7 +32,11 @@ export async function checkStore(file: string, findings: Findings): Promise<void
   const [message] = failures
   if (message === undefined) return
   findings.store = { kind: store.kind }
-  findings.problems.push({ step: 'store', code: 'ERR_STORE_UNAVAILABLE', message, advice: [ADVICE] })
+  findings.problems.push(storeProblem(message))
+}
+
+export function storeProblem(message: string): Problem {
+  return { step: 'store', code: 'ERR_STORE_UNAVAILABLE', message, advice: [ADVICE] }
 }
 
 const ADVICE = 'Until then each process obtains tokens for itself, and logins cannot be renewed'
