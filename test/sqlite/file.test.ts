@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Each line that a process prints is one JSON value. */
 function start(bundle: string, program: string): { child: ChildProcess; lines: unknown[]; ended: Promise<unknown> } {
-  const text = `import { createTokenManager, sqliteStore, startTokenService, clientCredentials, tokenRegisterChecks } from ${JSON.stringify(bundle)}
+  const text = `import { createTokenManager, person, sqliteStore, startTokenService, clientCredentials, tokenRegisterChecks } from ${JSON.stringify(bundle)}
     const tell = (value) => console.log(JSON.stringify(value))
     ${program}`
   // Below the project, where the bundle finds its dependencies.
