@@ -179,7 +179,8 @@ function digestFor({ id }: TokenSource, text: string, digits: number): Promise<s
 
 /** The mark of credentials that are constants: known before the first exchange. A refusal of others keeps no owner from its own (F355). */
 export async function markOf(source: TokenSource): Promise<string | undefined> {
-  const text = member(source, CREDENTIALS)
+  const read = member(source, CREDENTIALS)
+  const text: unknown = typeof read === 'function' ? Reflect.apply(read, source, []) : undefined
   return typeof text === 'string' ? digestFor(source, text, 4) : undefined
 }
 

@@ -151,10 +151,13 @@ export interface RemarkedGrant extends TokenGrant {
 /** The key under which a source may put on an error what tells one unclear answer from another: a fingerprint, because its words may be secrets. */
 export const SAYING = Symbol.for('axios-evergreen.saying')
 
-/** The key of the credentials of a source that are constants, as text, for the mark of its manager: it hashes them at once, and keeps 16 bits of the hash. */
+/**
+ * The key of a function that gives the credentials of a source, if they are constants, as text. Its manager hashes them at once, and keeps 16 bits of the hash.
+ * A function, because an inspection calls getters, and would show them.
+ */
 export const CREDENTIALS = Symbol.for('axios-evergreen.credentials')
 
 /** @param read Gives them. No accessor of the class of the source: bundlers keep every class that has a computed name, also where nobody uses it. */
 export function tellsCredentials(source: TokenSource, read: () => unknown): void {
-  Object.defineProperty(source, CREDENTIALS, { get: read })
+  Object.defineProperty(source, CREDENTIALS, { value: read })
 }
