@@ -24,7 +24,7 @@ const page = filled(textOf('page.html'), {
   ]
     .map(([title, name]) => `<section><h2>${title}</h2><pre tabindex="0">${escaped(textOf(name))}</pre></section>`)
     .join(''),
-  '/* script */': unpacking(deflateRawSync(await bundled(), { level: 9 }).toString('base64')),
+  '/* script */': unpacking(deflateRawSync(await bundled(), { level: 9 })),
 })
 const bytes = Buffer.byteLength(page)
 console.log(`${(bytes / 1_024).toFixed(1)} KiB of at most ${MOST_BYTES / 1_024}`)
@@ -71,10 +71,31 @@ async function minified(name) {
   return outputFiles[0].text
 }
 
-/** @returns A script that unpacks a module and runs it. */
+/** @returns Bytes as text: two characters of 91 for 13 bits, which is a twelfth shorter than base64. None of the 91 needs an escape in a script. */
+function written(bytes) {
+  const signs = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).filter(
+    (sign) => !"'<\\".includes(sign),
+  )
+  let [text, held, bits] = ['', 0, 0]
+  for (const byte of bytes) {
+    held |= byte << bits
+    bits += 8
+    if (bits < 13) continue
+    text += signs[(held & 8191) % 91] + signs[Math.floor((held & 8191) / 91)]
+    held >>= 13
+    bits -= 13
+  }
+  return bits > 0 ? text + signs[held % 91] + signs[Math.floor(held / 91)] : text
+}
+
+/** @returns A script that reads what `written` wrote, unpacks a module and runs it. */
 function unpacking(packed) {
   return `(async()=>{
-const bytes=Uint8Array.from(atob('${packed}'),(one)=>one.charCodeAt(0))
+const packed='${written(packed)}',bytes=new Uint8Array(${packed.length}),digit=(at)=>{const code=packed.charCodeAt(at);return code-33-(code>39)-(code>60)-(code>92)}
+for(let at=0,to=0,held=0,bits=0;at<packed.length;at+=2){
+held|=(digit(at)+91*digit(at+1))<<bits
+for(bits+=13;bits>7;bits-=8,held>>=8)if(to<bytes.length)bytes[to++]=held
+}
 const text=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).text()
 const script=document.createElement('script')
 script.type='module'
