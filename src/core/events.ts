@@ -66,6 +66,7 @@ export type AnomalyKind =
   | 'not-revoked' // a logout could not revoke the tokens of its login: they live on at the service
   | 'no-refresh-token' // a login was adopted without one: it ends with its access token
   | 'storage-denied' // the browser denies storage: this tab keeps its tokens to itself
+  | 'second-manager' // another manager of the same account lives in this process, without a common store
   | 'store-epoch-unknown' // the store cannot tell whether it has lost writes: nobody notices a restored record
 
 /** The service refused a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
@@ -136,6 +137,7 @@ const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
   'not-revoked': true,
   'no-refresh-token': true,
   'storage-denied': false,
+  'second-manager': true,
   'store-epoch-unknown': false,
 }
 /** The least time between two events of the same kind. */

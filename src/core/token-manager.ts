@@ -5,6 +5,7 @@ import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { LoginStatus, TokenStatus } from './status.ts'
+import { meetOthers } from './second-manager.ts'
 import { isPromise, member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
 import type { GivenLogin, LoginCode, LogoutResult } from './login-port.ts'
@@ -122,6 +123,7 @@ export class Manager implements LoginManager {
     this.#settings = renewalSettings(options, readThrown, plain)
     this.#machine = new Machine(this.#settings)
     this.#callers = new Callers(this.#settings, this.#machine)
+    meetOthers(this.#machine, this.#settings)
     // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {

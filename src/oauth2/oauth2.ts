@@ -72,7 +72,7 @@ class OAuth2 implements TokenSource {
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new AnswerReader(settings)
-    tellsCredentials(this, () => settings.client.clientSecret)
+    tellsCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }

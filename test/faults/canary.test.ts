@@ -135,11 +135,15 @@ describe('given the table of failure paths (P15)', () => {
     expect([...ends].sort()).toEqual(Object.keys(codes).sort())
   })
 
-  it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store and of a login', () => {
+  it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store, of a login and of a second manager', () => {
     const told: Record<
       Exclude<
         Told,
-        'storeUnavailable' | `anomaly stor${'e' | 'a'}${string}` | 'loginChanged' | 'anomaly no-refresh-token'
+        | 'storeUnavailable'
+        | `anomaly stor${'e' | 'a'}${string}`
+        | 'loginChanged'
+        | 'anomaly no-refresh-token'
+        | 'anomaly second-manager'
       >,
       true
     > = {

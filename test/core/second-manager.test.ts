@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  type AnomalyKind,
+  clientCredentials,
+  createTokenManager,
+  loginPassword,
+  memoryStore,
+  type TokenManagerOptions,
+  type TokenSource,
+} from '../../src/index.ts'
+import { oauth2 } from '../../src/oauth2/index.ts'
+import { ScriptedSource } from '../support/managed.ts'
+import { settle } from '../support/watched-clock.ts'
+
+const baseUrl = 'https://payments.example.com/api'
+const tokenEndpoint = 'https://login.example.com/token'
+
+let accounts = 0
+/** @returns A name that no other test has: each account is told of once in a process. */
+const fresh = () => `account-${(accounts += 1)}`
+
+const SOURCES: Record<string, (name: string) => TokenSource> = {
+  clientCredentials: (clientId) => clientCredentials({ baseUrl, clientId, clientSecret: 's' }),
+  loginPassword: (login) => loginPassword({ baseUrl, login, password: 'p' }),
+  'oauth2 with client credentials': (clientId) => oauth2({ tokenEndpoint, clientId, clientSecret: 's' }),
+}
+const source = (name: string) => SOURCES.clientCredentials!(name)
+
+/** @returns A manager, and the anomalies that it has told to who listens from the start. */
+function manage(options: TokenManagerOptions) {
+  const tokens = createTokenManager(options)
+  const told: AnomalyKind[] = []
+  tokens.on('anomaly', ({ kind }) => told.push(kind))
+  return { tokens, told }
+}
+
+/** @returns What managers with these options tell, that live at the same time. */
+async function toldBy(...all: TokenManagerOptions[]): Promise<AnomalyKind[][]> {
+  const managed = all.map((options) => manage(options))
+  await settle()
+  await Promise.all(managed.map(({ tokens }) => tokens.close()))
+  return managed.map(({ told }) => told)
+}
+
+describe('given two managers of one account in a process, without a common store (F382)', () => {
+  it.each(Object.keys(SOURCES))('when their sources are of %s, then the later one tells it', async (kind) => {
+    const name = fresh()
+    const again = () => ({ source: SOURCES[kind]!(name) })
+    expect(await toldBy(again(), again(), again())).toEqual([[], ['second-manager'], []])
+    expect(await toldBy(again(), again())).toEqual([[], []])
+  })
+
+  it('when one of them has a store, then the later one tells it', async () => {
+    const name = fresh()
+    expect(await toldBy({ source: source(name), store: memoryStore() }, { source: source(name) })).toEqual([
+      [],
+      ['second-manager'],
+    ])
+  })
+
+  it('then the message names the cure, and not the account', async () => {
+    const name = fresh()
+    const messages: string[] = []
+    const first = createTokenManager({ source: source(name) })
+    const second = createTokenManager({ source: source(name) })
+    second.on('anomaly', ({ message }) => messages.push(message))
+    await settle()
+    expect(messages).toEqual([expect.stringMatching(/share one manager, or give both the same store$/)])
+    expect(messages.join()).not.toContain(name)
+    await Promise.all([first.close(), second.close()])
+  })
+})
+
+describe('given managers that are no two of one account (F382)', () => {
+  it('when they share a store, or each has one, then nothing is told', async () => {
+    const [name, store] = [fresh(), memoryStore()]
+    expect(await toldBy({ source: source(name), store }, { source: source(name), store })).toEqual([[], []])
+    const stores = [memoryStore(), memoryStore()]
+    expect(await toldBy(...stores.map((own) => ({ source: source(name), store: own })))).toEqual([[], []])
+  })
+
+  it('when the accounts, the services or the scopes differ, or no account has a name, then nothing is told', async () => {
+    const name = fresh()
+    const elsewhere = clientCredentials({ baseUrl: 'https://other.example.com', clientId: name, clientSecret: 's' })
+    const credentials = () => ({ clientId: name, clientSecret: 's' })
+    const scoped = (scope: string) => oauth2({ tokenEndpoint, clientId: name, clientSecret: 's', scope })
+    const unnamed = () => clientCredentials({ baseUrl, credentials })
+    const sources = [source(name), source(fresh()), elsewhere, unnamed(), unnamed(), scoped('a'), scoped('b')]
+    expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])
+  })
+
+  it('when people log in, or the sources are of the user, then nothing is told', async () => {
+    const person = () => oauth2({ grant: 'login', tokenEndpoint, clientId: 'app' })
+    const other = () => oauth2({ grant: () => ({ grant_type: 'x' }), tokenEndpoint, clientId: 'app', account: 'a' })
+    const sources = [person(), person(), other(), other(), new ScriptedSource(), new ScriptedSource()]
+    expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])
+  })
+
+  it('when the first one was closed, before or in the same turn, then nothing is told', async () => {
+    const name = fresh()
+    const first = manage({ source: source(name) })
+    await first.tokens.close()
+    const second = manage({ source: source(name) })
+    await settle()
+    const third = manage({ source: source(name) })
+    void second.tokens.close()
+    await settle()
+    const fourth = manage({ source: source(name) })
+    void fourth.tokens.close()
+    await settle()
+    expect([first, second, third, fourth].flatMap(({ told }) => told)).toEqual([])
+    await third.tokens.close()
+  })
+
+  it('when the runtime has no WeakRef, then managers work, and nothing is told', async () => {
+    const { WeakRef: own } = globalThis
+    Reflect.deleteProperty(globalThis, 'WeakRef')
+    try {
+      const name = fresh()
+      expect(await toldBy({ source: source(name) }, { source: source(name) })).toEqual([[], []])
+    } finally {
+      Object.defineProperty(globalThis, 'WeakRef', { value: own, configurable: true, writable: true })
+    }
+  })
+})
