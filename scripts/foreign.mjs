@@ -1,12 +1,13 @@
 // npm run test:foreign: checks libraries that people put on their axios instances, from the registry, with the attachment before and after them.
 // Not part of the gate, which downloads nothing but its tools. Some only: -- --only nock,msw. To write the table of docs/works-with.md: -- --write.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { pageWith } from './foreign/lib/page.mjs'
+import { nodeOfRegistry } from './lib/node-sqlite.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(project, 'scripts', 'foreign')
@@ -15,13 +16,18 @@ const pageFile = join(project, 'docs', 'works-with.md')
 // Without proxies: the programs talk only to this machine, or to mocks.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
 
+/** Majors that need a newer Node than 20, of libraries whose older major is checked, too. */
+const NEWER = 'newer'
+
 /** Clients without axios: an example with packages of its own. */
 const RECIPES = 'recipes'
 
 const { only, write } = options()
+const names = only ?? [...programs(), ...programs(NEWER), RECIPES]
 installPackage()
+const newerNode = names.some(isNewer) ? installNewer() : undefined
 const results = []
-for (const name of only ?? [...programs(), RECIPES]) results.push(await run(name))
+for (const name of names) results.push(await run(name))
 
 const bad = results.filter(({ failed, why }) => failed > 0 || why)
 for (const { name, passed, failed, why } of results)
@@ -40,14 +46,31 @@ function installPackage() {
   for (const name of ['package.json', 'dist']) cpSync(join(project, name), join(target, name), { recursive: true })
 }
 
-function programs() {
-  return readdirSync(folder).flatMap((name) => (name.endsWith('.mjs') ? [name.slice(0, -4)] : []))
+/** Installs the newer majors, on a Node that they take. @returns that Node */
+function installNewer() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const node = major > 22 || (major === 22 && minor >= 20) ? process.execPath : nodeOfRegistry(24)
+  if (node === undefined) throw new Error('npm could not get Node 24')
+  const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`
+  const args = [join(project, 'scripts', 'lib', 'installed.mjs'), `scripts/foreign/${NEWER}`]
+  execFileSync(node, args, { env: { ...process.env, PATH }, stdio: 'inherit' })
+  return node
+}
+
+function programs(inside = '') {
+  return readdirSync(join(folder, inside)).flatMap((name) =>
+    name.endsWith('.mjs') ? [join(inside, name.slice(0, -4))] : [],
+  )
+}
+
+function isNewer(name) {
+  return dirname(name) === NEWER
 }
 
 /** Runs one program in a process of its own: some replace globals of their process. @returns `{ name, passed, failed, why }` */
 async function run(name) {
   const args = name === RECIPES ? [join(project, 'scripts', 'example.mjs'), name] : [join(folder, `${name}.mjs`)]
-  const child = spawn(process.execPath, args, { env, timeout: 300_000 })
+  const child = spawn(isNewer(name) ? newerNode : process.execPath, args, { env, timeout: 300_000 })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
@@ -77,7 +100,7 @@ async function checkedPage() {
 function options() {
   const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
   const only = values.only?.split(',')
-  const known = [...programs(), RECIPES]
+  const known = [...programs(), ...programs(NEWER), RECIPES]
   const unknown = only?.filter((name) => !known.includes(name)) ?? []
   if (unknown.length > 0) throw new RangeError(`--only takes ${known.join()}: got ${unknown}`)
   return { only, write: values.write }

@@ -35,17 +35,25 @@ const ROWS = {
   ],
 }
 
+/** On no axios instance: docs/fetch.md names the clients of fetch, and docs/oauth2.md openid-client. */
+const ELSEWHERE = ['fetch-clients', 'sdks', 'openid-client']
+
 const [BEGIN, END] = ['<!-- table: npm run test:foreign -->', '<!-- /table -->']
 
 /** @returns The page with the table as it should be, if all programs passed in both orders. */
 export function pageWith(page, programs, folder) {
-  // The clients of fetch are on no axios instance: docs/fetch.md names them.
-  const onInstances = programs.filter((name) => name !== 'fetch-clients' && name !== 'sdks')
+  const onInstances = programs.filter((name) => !ELSEWHERE.includes(name))
   assert.deepEqual(Object.keys(ROWS).sort(), onInstances.toSorted(), 'each program has a row')
-  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, dependencies[library], know])
+  const dependencies = dependenciesIn(folder)
+  const newer = dependenciesIn(join(folder, 'newer'))
+  const versions = (library) => [dependencies[library], newer[library]].filter(Boolean).join(', ')
+  const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, versions(library), know])
   const lines = [['library', 'version', 'what to know'], ['---', '---', '---'], ...rows]
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   const [before, rest] = page.split(BEGIN)
   return `${before}${BEGIN}\n\n${table}\n\nWith axios ${dependencies.axios}.\n\n${END}${rest.split(END)[1]}`
+}
+
+function dependenciesIn(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies
 }
