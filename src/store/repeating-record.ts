@@ -95,7 +95,10 @@ export class RepeatingRecord extends SharedRecord {
     void this.alone.clear(this.alone.version)
     // Not repeated: it could end a later login.
     if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
-    const begun = this.#owed?.begun
+    const owed = this.#owed
+    // Whoever has no login ends none. The logout before it is still owed.
+    if (ends.login === 0 && owed?.what === 'logout') return this.#act(owed, () => owed.repeat(seenVersion))
+    const begun = owed?.begun
     const act = begun ?? this.actNow(seenVersion)
     const repeat = (version: number) => super.clear(version, ends, act())
     const first = () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends))
