@@ -27,8 +27,8 @@ export type LoginAct =
   | { readonly act: 'refuse'; readonly at: Which }
   /** How the next token calls end. */
   | { readonly act: 'service'; readonly ends: End; readonly times: number; readonly takesMs: number }
-  /** late: its answers come too late; delayed: it executes steps too late. */
-  | { readonly act: 'register'; readonly is: (typeof REGISTERS)[number] }
+  /** late: its answers come too late; delayed: it executes steps too late. `at`: for this manager alone. */
+  | { readonly act: 'register'; readonly is: (typeof REGISTERS)[number]; readonly at?: Which | undefined }
   | { readonly act: 'advance'; readonly ms: number }
 
 export interface LoginCommand {
@@ -76,7 +76,14 @@ const weighted: fc.WeightedArbitrary<LoginAct>[] = [
       takesMs: fc.constantFrom(0, 10, 999, 2_000, 12_000),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ act: fc.constant('register'), is: fc.constantFrom(...REGISTERS) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant('register'),
+      is: fc.constantFrom(...REGISTERS),
+      at: fc.constantFrom<(Which | undefined)[]>(undefined, undefined, 0, 1),
+    }),
+  },
   {
     weight: 9,
     arbitrary: fc.record({

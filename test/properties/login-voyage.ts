@@ -1,14 +1,15 @@
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { createTokenManager, memoryStore, TokenError, type LoginManager } from '../../src/index.ts'
-import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { MemoryRegister } from '../support/memory-register.ts'
+import { WatchedRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 import { LoginActs } from './login-acts.ts'
-import type { LoginAct, LoginCommand, LoginCourse, REGISTERS, Which } from './login-course.ts'
+import type { LoginAct, LoginCommand, LoginCourse, Which } from './login-course.ts'
 import { LoginService, SessionService } from './login-service.ts'
 import { type Place, type Sent, Traffic } from './login-traffic.ts'
 import { Promises } from './promises.ts'
+import { TroubledRegister } from './troubled-register.ts'
 
 const MINUTE = 60_000
 
@@ -23,7 +24,8 @@ class LoginVoyage {
   readonly #clock = manualClock()
   readonly #promises = new Promises(() => this.#clock.monotonicNow())
   readonly #service: LoginService | SessionService
-  readonly #register = new TroubledRegister(this.#clock)
+  /** The way of each manager to the one register. */
+  readonly #ways: readonly TroubledRegister[]
   readonly #places: readonly Place[]
   readonly #acts = new LoginActs(() => this.#clock.wallNow())
   readonly #traffic: Traffic
@@ -41,8 +43,10 @@ class LoginVoyage {
     const random = () => draws[drawn++ % draws.length]!
     const inMemory = memoryStore()
     const clock = this.#clock
+    const register = new WatchedRegister(clock)
+    this.#ways = [0, 1].map(() => new TroubledRegister(register, clock))
     this.#places = ([0, 1] as const).map((at) => {
-      const shared = store === 'memory' ? inMemory : sharedStore(this.#register)
+      const shared = store === 'memory' ? inMemory : sharedStore(this.#ways[at]!)
       return placeOf(at, createTokenManager({ source: this.#service, store: shared, clock, random }))
     })
     const world = { clock, service: this.#service, promises: this.#promises, acts: this.#acts, sent }
@@ -58,7 +62,7 @@ class LoginVoyage {
   /** With all in good health, everything that has begun ends. */
   async end(): Promise<void> {
     this.#service.script = []
-    this.#register.is = 'well'
+    for (const way of this.#ways) way.is = 'well'
     await this.#advance(3 * MINUTE)
     this.#promises.must(this.#open.size === 0, `everything ends: ${[...this.#open].join(', ')}`)
     for (const { tokens } of this.#places) this.#watch('close', tokens.close())
@@ -75,7 +79,7 @@ class LoginVoyage {
         this.#service.script = Array.from({ length: what.times }, () => what)
         return
       case 'register':
-        this.#register.is = what.is
+        for (const [at, way] of this.#ways.entries()) if (what.at === undefined || what.at === at) way.is = what.is
         this.#acts.isUntold ||= this.#isShared
         return
       case 'attach':
@@ -171,47 +175,3 @@ function placeOf(at: Which, tokens: LoginManager): Place {
   tokens.on('storeUnavailable', () => undefined)
   return place
 }
-
-/** A register in memory that may be slow or down, or too late for who asks. It tells who follows it of each change. */
-class TroubledRegister implements TokenRegister {
-  readonly kind = 'memory-register'
-  is: (typeof REGISTERS)[number] = 'well'
-  readonly #register: MemoryRegister
-  readonly #clock: ReturnType<typeof manualClock>
-  readonly #followers = new Set<() => void>()
-
-  constructor(clock: ReturnType<typeof manualClock>) {
-    this.#clock = clock
-    this.#register = new MemoryRegister(clock)
-  }
-
-  async read(...what: Parameters<TokenRegister['read']>) {
-    await this.#way('delayed')
-    const reading = await this.#register.read(...what)
-    await this.#way('late')
-    return reading
-  }
-
-  async replace(...what: Parameters<TokenRegister['replace']>) {
-    await this.#way('delayed')
-    const isReplaced = await this.#register.replace(...what)
-    if (isReplaced) for (const onChange of this.#followers) onChange()
-    await this.#way('late')
-    return isReplaced
-  }
-
-  watch(onChange: () => void): () => void {
-    const follower = () => onChange()
-    this.#followers.add(follower)
-    return () => this.#followers.delete(follower)
-  }
-
-  async #way(late: 'late' | 'delayed'): Promise<void> {
-    if (this.is === 'down') throw new Error('the register is down')
-    const ms = this.is === 'slow' ? 100 : this.is === late ? TOO_LATE_MS : 0
-    if (ms > 0) await new Promise<void>((resolve) => this.#clock.setTimer(resolve, ms))
-  }
-}
-
-/** Longer than the patience of any step. */
-const TOO_LATE_MS = 1_500

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
+import { type LastLoginAct, lastLoginCourses } from './last-login-course.ts'
+import { nothingStood, travelToLastLogin } from './last-login-voyage.ts'
 import { type LoginAct, loginCourses, type Person, type Which } from './login-course.ts'
 import { nothingSent } from './login-traffic.ts'
 import { travelWithLogins } from './login-voyage.ts'
-import { part } from '../support/part.ts'
+import { part, share } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 import { undisturbed } from './undisturbed.ts'
 
@@ -31,6 +33,30 @@ describe.each([
     },
     patience(USUAL),
   )
+})
+
+const LAST = part(400, share(60, 30))
+
+describe('given three managers of a store that may fail for one of them alone, logins, promised ones too, and logouts', () => {
+  it(
+    'when all is well again and everybody has looked, then the last login stands, everywhere, unless it was logged out (F360 to F363)',
+    async () => {
+      const stood = nothingStood()
+      await fc.assert(
+        fc.asyncProperty(lastLoginCourses, (acts) => travelToLastLogin(acts, unhandled, stood)),
+        runs(LAST),
+      )
+      // These courses go where the promise could be broken.
+      expect(Math.min(...Object.values<number>({ ...stood }))).toBeGreaterThan(LAST / 40)
+    },
+    patience(LAST),
+  )
+
+  it('when a user logs in again while the store is down, and out twice, then nobody is logged in', async () => {
+    const [login, logout] = [{ act: 'login', at: 0, who: 'bob' } as const, { act: 'logout', at: 0 } as const]
+    const acts: LastLoginAct[] = [login, { act: 'store', at: 0, is: 'down' }, login, logout, logout]
+    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+  })
 })
 
 describe('given a login that the store could not be told, and a request of it that the API refuses', () => {

@@ -1,0 +1,54 @@
+import * as fc from 'fast-check'
+import { PEOPLE, type Person, REGISTERS } from './login-course.ts'
+
+/** One of the three managers of a store. Nobody logs in at the third: it asks for tokens, renews them, and logs out of what it has. */
+export type Owner = 0 | 1 | 2
+
+export type LastLoginAct =
+  | { readonly act: 'login'; readonly at: Owner; readonly who: Person }
+  /** A login that comes later: `adopt(promise)`. */
+  | { readonly act: 'promise'; readonly at: Owner }
+  /** What the first of the open promises of a manager brings, or the last one. */
+  | {
+      readonly act: 'settle'
+      readonly at: Owner
+      readonly brings: Person | 'nothing' | 'failure'
+      readonly isFirst: boolean
+    }
+  | { readonly act: 'logout' | 'reset' | 'renew' | 'ask' | 'look' | 'follow'; readonly at: Owner }
+  | { readonly act: 'store'; readonly at: Owner; readonly is: (typeof REGISTERS)[number] }
+  | { readonly act: 'advance'; readonly ms: number }
+
+const at = fc.constantFrom<Owner>(0, 1, 2)
+const [logsIn, who] = [fc.constantFrom<Owner>(0, 1), fc.constantFrom(...PEOPLE)]
+
+const weighted = [
+  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('promise'), at: logsIn }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      act: fc.constant('settle'),
+      at: logsIn,
+      brings: fc.oneof({ weight: 3, arbitrary: who }, fc.constantFrom('nothing', 'failure')),
+      isFirst: fc.boolean(),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('logout', 'reset'), at }) },
+  { weight: 5, arbitrary: fc.record({ act: fc.constantFrom('renew', 'ask', 'look', 'follow'), at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      act: fc.constant('store'),
+      at,
+      is: fc.oneof(fc.constantFrom('down', 'late', 'well'), fc.constantFrom(...REGISTERS)),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('advance'), ms: fc.constantFrom(10, 1_000, 15_000, 70_000) }) },
+] as unknown as fc.WeightedArbitrary<LastLoginAct>[]
+
+export const lastLoginCourses: fc.Arbitrary<LastLoginAct[]> = fc.array(fc.oneof(...weighted), {
+  minLength: 3,
+  maxLength: 16,
+  size: 'max',
+})

@@ -1,0 +1,47 @@
+import { TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
+import { person } from '../../src/login/index.ts'
+import type { Person } from './login-course.ts'
+
+/** One login of a person. */
+export interface Session {
+  readonly who: Person
+  readonly number: number
+}
+
+/** A service whose refresh tokens stay good until they are revoked: two owners that cannot see each other may both present one. */
+export class LastLoginService implements TokenSource {
+  readonly id = 'last-login'
+  readonly login = person
+  readonly #byToken = new Map<string, Session>()
+  readonly #revoked = new Set<string>()
+  #issued = 0
+
+  obtain: TokenSource['obtain'] = () => Promise.reject(new Error('a login is never obtained'))
+
+  async refresh(refreshToken: string): Promise<TokenGrant> {
+    const session = this.#byToken.get(refreshToken)
+    if (session && !this.#revoked.has(refreshToken)) return this.#issue(session)
+    throw new TokenError('ERR_REFRESH_REJECTED', '400', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
+  }
+
+  async revoke({ refreshToken = '' }): Promise<void> {
+    this.#revoked.add(refreshToken)
+  }
+
+  logIn(who: Person): { session: Session; grant: TokenGrant } {
+    const session = { who, number: ++this.#issued }
+    const refreshToken = `refresh-${session.number}`
+    this.#byToken.set(refreshToken, session)
+    return { session, grant: { ...this.#issue(session), refreshToken, refreshLifetimeMs: 36_000_000 } }
+  }
+
+  sessionOf(token: string | undefined): Session | undefined {
+    return this.#byToken.get(token ?? '')
+  }
+
+  #issue(session: Session): TokenGrant {
+    const accessToken = `access-${++this.#issued}`
+    this.#byToken.set(accessToken, session)
+    return { accessToken, accessLifetimeMs: 60_000, ...(session.who !== 'carol' && { subject: session.who }) }
+  }
+}

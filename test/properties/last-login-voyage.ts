@@ -1,0 +1,241 @@
+import { internalsOf } from '../../src/core/manager-internals.ts'
+import { createTokenManager, isTokenError, type LoginManager, type TokenGrant } from '../../src/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { WatchedRegister } from '../support/memory-register.ts'
+import { settle } from '../support/watched-clock.ts'
+import type { LastLoginAct } from './last-login-course.ts'
+import { LastLoginService, type Session } from './last-login-service.ts'
+import type { Person } from './login-course.ts'
+import { Promises } from './promises.ts'
+import { TroubledRegister } from './troubled-register.ts'
+
+/** What became of courses. */
+export interface Stood {
+  logins: number
+  nobody: number
+  /** Courses in which the store could not be told of an act at once. */
+  untold: number
+  /** Promised logins that a later act has overtaken. */
+  overtaken: number
+}
+export const nothingStood = (): Stood => ({ logins: 0, nobody: 0, untold: 0, overtaken: 0 })
+
+/** A login that was promised. */
+interface Promised {
+  readonly settle: (brings: TokenGrant | undefined) => void
+  readonly fail: (reason: Error) => void
+  /** A later act of the same manager has taken effect. */
+  isOvertaken: boolean
+}
+
+interface Place {
+  readonly tokens: LoginManager
+  readonly way: TroubledRegister
+  /** The login that this manager has, as its application knows. 'unknown': it has not given a token of it yet. */
+  has: Session | 'unknown' | undefined
+  /** In the order of their calls. */
+  open: Promised[]
+}
+
+/** Acts are further apart than any step is late: which of two is the later one is certain. */
+const APART_MS = 5_000
+const MINUTE = 60_000
+
+/** @throws naming the manager that does not serve the last login, when all is well again and everybody has looked. */
+export async function travelToLastLogin(acts: readonly LastLoginAct[], unhandled: unknown[], stood: Stood) {
+  const voyage = new LastLoginVoyage(unhandled, stood)
+  await voyage.begin()
+  for (const act of acts) await voyage.perform(act)
+  await voyage.end()
+}
+
+class LastLoginVoyage {
+  readonly #clock = manualClock()
+  readonly #promises = new Promises(() => this.#clock.monotonicNow())
+  readonly #service = new LastLoginService()
+  readonly #places: readonly Place[]
+  readonly #unhandled: unknown[]
+  readonly #stood: Stood
+  /** What may stand. There is more than one where the same person has logged in twice, and one of the two logins ends. */
+  #last: readonly (Session | undefined)[] = [undefined]
+  #isUntold = false
+
+  constructor(unhandled: unknown[], stood: Stood) {
+    this.#unhandled = unhandled
+    this.#stood = stood
+    const clock = this.#clock
+    const register = new WatchedRegister(clock)
+    this.#places = [0, 1, 2].map(() => {
+      const way = new TroubledRegister(register, clock)
+      const tokens = createTokenManager({ source: this.#service, store: sharedStore(way), clock, random: () => 0.3 })
+      const place: Place = { tokens, way, has: undefined, open: [] }
+      tokens.on('loginChanged', ({ login }) => (place.has = login === 'present' ? 'unknown' : undefined))
+      tokens.on('anomaly', () => undefined)
+      tokens.on('storeUnavailable', () => undefined)
+      return place
+    })
+  }
+
+  /** Everybody is told that there is no login. Whoever has been told nothing would end the login that is stored (F362). */
+  async begin(): Promise<void> {
+    await this.#everybodyAsks()
+  }
+
+  async perform(act: LastLoginAct): Promise<void> {
+    if (act.act === 'advance') return this.#advance(act.ms)
+    const place = this.#places[act.at]!
+    const { tokens } = place
+    this.#peek()
+    switch (act.act) {
+      case 'store':
+        place.way.is = act.is
+        return
+      case 'login':
+        this.#login(place, act.who, (grant) => tokens.adopt(grant))
+        return this.#acted(place)
+      case 'promise':
+        this.#promise(place)
+        return this.#turn()
+      case 'settle':
+        return this.#settle(place, act)
+      case 'logout':
+      case 'reset':
+        this.#overtake(place, place.open.length)
+        this.#ends(place.has)
+        ignored(tokens[act.act]())
+        place.has = undefined
+        return this.#acted(place)
+      case 'renew':
+        ignored(tokens.renew())
+        return this.#turn()
+      case 'ask':
+        ignored(tokens.getAccessToken())
+        return this.#turn()
+      case 'look':
+      case 'follow': {
+        const stop = internalsOf(tokens)?.followLogin?.()
+        if (act.act === 'look') stop?.()
+        return this.#turn()
+      }
+    }
+  }
+
+  /** When all is well again, and everybody has looked, the last login stands, everywhere. */
+  async end(): Promise<void> {
+    for (const { way } of this.#places) way.is = 'well'
+    for (const { open } of this.#places) for (const promised of open) promised.settle(undefined)
+    for (let round = 0; round < 3; round += 1) {
+      await this.#everybodyAsks()
+      await this.#advance(2 * MINUTE)
+    }
+    const served = await this.#everybodyAsks()
+    const may = new Set<string>(this.#last.map((session) => session?.who ?? 'nobody'))
+    for (const [at, who] of served.entries())
+      this.#promises.must(may.has(who), `manager ${at} serves ${[...may].join(' or ')}, who came last, not ${who}`)
+    this.#promises.must(new Set(served).size === 1, `all managers serve the same user, not ${served.join(', ')}`)
+    if (this.#last[0]) this.#stood.logins += 1
+    else this.#stood.nobody += 1
+    if (this.#isUntold) this.#stood.untold += 1
+    ignored(Promise.all(this.#places.map(({ tokens }) => tokens.close())))
+    await this.#advance(MINUTE)
+  }
+
+  #login(place: Place, who: Person, adopt: (grant: TokenGrant) => unknown): void {
+    const { session, grant } = this.#service.logIn(who)
+    this.#overtake(place, place.open.length)
+    const adopted = adopt(grant)
+    if (adopted instanceof Promise) ignored(adopted)
+    place.has = session
+    this.#last = [session]
+  }
+
+  #promise(place: Place): void {
+    const promise = new Promise<TokenGrant | undefined>((resolve, reject) => {
+      place.open.push({ settle: resolve, fail: reject, isOvertaken: false })
+    })
+    ignored(place.tokens.adopt(promise))
+  }
+
+  /** A promised login is an act of its call, and takes effect when it settles. */
+  async #settle(place: Place, { brings, isFirst }: Extract<LastLoginAct, { act: 'settle' }>): Promise<void> {
+    const index = isFirst ? 0 : place.open.length - 1
+    const promised = place.open[index]
+    if (!promised) return
+    place.open = place.open.filter((one) => one !== promised)
+    if (brings === 'failure') promised.fail(new Error('the login failed'))
+    else if (brings === 'nothing') promised.settle(undefined)
+    else if (promised.isOvertaken) {
+      this.#stood.overtaken += 1
+      promised.settle(this.#service.logIn(brings).grant)
+    } else {
+      const { session, grant } = this.#service.logIn(brings)
+      this.#overtake(place, index)
+      promised.settle(grant)
+      this.#last = [session]
+      await this.#turn()
+      place.has = session
+    }
+    return this.#acted(place)
+  }
+
+  /** An act takes effect: it stands over the promises of earlier calls. */
+  #overtake({ open }: Place, count: number): void {
+    for (const promised of open.slice(0, count)) promised.isOvertaken = true
+  }
+
+  /** A logout ends the login that its manager has, and no other one. */
+  #ends(has: Place['has']): void {
+    if (has === undefined) return
+    this.#last = this.#last.flatMap((last) => {
+      if (last === undefined || last === has) return [undefined]
+      // The store may count two logins of the same person as one.
+      return has === 'unknown' || last.who === has.who ? [last, undefined] : [last]
+    })
+  }
+
+  async #acted({ way }: Place): Promise<void> {
+    this.#isUntold ||= way.is !== 'well'
+    await this.#advance(APART_MS)
+  }
+
+  /** Whose token each manager gives. */
+  async #everybodyAsks(): Promise<string[]> {
+    for (const { tokens } of this.#places) internalsOf(tokens)?.followLogin?.()()
+    await this.#turn()
+    const served = this.#places.map(({ tokens }) =>
+      tokens.getAccessToken().then(
+        (token) => this.#service.sessionOf(token)?.who ?? 'a stranger',
+        (error: unknown) => (isTokenError(error, 'ERR_LOGIN_REQUIRED') ? 'nobody' : String(error)),
+      ),
+    )
+    await this.#advance(10_000)
+    return Promise.all(served)
+  }
+
+  /** The application learns whose login a manager has from the tokens that it gives. */
+  #peek(): void {
+    for (const place of this.#places) {
+      const session = this.#service.sessionOf(place.tokens.peekAccessToken())
+      if (session) place.has = session
+    }
+  }
+
+  async #advance(ms: number): Promise<void> {
+    await this.#turn()
+    await this.#clock.advance(ms)
+    await this.#turn()
+  }
+
+  async #turn(): Promise<void> {
+    await settle()
+    for (const reason of this.#unhandled.splice(0))
+      this.#promises.must(false, `no rejection is unhandled: ${String(reason)}`)
+    if (this.#promises.broken.length > 0) throw new Error(this.#promises.broken.join('\n'))
+  }
+}
+
+/** What an act or a call ends with says nothing here: the store may be down. */
+function ignored(ends: Promise<unknown>): void {
+  ends.catch(() => undefined)
+}

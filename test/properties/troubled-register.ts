@@ -1,0 +1,45 @@
+import type { TokenRegister } from '../../src/store/index.ts'
+import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { WatchedRegister } from '../support/memory-register.ts'
+import type { REGISTERS } from './login-course.ts'
+
+/** Longer than the patience of any step. */
+const TOO_LATE_MS = 1_500
+
+/** The way of one manager to a register, which may be slow or down, or too late for it alone. */
+export class TroubledRegister implements TokenRegister {
+  readonly kind = 'memory-register'
+  is: (typeof REGISTERS)[number] = 'well'
+  readonly #register: WatchedRegister
+  readonly #clock: ManualClock
+
+  constructor(register: WatchedRegister, clock: ManualClock) {
+    this.#register = register
+    this.#clock = clock
+  }
+
+  async read(...what: Parameters<TokenRegister['read']>) {
+    await this.#way('delayed')
+    const reading = await this.#register.read(...what)
+    await this.#way('late')
+    return reading
+  }
+
+  async replace(...what: Parameters<TokenRegister['replace']>) {
+    await this.#way('delayed')
+    const isReplaced = await this.#register.replace(...what)
+    await this.#way('late')
+    return isReplaced
+  }
+
+  watch(onChange: () => void): () => void {
+    // Each follower counts, also if two follow with the same function.
+    return this.#register.watch(() => onChange())
+  }
+
+  async #way(late: 'late' | 'delayed'): Promise<void> {
+    if (this.is === 'down') throw new Error('the register is down')
+    const ms = this.is === 'slow' ? 100 : this.is === late ? TOO_LATE_MS : 0
+    if (ms > 0) await new Promise<void>((resolve) => this.#clock.setTimer(resolve, ms))
+  }
+}
