@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Client, Login } from '../index.ts'
 import type { Order, PaymentService } from './examination.ts'
+import { Misuse } from './misuse.ts'
 import type { OAuthServer } from './oauth-server.ts'
 
 export const USAGE = `npx axios-evergreen doctor --base-url URL | --issuer URL | --token-endpoint URL | --store FILE [options]
@@ -35,9 +36,6 @@ export interface DoctorOptions extends Omit<Order, 'service'> {
   readonly store: string | undefined
   readonly json: boolean
 }
-
-/** The doctor was called wrongly. The message quotes no value of an argument: the value may be a secret. */
-export class Misuse extends Error {}
 
 export const OPTIONS = {
   'base-url': { type: 'string' },

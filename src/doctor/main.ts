@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
-import { doctorOptions, Misuse, USAGE } from './doctor-options.ts'
+import { doctorOptions, USAGE } from './doctor-options.ts'
+import { Misuse } from './misuse.ts'
 import { examine } from './examination.ts'
 import type { Findings } from './findings.ts'
 import { EXIT, exitCodeOf, report } from './report.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createTokenManager, isTokenError, type TokenManager, type TokenStore } from '../index.ts'
 import { sqliteStore } from '../sqlite/index.ts'
-import { Misuse } from './doctor-options.ts'
+import { Misuse } from './misuse.ts'
 import type { Findings, Problem, StoreFindings } from './findings.ts'
 import { exportsOf } from './user-module.ts'
 

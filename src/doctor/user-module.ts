@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Misuse } from './doctor-options.ts'
+import { Misuse } from './misuse.ts'
 
 /**
  * Loads a module of the user.
