@@ -10,7 +10,7 @@ const entry = (name) => ({ find: `axios-evergreen${name}`, replacement: here(`..
 export default defineConfig({
   root: here('.'),
   plugins: [vue(), svelte()],
-  resolve: { alias: [entry('/oauth2'), entry('/web'), entry('')] },
+  resolve: { alias: [entry('/login'), entry('/oauth2'), entry('/web'), entry('')] },
   build: {
     // The page waits for its key before it does anything else.
     target: 'es2022',

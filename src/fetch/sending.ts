@@ -85,7 +85,9 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
     }
     // Only `Authorization` is taken off a request that is redirected to another origin.
     if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
-    return promised(() => this.#fetch(input, init)).then(
+    // Not as a method of this request: the fetch of a browser refuses to be one.
+    const fetch = this.#fetch
+    return promised(() => fetch(input, init)).then(
       (response) => answered(this, response),
       (error: unknown) => {
         failed(this, error)

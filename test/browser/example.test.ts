@@ -49,7 +49,7 @@ describeBrowser('given the example of a single-page application', () => {
     await second.goto(address)
     await second.waitForSelector('#inside:not([hidden])')
     expect(await second.textContent('#user')).toBe('ada')
-    expect(await second.textContent('#events')).toContain('renewed: by adopted')
+    expect(await second.textContent('#events')).toContain('login changed: login present, by store')
     const revoked = second.waitForRequest(/\/revoke$/)
     await second.click('#logout')
     expect((await revoked).postData()).toMatch(/^token=[\w-]+&token_type_hint=refresh_token/)

@@ -36,6 +36,7 @@ describe('given a cold manager in a process of its own, and ten thousand callers
         const distinct = new Set(await Promise.all(waits))
         const serving = process.cpuUsage(waiting)
         say('round ' + [distinct.size, (asking.user + asking.system + serving.user + serving.system) / 1_000])
+        await tokens.close()
       }
     `
     const child = run(program, ['--expose-gc'])

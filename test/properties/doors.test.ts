@@ -6,7 +6,7 @@ import { doorCourses } from './doors-course.ts'
 import { Net, nothingMet, travelThrough } from './doors-voyage.ts'
 import { patience, runs, usually } from './runs.ts'
 
-const USUAL = usually(100)
+const USUAL = usually(240)
 
 describe('given the same logins, challenges, redirects and broken answers for each client library', () => {
   let net: Net
