@@ -79,7 +79,7 @@ describe('given the command token', () => {
       const adopts = configFile(
         'adopts.mjs',
         `import { createTokenManager } from 'axios-evergreen'
-       import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
+       import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
        import { sqliteStore } from 'axios-evergreen/sqlite'
        const [tokenEndpoint, clientId, clientSecret, file] = ${JSON.stringify([
          ...[service.tokenEndpoint, service.client.clientId, service.client.clientSecret],
@@ -89,7 +89,7 @@ describe('given the command token', () => {
        const tokens = createTokenManager({ source, store: sqliteStore({ file }) })
        const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret })
        const answer = await (await fetch(tokenEndpoint, { method: 'POST', body })).json()
-       await tokens.adopt({ ...grantOf(answer), accessLifetimeMs: 0 })
+       await tokens.adopt({ ...fromTokenResponse(answer), accessLifetimeMs: 0 })
        export { tokens }`,
       )
       const before = service.count('refresh')

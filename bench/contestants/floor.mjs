@@ -6,7 +6,7 @@ import { marginMs } from '../lib/token-call.mjs'
 export const name = 'floor'
 
 export async function create({ instance, baseUrl, obtain, lifetimeMs }) {
-  const tokens = tokensOf(obtain, marginMs(lifetimeMs))
+  const tokens = connectTokens(obtain, marginMs(lifetimeMs))
   const { origin } = new URL(baseUrl)
   const adapter = getAdapter(instance.defaults.adapter, instance.defaults)
   const leaveTokenHere = ({ href, headers }) => {
@@ -50,7 +50,7 @@ export async function create({ instance, baseUrl, obtain, lifetimeMs }) {
 /** The same for fetch: the least that gets a token once for all callers, gives it to one origin, and sends a request once more after a 401. */
 export function floorOver(fetch, origin, obtain) {
   const start = `${origin}/`
-  const tokens = tokensOf(obtain, 10_000)
+  const tokens = connectTokens(obtain, 10_000)
   const send = (header, input, init) => fetch(input, { ...init, headers: { ...init?.headers, Authorization: header } })
   const sendTwice = (header, input, init) =>
     send(header, input, init).then(async (response) => {
@@ -72,7 +72,7 @@ function undress(config) {
 }
 
 /** The header of the token that is held. All callers share one renewal. */
-function tokensOf(obtain, margin) {
+function connectTokens(obtain, margin) {
   let header
   let freshUntil = 0
   let renewal

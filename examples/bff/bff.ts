@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import axios, { type AxiosInstance } from 'axios'
 import { attachBearer, createTokenManager, isLoginRequired, type LoginManager, type TokenStore } from 'axios-evergreen'
-import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
+import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 
 export interface Account {
   readonly tokens: LoginManager
@@ -45,7 +45,7 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
       const session = randomBytes(32).toString('base64url') // a new id for each login: nobody can have set it before
       const { tokens } = open(session)
       try {
-        await tokens.adopt(grantOf(answer)) // rejects if the store cannot keep the login
+        await tokens.adopt(fromTokenResponse(answer)) // rejects if the store cannot keep the login
       } finally {
         await tokens.close()
       }

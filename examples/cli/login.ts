@@ -20,7 +20,7 @@ export function openLogin(): LoginManager {
   })
   login.on('anomaly', ({ kind, message }) => {
     // The file is for its owner alone.
-    if (kind !== 'stored-tokens-readable') console.error(message)
+    if (kind !== 'tokens-unencrypted') console.error(message)
   })
   leaveWell(login)
   return login

@@ -2,7 +2,7 @@
 // MY_TOOL_ISSUER=https://your.server MY_TOOL_CLIENT=your-client MY_TOOL_API=https://your.api npm run example cli login
 import axios from 'axios'
 import { attachBearer, isLoginRequired, type LoginManager } from 'axios-evergreen'
-import { grantOf } from 'axios-evergreen/oauth2'
+import { fromTokenResponse } from 'axios-evergreen/oauth2'
 import { allowInsecureRequests, discovery, None } from 'openid-client'
 import { logInByBrowser } from './by-browser.ts'
 import { logInByDevice } from './by-device.ts'
@@ -19,7 +19,7 @@ const commands = {
     const execute = isLocal ? [allowInsecureRequests] : []
     const server = await discovery(new URL(issuer), clientId, undefined, None(), { execute })
     const answer = await (option === '--device' ? logInByDevice : logInByBrowser)(server)
-    await login.adopt(grantOf(answer))
+    await login.adopt(fromTokenResponse(answer))
     return 'You are logged in.'
   },
 

@@ -1,7 +1,7 @@
 // What the pages of all frameworks share: one manager and one instance. They are made once, outside of components.
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
-import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
+import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 
 export const tokens = createTokenManager({
@@ -23,5 +23,5 @@ export async function logIn(form: FormData): Promise<void> {
   const body = new URLSearchParams([...form] as [string, string][])
   const response = await fetch('/login', { method: 'POST', body })
   if (!response.ok) throw new Error('Wrong name or password. Try again.')
-  await tokens.adopt(grantOf((await response.json()) as Record<string, unknown>))
+  await tokens.adopt(fromTokenResponse((await response.json()) as Record<string, unknown>))
 }

@@ -19,7 +19,7 @@ export function mayFollowByItself(config: InternalAxiosRequestConfig, choice: Ad
 
 const requestOf = (transport: unknown) => (transport as { request?: unknown } | undefined)?.request
 
-/** What the anomaly `transport-own` says. */
+/** What the anomaly `custom-transport` says. */
 export const OWN_TRANSPORT =
   'A request went out without a token: its transport may follow redirects and take the token to another origin. Leave out `transport`, or set ' +
   'it to the module http or https of Node'

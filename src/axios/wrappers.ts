@@ -75,7 +75,7 @@ export class Wrappers {
       const begun = this.#begunOf(final, byOrigin)
       if (!begun) return choice.plain(final)(final)
       if (!mayFollowByItself(final, choice)) return send(final, begun)
-      begun.bearer.access.anomaly('transport-own', OWN_TRANSPORT)
+      begun.bearer.access.anomaly('custom-transport', OWN_TRANSPORT)
       return choice.plain(final)(final)
     }
   }

@@ -118,7 +118,7 @@ export class Claimant {
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async claim(): Promise<ClaimOutcome> {
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory, renewal } = this.#settings
-    const noticeMs = Math.min(renewal.noticeWithinMs, LONGEST_NOTICE_MS)
+    const noticeMs = Math.min(renewal.maxStalenessMs, LONGEST_NOTICE_MS)
     const { source, store } = this.#settings
     if (store) memory.mark ??= await markOf(source)
     const breaksCoolDown = this.#start.because === 'forced'

@@ -49,20 +49,20 @@ export interface LoginEvents extends TokenEvents {
 export type RenewalCause = 'cold' | 'due' | 'expired' | 'refused' | 'forced'
 
 export type AnomalyKind =
-  | 'clock-off' // this machine's clock differs from the service's by more than a minute, or the service set its clock back
+  | 'clock-skew' // this machine's clock differs from the service's by more than a minute, or the service set its clock back
   | 'clock-jumped' // this machine slept, or its wall clock was set
   | 'retry-after-clamped' // the service asked for a longer pause than retry.maxRetryAfterMs
-  | 'response-odd' // usable, but not as specified: missing id, same or no refresh token, …
+  | 'unexpected-response' // usable, but not as specified: missing id, same or no refresh token, …
   | 'origin-not-allowed' // a request went out without a token: no attachment has its origin
   | 'header-in-defaults' // a default header of the instance switches the attachment off
   | 'header-leftover' // a request has a header of its own that cannot be meant, such as `Bearer undefined`
   | 'stored-tokens-unusable' // the stored record is damaged, of a newer release, or sealed with an unknown key
-  | 'stored-tokens-readable' // the store has no encryption keys
+  | 'tokens-unencrypted' // the store has no encryption keys
   | 'store-restored' // the store may have lost writes: the manager does not present its refresh token
   | 'adapter-replaced' // another interceptor replaced our adapter: the request went out without a token
   | 'new-tokens-refused' // the API refuses tokens that were just issued
-  | 'lifetime-odd' // a token lives less than 5 s: a source may have given seconds for milliseconds
-  | 'transport-own' // a request has a transport of its own that may follow redirects: it went out without a token
+  | 'unexpected-lifetime' // a token lives less than 5 s: a source may have given seconds for milliseconds
+  | 'custom-transport' // a request has a transport of its own that may follow redirects: it went out without a token
   | 'not-revoked' // a logout could not revoke the tokens of its login: they live on at the service
   | 'no-refresh-token' // a login was adopted without one: it ends with its access token
   | 'storage-denied' // the browser denies storage: this tab keeps its tokens to itself
@@ -71,7 +71,6 @@ export type AnomalyKind =
 
 /** The service refused a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
 export interface SuspicionEvent {
-  suspicious: true
   /** What may explain the refusal, or `unexplained`. */
   evidence:
     | 'unexplained'
@@ -120,20 +119,20 @@ const NAMES = /* @__PURE__ */ namesOf<LoginEvents>({
 })
 /** Whether a person must mend it. Then it becomes a warning of the process if nobody listens. */
 const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
-  'clock-off': false,
+  'clock-skew': false,
   'clock-jumped': false,
   'retry-after-clamped': false,
-  'response-odd': false,
+  'unexpected-response': false,
   'origin-not-allowed': true,
   'header-in-defaults': true,
   'header-leftover': true,
   'stored-tokens-unusable': true,
-  'stored-tokens-readable': true,
+  'tokens-unencrypted': true,
   'store-restored': false,
   'adapter-replaced': true,
   'new-tokens-refused': true,
-  'lifetime-odd': true,
-  'transport-own': true,
+  'unexpected-lifetime': true,
+  'custom-transport': true,
   'not-revoked': true,
   'no-refresh-token': true,
   'storage-denied': false,

@@ -79,7 +79,7 @@ async function readGiven(
   const { source, tokenClock, events, memory } = settings
   const { grant, flaw, odd, isLifetimeAssumed } = grantOfSource(given as TokenGrant, refreshToken)
   if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, memory.current)
-  if (odd.length > 0) events.anomaly('response-odd', `The token source gave odd members: ${odd.join('; ')}`)
+  if (odd.length > 0) events.anomaly('unexpected-response', `The token source gave odd members: ${odd.join('; ')}`)
   const ageMs = tokenClock.now() - sentAt
   return { tokens: newTokens(grant, settings, ageMs, await subjectOf(source, grant)), flaw }
 }
@@ -204,7 +204,7 @@ export function newTokens(
   const hadMore = before?.accessToken === accessToken && before.accessLifetimeMs > accessLifetimeMs
   if (accessToken !== '' && accessLifetimeMs < ODD_LIFETIME_MS && !hadMore)
     events.anomaly(
-      'lifetime-odd',
+      'unexpected-lifetime',
       `An access token lives ${Math.round(accessLifetimeMs)} ms only: did the source give seconds?`,
     )
   const dueAfterMs = Math.min(refreshAfterMs ?? Infinity, dueBefore(refreshLifetimeMs, rules))

@@ -209,7 +209,7 @@ function contextIn({ context }: Members) {
 function nothingToAdopt(given: object): BrokenGrant {
   const isRaw = ['access_token', 'refresh_token'].some((name) => name in given)
   const advice = isRaw
-    ? 'pass the answer of a token endpoint through grantOf() of axios-evergreen/oauth2'
+    ? 'pass the answer of a token endpoint through fromTokenResponse() of axios-evergreen/oauth2'
     : 'give one of them'
   return new BrokenGrant(`accessToken is missing, and so is refreshToken: ${advice}`)
 }

@@ -63,7 +63,7 @@ export interface RenewalOptions {
    * waits for one look into the store, at most for one step of the store; a silent store stops nobody. Until then `peekAccessToken()` is undefined.
    * A manager to which its store tells changes (`followPage`) makes no looks. Default 30 000. Infinity: never.
    */
-  noticeWithinMs?: number | undefined
+  maxStalenessMs?: number | undefined
   /**
    * `false`: no token call outlives the request that needs it. There are no timers. The next caller renews a token that is due, and waits for it, at
    * most for `exchangeTimeoutMs`: then it takes the old token. If that caller gives up, an exchange in flight runs to its end, and no other call follows.
@@ -97,7 +97,7 @@ const RENEWAL = {
   jitter: (name, given = 0.2) => checkNumber(name, given, 0, 1),
   keepWarm: (name, given = 'while-used') => checkChoice(name, given, ['while-used', 'always', 'never']),
   maxWaitMs: (name, given = 30_000) => checkedDuration(name, given),
-  noticeWithinMs: (name, given = 30_000) => (given === Infinity ? Infinity : checkNumber(name, given, 0)),
+  maxStalenessMs: (name, given = 30_000) => (given === Infinity ? Infinity : checkNumber(name, given, 0)),
   background: (name, given = true) => checkedFlag(name, given),
 } satisfies Readers<RenewalOptions>
 

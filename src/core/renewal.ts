@@ -177,7 +177,7 @@ export class Renewal {
     else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
     const odd = oddRotation(call.refreshToken, granted.refreshToken, keepsMs)
-    if (odd !== undefined) events.anomaly('response-odd', odd)
+    if (odd !== undefined) events.anomaly('unexpected-response', odd)
     const tokens = await record.accept(claim, brought)
     this.#pauses.check()
     if (flaw && tokens.refreshToken === granted.refreshToken) return this.#onceMore(call, tokens, flaw)

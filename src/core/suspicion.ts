@@ -73,7 +73,6 @@ export class SuspicionWatch {
     const fingerprint = await this.note(refreshToken)
     this.#open = { fingerprint, remainingMs }
     this.#events.emit('suspicious', {
-      suspicious: true,
       ...suspicion,
       fingerprint,
       ...(remainingMs !== undefined && { refreshExpiresAt: Math.round(rejectedAt + remainingMs) }),

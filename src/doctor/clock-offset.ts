@@ -21,7 +21,7 @@ function timestampIn(text: unknown): number {
   return Date.parse(`${day}T${time}${zone.replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
 }
 
-/** Beyond this a manager reports the anomaly `clock-off`. */
+/** Beyond this a manager reports the anomaly `clock-skew`. */
 const TOLERATED_MS = 60_000
 
 /** @returns undefined if the two clocks agree well enough. */

@@ -83,7 +83,7 @@ function examinedBy({ service, allowInsecureHttp }: Order): Examined {
     retry: { maxAttempts: 1 },
     renewal: { keepWarm: 'never' },
   })
-  tokens.on('anomaly', ({ kind, message }) => kind !== 'stored-tokens-readable' && findings.oddities.push(message))
+  tokens.on('anomaly', ({ kind, message }) => kind !== 'tokens-unencrypted' && findings.oddities.push(message))
   // A token that was issued and could not be stored fails no call.
   tokens.on('storeUnavailable', ({ message }) => findings.problems.push(storeProblem(message)))
   return { tokens, proof, seen, grants, findings, isOAuth, isStored: store !== undefined }

@@ -82,7 +82,7 @@ export class LoginLooks implements Looks {
   noted(): void {
     const { clock, memory, renewal, store } = this.#settings
     const isShared = store && !this.#isTold
-    memory.noticeAt = isShared ? clock.monotonicNow() + renewal.noticeWithinMs : Infinity
+    memory.noticeAt = isShared ? clock.monotonicNow() + renewal.maxStalenessMs : Infinity
   }
 
   /** Looks now, whenever the record may have changed, and again if the store fails. @returns stop */

@@ -10,7 +10,7 @@ import type { AdoptedGrant } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { OnePage } from '../login/one-page.ts'
 import { person } from '../login/person.ts'
-import { grantOf } from '../oauth2/index.ts'
+import { fromTokenResponse } from '../oauth2/index.ts'
 import { contextText } from '../oauth2/login-context.ts'
 import { sourceOfLogins } from '../oauth2/source-of-logins.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
@@ -112,7 +112,7 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
 
   /** What the SDK has logged in with. */
   async function granted(answer: unknown, about: unknown): Promise<AdoptedGrant> {
-    const grant = grantOf(answer as Record<string, unknown>)
+    const grant = fromTokenResponse(answer as Record<string, unknown>)
     const issuer = member(answer, 'issuer')
     const { exchangeTimeoutMs: limitMs = 10_000 } = managed
     const exchange = { clock: accessTo(tokens).clock, limitMs, signal: new AbortController().signal }

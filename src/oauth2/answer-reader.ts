@@ -120,7 +120,7 @@ export class AnswerReader {
     const untold = odd.filter((what) => !this.#told.has(what))
     if (untold.length === 0) return
     for (const what of untold) this.#told.add(what)
-    report?.('response-odd', `The token answer ${untold.join('; it ')}`)
+    report?.('unexpected-response', `The token answer ${untold.join('; it ')}`)
   }
 }
 

@@ -5,6 +5,6 @@
  */
 export type { ClientAuthentication } from './client-authentication.ts'
 export type { ErrorFunction, ErrorMeaning, ErrorMeanings } from './error-meaning.ts'
-export { grantOf } from './grant-of.ts'
+export { fromTokenResponse } from './from-token-response.ts'
 export { oauth2 } from './oauth2.ts'
 export type { GrantFunction, OAuth2Options } from './oauth2-options.ts'

@@ -22,7 +22,10 @@ export function judgedBy(
   if (judged instanceof Promise) judged.catch(() => undefined)
   const known = MEANINGS.find((meaning) => meaning === judged)
   if (judged !== undefined && known === undefined)
-    report?.('response-odd', `The function errors of oauth2 ${judged === THREW ? 'threw' : 'gave none of its words'}`)
+    report?.(
+      'unexpected-response',
+      `The function errors of oauth2 ${judged === THREW ? 'threw' : 'gave none of its words'}`,
+    )
   return known
 }
 

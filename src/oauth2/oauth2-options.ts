@@ -52,7 +52,7 @@ export interface OAuth2Options {
    * What the error words of the server mean, if they mean something else there than in the RFCs, or if this package does not know them:
    * `{ unauthorized_client: 'invalid_grant' }`. A word is the `error` of an answer, or its `error_code`, `code`, `type`, `errorType` or `status`. Or a
    * function of the whole answer, its `status` and the `members` of its JSON object, which is asked before the built-in table, and decides under any
-   * status; `undefined`: it does not know. If it throws, or gives another word, that counts as `undefined`, and the anomaly `response-odd` says so.
+   * status; `undefined`: it does not know. If it throws, or gives another word, that counts as `undefined`, and the anomaly `unexpected-response` says so.
    */
   errors?: ErrorMeanings | ErrorFunction | undefined
   /**

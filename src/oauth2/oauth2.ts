@@ -143,7 +143,10 @@ class OAuth2 implements TokenSource {
   #leavesScopeOut({ report }: ExchangeContext): boolean {
     if (this.#mayNotAsk || this.#settings.scope.length === 0) return false
     this.#mayNotAsk = true
-    report?.('response-odd', 'The server refuses scope at a refresh (invalid_scope): refreshes are sent without it')
+    report?.(
+      'unexpected-response',
+      'The server refuses scope at a refresh (invalid_scope): refreshes are sent without it',
+    )
     return true
   }
 

@@ -75,10 +75,11 @@ function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenG
   const accessToken = document.text('access')
   const accessLifetimeMs = lifetimeMs(document, report)
   const tokenType = document.attribute('token_type')
-  if (tokenType === undefined) report?.('response-odd', 'The token answer names no token_type: Bearer is assumed')
+  if (tokenType === undefined)
+    report?.('unexpected-response', 'The token answer names no token_type: Bearer is assumed')
   else if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer')
     throw document.unusable('data.attributes.token_type must be Bearer')
-  if (!document.hasId) report?.('response-odd', 'The token answer has no id')
+  if (!document.hasId) report?.('unexpected-response', 'The token answer has no id')
   return { accessToken, accessLifetimeMs }
 }
 
@@ -86,6 +87,6 @@ function lifetimeMs(document: TokenDocument, report: ExchangeContext['report']):
   const expiresIn = document.attribute('expires_in')
   const ms = lifetimeIn(expiresIn)
   if (ms === undefined) throw document.unusable('data.attributes.expires_in must be a positive number of seconds')
-  if (typeof expiresIn === 'string') report?.('response-odd', 'The token answer gives expires_in as text')
+  if (typeof expiresIn === 'string') report?.('unexpected-response', 'The token answer gives expires_in as text')
   return ms
 }

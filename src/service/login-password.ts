@@ -142,7 +142,7 @@ class LoginPassword implements TokenSource {
     if (age === 'old') throw distrusted(answer, 'it is old: meta.time does not advance')
     this.#serviceClock.set(seen)
     const trouble = clockTrouble(age, timestamp, sent, answer.date)
-    if (trouble !== undefined) report?.('clock-off', trouble)
+    if (trouble !== undefined) report?.('clock-skew', trouble)
   }
 
   /**
@@ -156,7 +156,7 @@ class LoginPassword implements TokenSource {
     { report }: ExchangeContext,
     presented?: string,
   ): RemarkedGrant {
-    const odd = (what: string) => report?.('response-odd', `The token answer ${what}`)
+    const odd = (what: string) => report?.('unexpected-response', `The token answer ${what}`)
     const serviceNow = this.#serviceClock.at(sent, date)
     const next = document.attribute('refresh') ?? undefined
     const isRotated = presented !== undefined && typeof next === 'string' && next !== '' && next !== presented

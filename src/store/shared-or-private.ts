@@ -30,8 +30,7 @@ export function sharedOrPrivate(
 
   /** Once, and not in open(): before the first claim nobody can listen. */
   function reportReadable(): void {
-    if (isReadable)
-      reports.anomaly('stored-tokens-readable', 'Tokens are stored readable: the store has no encryptionKeys')
+    if (isReadable) reports.anomaly('tokens-unencrypted', 'Tokens are stored readable: the store has no encryptionKeys')
     isReadable = false
   }
 

@@ -5,10 +5,10 @@
  */
 export { browserKey } from './browser-key.ts'
 export { followPage } from './follow-page.ts'
-export { serveTokens } from './serve-tokens.ts'
-export { tokensOf } from './tokens-of.ts'
+export { exposeTokens } from './expose-tokens.ts'
+export { connectTokens } from './connect-tokens.ts'
 export { webStore } from './web-store.ts'
-export type { WorkerLike } from './tokens-of.ts'
+export type { WorkerLike } from './connect-tokens.ts'
 export type { Postable } from './worker-link.ts'
 export type { SharedStoreOptions } from '../store/shared-store.ts'
 export type { EncryptionKey } from '../store/sealed-box.ts'

@@ -82,6 +82,6 @@ export class Link {
 function noAnswer(what: string): TokenError {
   return new TokenError(
     'ERR_WAIT_TIMEOUT',
-    `The worker that keeps the token manager ${what}: does it call serveTokens()?`,
+    `The worker that keeps the token manager ${what}: does it call exposeTokens()?`,
   )
 }

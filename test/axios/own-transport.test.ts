@@ -45,7 +45,7 @@ describe('given a transport that follows redirects by itself', () => {
       ])
       await Promise.resolve()
       expect(anomalies).toMatchObject([
-        { kind: 'transport-own', message: expect.stringContaining('may follow redirects') },
+        { kind: 'custom-transport', message: expect.stringContaining('may follow redirects') },
       ])
     },
   )

@@ -28,7 +28,7 @@ describeEngines('stored tokens', (stage, name) => {
     const { evaluate, send, events } = await stage().open()
     await send()
     expect(await evaluate(stored())).toContain('refresh-1')
-    expect(await events('anomaly')).toMatchObject([{ kind: 'stored-tokens-readable' }])
+    expect(await events('anomaly')).toMatchObject([{ kind: 'tokens-unencrypted' }])
   })
 
   it('when they are sealed with a key of the browser, then other tabs use them, and nobody reads them', async () => {
@@ -67,7 +67,7 @@ describeEngines('stored tokens', (stage, name) => {
     await evaluate('app.tokens.renew()')
     expect([await send(), grants()]).toEqual([200, ['session', 'session']])
     const told = await events('anomaly')
-    expect(told.map(({ kind }) => kind)).toEqual(['stored-tokens-readable', 'stored-tokens-unusable'])
+    expect(told.map(({ kind }) => kind)).toEqual(['tokens-unencrypted', 'stored-tokens-unusable'])
     const after = await evaluate<string>(stored())
     expect([after.includes('"schema":99'), site.reused]).toEqual([isLeftAlone, 0])
   })
@@ -97,7 +97,7 @@ describeEngines('stored tokens', (stage, name) => {
     expect(await send()).toBe(200)
     expect([stage().site.reused, (await events('anomaly')).map(({ kind }) => kind)]).toEqual([
       0,
-      ['stored-tokens-readable'],
+      ['tokens-unencrypted'],
     ])
   })
 

@@ -5,7 +5,7 @@ import axios, { AxiosError, AxiosHeaders } from 'axios'
 import ts from 'typescript'
 import * as evergreen from '../../src/index.ts'
 import type * as Errors from '../../src/core/errors.ts'
-import { grantOf, oauth2 } from '../../src/oauth2/index.ts'
+import { fromTokenResponse, oauth2 } from '../../src/oauth2/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { listening } from '../service/world.ts'
 import { fences } from '../support/document-code.ts'
@@ -122,7 +122,7 @@ describe('given the handler of the guide for Express, and people who log out in 
         const [here, there] = [openSession(`person-${n}`), openSession(`person-${n}`)]
         const form = new URLSearchParams({ subject: `person-${n}`, client_id: 'back-end' })
         const { data } = await axios.post<Record<string, unknown>>(loginEndpoint, form)
-        await there.adopt(grantOf(data))
+        await there.adopt(fromTokenResponse(data))
         const api = axios.create({ baseURL: baseUrl })
         attachBearer(api, here)
         return { tokens: here, there, api }

@@ -66,10 +66,10 @@ describe('given a session in a cookie', () => {
     namesPeople = true
     override obtain(context: ExchangeContext) {
       const person = cookie
-      this.script.push(person === undefined ? failing(401) : () => this.#grantOf(person))
+      this.script.push(person === undefined ? failing(401) : () => this.#fromTokenResponse(person))
       return super.obtain(context)
     }
-    #grantOf(person: string) {
+    #fromTokenResponse(person: string) {
       return this.grant({
         accessToken: `${person}-${this.calls.length}`,
         ...(this.namesPeople && person !== 'nobody' && { subject: person }),

@@ -14,7 +14,7 @@ const levels = () => {
 
 const error = new TokenError('ERR_THROTTLED', 'answered 429')
 const at = Date.UTC(2026, 0, 1)
-const suspicion = { suspicious: true, fingerprint: '0a1b2c3d', rejectedAt: at } as const
+const suspicion = { fingerprint: '0a1b2c3d', rejectedAt: at } as const
 
 describe('given a log of the events', () => {
   it.each([
@@ -65,8 +65,8 @@ describe('given a log of the events', () => {
     ],
     [
       'anomaly',
-      { kind: 'clock-off', message: 'by\r\nan hour' },
-      'warn axios-evergreen: anomaly: clock-off; by an hour',
+      { kind: 'clock-skew', message: 'by\r\nan hour' },
+      'warn axios-evergreen: anomaly: clock-skew; by an hour',
     ],
     ['storeUnavailable', { message: 'no answer' }, 'warn axios-evergreen: storeUnavailable: no answer'],
   ] as const)('when %s is told as %j, then it is one line', (name, event, line) => {

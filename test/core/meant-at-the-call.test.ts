@@ -79,7 +79,7 @@ describe('given another owner in a pause that the service has asked for', () => 
 
 describe('given an act that the store cannot be told yet', () => {
   it('F334: when a token is asked for, then the login that the manager knows counts, and no look is waited for', async () => {
-    const { here } = processes({ renewal: { noticeWithinMs: 0 } })
+    const { here } = processes({ renewal: { maxStalenessMs: 0 } })
     await here.tokens.adopt(login('alice'))
     here.source.script.push(() => new Promise(() => undefined))
     void outcome(here.tokens.renew())

@@ -158,7 +158,7 @@ describe('given what is odd, when the anomaly is read', () => {
     await tokens.getAccessToken()
     source.script.push(() => source.grant(changes as { refreshToken: string }))
     await tokens.renew()
-    expect(told.anomaly).toMatchObject([{ kind: 'response-odd', message }])
+    expect(told.anomaly).toMatchObject([{ kind: 'unexpected-response', message }])
     await clock.advance(2_000)
     await tokens.renew()
     expect([source.kinds, told.anomaly.length]).toEqual([`obtain refresh ${next}`, 1])
@@ -169,11 +169,11 @@ describe('given what is odd, when the anomaly is read', () => {
     const { tokens, told } = manage(source)
     const obtain = source.obtain.bind(source)
     source.obtain = (context) => {
-      context.report?.('response-odd', 'an odd answer')
+      context.report?.('unexpected-response', 'an odd answer')
       return obtain(context)
     }
     await tokens.getAccessToken()
-    expect(told.anomaly).toEqual([{ kind: 'response-odd', message: 'an odd answer' }])
+    expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: 'an odd answer' }])
   })
 
   it('then a Retry-After that is not believed has both lengths', async () => {

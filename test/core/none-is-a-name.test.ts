@@ -47,7 +47,7 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
     await settle()
     expect(told.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
     expect([told.renewed, told.renewalFailed]).toEqual([[], []])
-    expect(lines.filter((line) => !String(line).includes('stored-tokens-readable'))).toEqual([])
+    expect(lines.filter((line) => !String(line).includes('tokens-unencrypted'))).toEqual([])
   })
 
   it('F386: when a visitor has none, then that is no failure, and no line', async () => {
@@ -59,7 +59,7 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
     await settle()
     expect(told.loginChanged).toMatchObject([{ login: 'required', by: 'store', reason: 'none-yet' }])
     expect(told.renewalFailed).toEqual([])
-    expect(lines.filter((line) => !String(line).includes('stored-tokens-readable'))).toEqual([])
+    expect(lines.filter((line) => !String(line).includes('tokens-unencrypted'))).toEqual([])
   })
 
   it('F386: when another user logs in elsewhere later, then that is told as before', async () => {

@@ -107,7 +107,7 @@ describe('given a login that other processes share, whose tokens live for an hou
   })
 
   it.each<[string, () => ReturnType<typeof twoProcesses>]>([
-    ['noticeWithinMs is Infinity', () => twoProcesses({ noticeWithinMs: Infinity })],
+    ['maxStalenessMs is Infinity', () => twoProcesses({ maxStalenessMs: Infinity })],
     ['the store tells of changes, and the manager follows it', () => twoProcesses({}, TellingRegister)],
   ])('when %s, then no request waits for a look', async (_, start) => {
     const { clock, register, here } = await start()
@@ -140,13 +140,13 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 
-  it('when noticeWithinMs is shorter, then that counts; 0: each request looks', async () => {
-    const { clock, register, here } = await twoProcesses({ noticeWithinMs: 5_000 })
+  it('when maxStalenessMs is shorter, then that counts; 0: each request looks', async () => {
+    const { clock, register, here } = await twoProcesses({ maxStalenessMs: 5_000 })
     await clock.advance(4_999)
     expect(here.tokens.peekAccessToken()).toBe('alice')
     await clock.advance(1)
     expect(here.tokens.peekAccessToken()).toBeUndefined()
-    const each = await twoProcesses({ noticeWithinMs: 0 })
+    const each = await twoProcesses({ maxStalenessMs: 0 })
     expect([await each.here.tokens.getAccessToken(), each.register.reads]).toEqual(['alice', 1])
     expect(register.reads).toBe(1)
   })
@@ -167,14 +167,14 @@ describe('given a source that can obtain, or no store', () => {
   })
 })
 
-describe('given a bad noticeWithinMs', () => {
+describe('given a bad maxStalenessMs', () => {
   it.each([
-    ['text', '30', /renewal\.noticeWithinMs must be a number/],
-    ['negative', -1, /renewal\.noticeWithinMs must be a finite number from 0/],
-    ['NaN', Number.NaN, /renewal\.noticeWithinMs/],
-  ])('when it is %s, then the error names it', (_, noticeWithinMs, message) => {
+    ['text', '30', /renewal\.maxStalenessMs must be a number/],
+    ['negative', -1, /renewal\.maxStalenessMs must be a finite number from 0/],
+    ['NaN', Number.NaN, /renewal\.maxStalenessMs/],
+  ])('when it is %s, then the error names it', (_, maxStalenessMs, message) => {
     const create = () =>
-      manage(new LoginSource(), { store: memoryStore(), renewal: { noticeWithinMs: noticeWithinMs as never } })
+      manage(new LoginSource(), { store: memoryStore(), renewal: { maxStalenessMs: maxStalenessMs as never } })
     expect(create).toThrow(message)
   })
 })

@@ -33,7 +33,7 @@ class StrictSource extends ScriptedSource {
 /** A pair whose access token has ended, because nobody has asked for a while. */
 async function asleep(mayObtain = false, options = {}) {
   const source = new StrictSource(mayObtain)
-  const world = { ...manage(source, { renewal: { keepWarm: 'never', noticeWithinMs: Infinity }, ...options }), source }
+  const world = { ...manage(source, { renewal: { keepWarm: 'never', maxStalenessMs: Infinity }, ...options }), source }
   const { refreshToken } = source.grant()
   await world.tokens.adopt({ refreshToken, refreshLifetimeMs: 3_600_000, subject: 'alice', context: 'tenant' })
   return world
@@ -67,7 +67,7 @@ describe.each([
     const { clock, source, tokens, told } = await asleep(mayObtain)
     source.answersWith(odd)
     expect(await tokens.getAccessToken()).toBe('access-2')
-    expect(told.anomaly).toEqual([{ kind: 'response-odd', message: expect.stringContaining(name) }])
+    expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: expect.stringContaining(name) }])
     await clock.advance(3_500_000)
     expect(await tokens.getAccessToken()).toBe('access-3')
     expect([source.presented, source.isDead, source.kinds]).toEqual([

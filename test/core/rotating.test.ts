@@ -81,7 +81,7 @@ describe('given a pair', () => {
     expect(tokens.peekAccessToken()).toBe('lonely')
     await settle()
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'credentials'])
-    expect(told.anomaly.map((event) => event.kind)).toEqual(['response-odd'])
+    expect(told.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
   })
 
   it('when an answer carries the same refresh token, then it is used, and odd (F69)', async () => {
@@ -92,7 +92,7 @@ describe('given a pair', () => {
     tokens.peekAccessToken()
     await settle()
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'refresh-1'])
-    expect(told.anomaly.map((event) => event.kind)).toEqual(['response-odd'])
+    expect(told.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
   })
 
   it('when it has no expiry, then it is presented as long as it works', async () => {

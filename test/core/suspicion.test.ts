@@ -118,7 +118,6 @@ describe('given a live refresh token that is refused', () => {
     expect(await tokens.getAccessToken()).toBe('access-1') // no caller waits
     expect(await told(heard.suspicious)).toEqual([
       {
-        suspicious: true,
         evidence: 'unexplained',
         severity: 'high',
         fingerprint: fingerprint('refresh-1'),
@@ -257,7 +256,7 @@ describe('given a live refresh token that is refused', () => {
     })
     tokens.peekAccessToken()
     const [event] = await told(heard.suspicious)
-    expect(event).toMatchObject({ suspicious: true, evidence: 'unexplained' })
+    expect(event).toMatchObject({ evidence: 'unexplained' })
     expect(event).not.toHaveProperty('status')
   })
 })

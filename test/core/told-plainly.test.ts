@@ -77,7 +77,7 @@ describe('given an access token that lives less than five seconds (F383)', () =>
     const { tokens, told } = manage(new ScriptedSource({ lifetimeMs: 3_600 }))
     await tokens.getAccessToken()
     await settle()
-    expect(told.anomaly).toMatchObject([{ kind: 'lifetime-odd' }])
+    expect(told.anomaly).toMatchObject([{ kind: 'unexpected-lifetime' }])
   })
 })
 
@@ -88,7 +88,7 @@ describe('given a login whose store has failed over (F387)', () => {
     register.epoch = 'one'
     const { tokens, told } = manage(
       login(),
-      { store: sharedStore(register), renewal: { noticeWithinMs: Infinity } },
+      { store: sharedStore(register), renewal: { maxStalenessMs: Infinity } },
       clock,
     )
     await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r', refreshLifetimeMs: 3_600_000 })

@@ -144,6 +144,7 @@ describe('given the table of failure paths (P15)', () => {
         | 'loginChanged'
         | 'anomaly no-refresh-token'
         | 'anomaly second-manager'
+        | 'anomaly tokens-unencrypted'
       >,
       true
     > = {
@@ -153,16 +154,16 @@ describe('given the table of failure paths (P15)', () => {
       suspicious: true,
       suspicionSettled: true,
       'anomaly clock-jumped': true,
-      'anomaly clock-off': true,
+      'anomaly clock-skew': true,
       'anomaly retry-after-clamped': true,
-      'anomaly response-odd': true,
+      'anomaly unexpected-response': true,
       'anomaly origin-not-allowed': true,
       'anomaly header-in-defaults': true,
       'anomaly header-leftover': true,
-      'anomaly lifetime-odd': true,
+      'anomaly unexpected-lifetime': true,
       'anomaly not-revoked': true,
       'anomaly adapter-replaced': true,
-      'anomaly transport-own': true,
+      'anomaly custom-transport': true,
       'anomaly new-tokens-refused': true,
     }
     const tells = new Set(PATHS.flatMap((path) => path.tells ?? []))

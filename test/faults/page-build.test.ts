@@ -61,7 +61,7 @@ describe('given a bundle for pages that runs in Node', () => {
       await api.get('/', { transport: http })
       print(told)
     `
-    expect(await printedBy(program, { api: server.baseUrl })).toEqual(['transport-own'])
+    expect(await printedBy(program, { api: server.baseUrl })).toEqual(['custom-transport'])
     expect(server.received.map(({ headers }) => headers['x-token'])).toEqual([undefined, 'Bearer SECRET'])
     expect(other.received.map(({ headers }) => headers['x-token'])).toEqual([undefined])
   })

@@ -31,7 +31,7 @@ describe('given an event (F247)', () => {
     ],
     ['renewed', { accessExpiresAt: 0 }, `renewed: access expires at ${new Date(0).toLocaleTimeString()}`],
     ['retry', { attempt: 1 }, 'tried again: attempt 1'],
-    ['suspicious', { suspicious: true, severity: 'low' }, 'suspicious: severity low'],
+    ['suspicious', { severity: 'low' }, 'suspicious: severity low'],
     ['loginChanged', { login: 'required', by: 'elsewhere' }, 'login changed: login required, by elsewhere'],
     [
       'renewalFailed',

@@ -71,7 +71,7 @@ export async function startMcpWorld({
   }
 
   /** @type {(clientId: string, scope: string, form: URLSearchParams) => Grant} */
-  const grantOf = (clientId, scope, form) => ({
+  const fromTokenResponse = (clientId, scope, form) => ({
     ...{ clientId, scope, resource: form.get('resource'), isDead: false, generation: 0 },
   })
 
@@ -103,13 +103,13 @@ export async function startMcpWorld({
         .digest('base64url')
       if (!code || code.challenge !== proof || code.clientId !== clientId) return [400, { error: 'invalid_grant' }]
       counts.codes += 1
-      return [200, issue(grantOf(clientId, code.scope, form))]
+      return [200, issue(fromTokenResponse(clientId, code.scope, form))]
     }
     if (['client_credentials', JWT_BEARER].includes(form.get('grant_type') ?? '')) {
       if (form.get('grant_type') === JWT_BEARER && !assertions.delete(form.get('assertion') ?? ''))
         return [400, { error: 'invalid_grant' }]
       counts.codes += 1
-      return [200, { ...issue(grantOf(clientId, 'read', form)), refresh_token: undefined }]
+      return [200, { ...issue(fromTokenResponse(clientId, 'read', form)), refresh_token: undefined }]
     }
     counts.refreshes += 1
     const issued = refreshTokens.get(form.get('refresh_token') ?? '')

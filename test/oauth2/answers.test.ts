@@ -54,7 +54,7 @@ describe('given an answer of status 200 that can be used', () => {
     const one = source(without('expires_in'))
     expect(await exchanged(one)).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 300_000 },
-      reports: ['response-odd: The token answer has no expires_in: 300000 ms are assumed'],
+      reports: ['unexpected-response: The token answer has no expires_in: 300000 ms are assumed'],
     })
     expect((await exchanged(one, 'r')).reports).toEqual([])
     const other = source(without('expires_in'), { defaultLifetimeMs: 60_000 })
@@ -66,7 +66,7 @@ describe('given an answer of status 200 that can be used', () => {
     const one = source({ ...GRANT, expires_in: '060' })
     expect(await exchanged(one)).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 60_000 },
-      reports: ['response-odd: The token answer gives expires_in as text'],
+      reports: ['unexpected-response: The token answer gives expires_in as text'],
     })
     expect((await exchanged(one)).reports).toEqual([])
   })
@@ -74,7 +74,7 @@ describe('given an answer of status 200 that can be used', () => {
   it('when it has no token_type, then Bearer is assumed, and that is told once', async () => {
     const one = source(without('token_type'))
     expect((await exchanged(one)).reports).toEqual([
-      'response-odd: The token answer names no token_type: Bearer is assumed',
+      'unexpected-response: The token answer names no token_type: Bearer is assumed',
     ])
     expect((await exchanged(one)).reports).toEqual([])
   })
@@ -82,7 +82,7 @@ describe('given an answer of status 200 that can be used', () => {
   it('when it lacks two things, then one report tells of both: a second within a minute would be dropped', async () => {
     const { reports } = await exchanged(source({ access_token: 'issued-token' }))
     expect(reports).toEqual([
-      'response-odd: The token answer names no token_type: Bearer is assumed; it has no expires_in: 300000 ms are assumed',
+      'unexpected-response: The token answer names no token_type: Bearer is assumed; it has no expires_in: 300000 ms are assumed',
     ])
   })
 
@@ -102,7 +102,7 @@ describe('given an answer of status 200 that can be used', () => {
     expect(reports).toEqual(
       words === undefined
         ? []
-        : [`response-odd: The token answer grants less than was asked for: ${words} is missing from its scope`],
+        : [`unexpected-response: The token answer grants less than was asked for: ${words} is missing from its scope`],
     )
   })
 })
@@ -188,7 +188,7 @@ describe('given an answer that tells an instant, or a lifetime under another nam
 
   it('when an instant stands in expires_in, then that is told', async () => {
     const { reports } = await exchanged(source({ ...GRANT, expires_in: inAnHour }))
-    expect(reports).toEqual(['response-odd: The token answer gives an instant as expires_in'])
+    expect(reports).toEqual(['unexpected-response: The token answer gives an instant as expires_in'])
   })
 
   it('when the clock of this machine is wrong, then the Date of the answer counts', async () => {

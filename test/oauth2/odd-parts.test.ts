@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, type LoginManager } from '../../src/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
-import { grantOf } from '../../src/oauth2/index.ts'
+import { fromTokenResponse } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { listen, outcome } from '../support/managed.ts'
 import { answering } from '../service/world.ts'
@@ -58,7 +58,7 @@ describe('given a refresh of a login that is answered with another refresh token
         (next) => [200, { ...GRANT, expires_in, refresh_token: next }],
       ])
       expect(await asked()).toBe('issued-token')
-      expect(told.anomaly.map(({ kind }) => kind)).toEqual(['response-odd'])
+      expect(told.anomaly.map(({ kind }) => kind)).toEqual(['unexpected-response'])
       await clock.advance(4_000_000)
       expect(await asked()).toBe('issued-token')
       expect(presented).toEqual(['refresh-0', 'refresh-1'])
@@ -107,7 +107,7 @@ describe('given a person who has granted less than scope asks for (F346)', () =>
 
   it('when the server refuses a refresh with invalid_scope, then the same exchange asks without scope, and so do all later ones', async () => {
     const { asked, sent, presented, told, clock, tokens } = await strictLogin([], options)
-    await tokens.adopt(grantOf({ ...GRANT, scope: 'mail', refresh_token: 'refresh-0', expires_in: 0 }))
+    await tokens.adopt(fromTokenResponse({ ...GRANT, scope: 'mail', refresh_token: 'refresh-0', expires_in: 0 }))
     expect(await asked()).toBe('issued-token')
     expect(sent.map((body) => body.get('scope'))).toEqual(['mail calendar', null])
     await clock.advance(4_000_000)

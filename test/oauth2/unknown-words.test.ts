@@ -193,7 +193,7 @@ describe('given the option errors', () => {
   ])('when the function %s, then the table decides, and an anomaly says so', async (_, judge, what) => {
     const { asking, told } = await loginAt(() => [400, { error: 'invalid_client' }], { errors: judge as never })
     expect(await asking(1)).toEqual(['ERR_CREDENTIALS_REJECTED'])
-    expect(told.anomaly.map(({ kind }) => kind)).toEqual(['response-odd'])
+    expect(told.anomaly.map(({ kind }) => kind)).toEqual(['unexpected-response'])
     expect(told.anomaly[0]!.message).toContain(`The function errors of oauth2 ${what}`)
     expect(JSON.stringify(told.anomaly)).not.toContain('of-nobody')
   })

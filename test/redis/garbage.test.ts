@@ -266,6 +266,6 @@ describeRedis('given something else in the place of the record', () => {
       await world.clock.advance(61_000)
       await tokens.renew()
     }
-    expect(told.anomaly.filter(({ kind }) => kind === 'stored-tokens-readable')).toHaveLength(1)
+    expect(told.anomaly.filter(({ kind }) => kind === 'tokens-unencrypted')).toHaveLength(1)
   })
 })

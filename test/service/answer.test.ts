@@ -7,7 +7,7 @@ const ADDRESS = 'https://tokens.example/api/token/'
 /** One obtain, answered with this body and status 200. */
 const reading = (body: unknown) => obtain(sourceBehind(answering(body)))
 
-const odd = (message: string) => ({ kind: 'response-odd', message: expect.stringContaining(message) })
+const odd = (message: string) => ({ kind: 'unexpected-response', message: expect.stringContaining(message) })
 
 /** Expects that an obtain cannot use this body, and that the message says `why`. */
 async function expectUnusable(body: unknown, why: RegExp): Promise<void> {

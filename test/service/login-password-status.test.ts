@@ -281,7 +281,11 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
       marked,
     )
     expect((await desk.obtain()).accessToken).toBe(ACCESS)
-    expect(desk.reports.map(({ kind }) => kind).sort()).toEqual(['clock-off', 'response-odd', 'response-odd'])
+    expect(desk.reports.map(({ kind }) => kind).sort()).toEqual([
+      'clock-skew',
+      'unexpected-response',
+      'unexpected-response',
+    ])
     expect(logged([desk.source, desk.reports])).not.toMatch(CANARY)
   })
 

@@ -34,8 +34,8 @@ const ACCESS_ALONE = { accessToken: 'access-1', accessLifetimeMs: 60 * SECOND }
 const PAIR_OF_UNKNOWN_END = { ...ACCESS_ALONE, refreshToken: 'refresh-1' }
 const PAIR = { ...PAIR_OF_UNKNOWN_END, refreshLifetimeMs: 6 * HOUR }
 
-const odd = (what: string) => ({ kind: 'response-odd', message: expect.stringContaining(what) })
-const clockOff = { kind: 'clock-off', message: expect.stringMatching(/^meta\.time is \d+ (min|h) (ahead of|behind) /) }
+const odd = (what: string) => ({ kind: 'unexpected-response', message: expect.stringContaining(what) })
+const clockOff = { kind: 'clock-skew', message: expect.stringMatching(/^meta\.time is \d+ (min|h) (ahead of|behind) /) }
 const OLD = /meta\.time does not advance$/
 const SHAPELESS = /: meta\.time (is|has) .*(missing$|verifySignature: false helps$|characters may have been moved$)/s
 const httpDate = (at: number) => new Date(at).toUTCString()
@@ -509,7 +509,7 @@ describe('given a service whose clock was an hour ahead', () => {
       await desk.clock.advance(ms)
       answerAt(desk.clock.wallNow())
       expect(await desk.obtain()).toEqual(PAIR)
-      expect(desk.reports).toEqual([{ kind: 'clock-off', message: expect.stringMatching(/has set its clock back/) }])
+      expect(desk.reports).toEqual([{ kind: 'clock-skew', message: expect.stringMatching(/has set its clock back/) }])
       await desk.clock.advance(1)
       answerAt(desk.clock.wallNow())
       expect(await desk.obtain()).toEqual(PAIR)
@@ -1029,7 +1029,7 @@ describe('given the simulated service', () => {
     // These clocks are real, so the test rounds to the minute. A wrong clock would be off by an hour.
     expect(Math.round(second.accessLifetimeMs / 60_000)).toBe(1)
     expect(Math.round(second.refreshLifetimeMs! / HOUR)).toBe(6)
-    expect(desk.reports.map(({ kind }) => kind)).toEqual(ms === 0 ? [] : ['clock-off'])
+    expect(desk.reports.map(({ kind }) => kind)).toEqual(ms === 0 ? [] : ['clock-skew'])
     expect(service.log.map(({ kind, path, status }) => [kind, path, status])).toEqual([
       ['obtain', '/token/', 200],
       ['refresh', '/token/refresh/', 200],

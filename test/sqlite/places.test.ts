@@ -36,7 +36,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
       const tokens = createTokenManager({ source, store: sqliteStore({ file: ${JSON.stringify(file)}${rest} }) })
       const reports = []
       tokens.on('storeUnavailable', ({ message }) => reports.push(message))
-      tokens.on('anomaly', ({ kind, message }) => kind === 'stored-tokens-readable' || reports.push(message))
+      tokens.on('anomaly', ({ kind, message }) => kind === 'tokens-unencrypted' || reports.push(message))
       const token = await tokens.getAccessToken().catch(({ code }) => code)
       await tokens.close()
       console.log(JSON.stringify({ token, calls, reports }))`)

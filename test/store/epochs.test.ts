@@ -18,7 +18,7 @@ function start(epoch: string | null | undefined) {
   const clock = manualClock()
   const register = Object.assign(new MemoryRegister(clock), { epoch })
   const { told, ...owners } = twoOwners(register, clock)
-  return { register, ...owners, told: () => told.filter(([kind]) => kind !== 'stored-tokens-readable') }
+  return { register, ...owners, told: () => told.filter(([kind]) => kind !== 'tokens-unencrypted') }
 }
 
 describe('given a register that may not tell its epoch', () => {

@@ -115,7 +115,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
     expect([service.presented, service.hasEnded]).toEqual([['refresh-0'], false])
   })
 
-  it('when the store has been read in the new epoch only, then the wait is one noticeWithinMs from then, and not longer (F349)', async () => {
+  it('when the store has been read in the new epoch only, then the wait is one maxStalenessMs from then, and not longer (F349)', async () => {
     const { clock, service, a, b, ended } = await lost()
     await a.tokens.close()
     await clock.advance(LIFETIME_MS)

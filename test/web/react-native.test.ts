@@ -145,7 +145,7 @@ describe('given React Native (F248)', () => {
     }
     const MINUTE_MS = 60_000
     /** The store cannot know that the keychain seals what it keeps. */
-    const SEALED_ELSEWHERE = 'stored-tokens-readable'
+    const SEALED_ELSEWHERE = 'tokens-unencrypted'
     const logIn = { act: `await tokens.adopt({ refreshToken: 'refresh-0' })` }
     /** The access token has ended, and the claim of the process that was killed, too. */
     const later = { laterMs: 2 * MINUTE_MS }

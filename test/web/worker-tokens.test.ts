@@ -14,7 +14,7 @@ import {
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { serveTokens, tokensOf } from '../../src/web/index.ts'
+import { exposeTokens, connectTokens } from '../../src/web/index.ts'
 import { transferred } from '../../src/web/worker-messages.ts'
 import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
@@ -66,7 +66,7 @@ function startWorker({ source = new PersonSource(), ...options }: Partial<TokenM
   /** @returns The port of a page. Its messages are under way while they are `held`. */
   const connect = () => {
     const { port1, port2 } = new MessageChannel()
-    const stop = serveTokens(manager, port2)
+    const stop = exposeTokens(manager, port2)
     endings.push(() => {
       stop()
       port1.close()
@@ -81,7 +81,7 @@ function startWorker({ source = new PersonSource(), ...options }: Partial<TokenM
     }
     return port
   }
-  const openPage = async (port = connect()) => page(await tokensOf(port))
+  const openPage = async (port = connect()) => page(await connectTokens(port))
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- most tests leave it as it is
   return { manager, connect, openPage, source: source as PersonSource }
 }
@@ -224,7 +224,7 @@ describe('given a worker that has the manager, and its page', () => {
   it('when the worker no longer serves, then callers wait no longer than they can', async () => {
     const { connect } = startWorker()
     const port = connect()
-    const tokens = page(await tokensOf(port))
+    const tokens = page(await connectTokens(port))
     port.stop()
     expect(await failureOf(tokens.getAccessToken({ maxWaitMs: 1 }))).toMatchObject({ code: 'ERR_WAIT_TIMEOUT' })
   })
@@ -484,8 +484,8 @@ describe('given a page that is gone', () => {
   it('when its port has ended, then the worker serves the others', async () => {
     const { manager, openPage } = startWorker()
     const { port1, port2 } = new MessageChannel()
-    endings.push(serveTokens(manager, port2))
-    const [gone, other] = [page(await tokensOf(port1)), await openPage()]
+    endings.push(exposeTokens(manager, port2))
+    const [gone, other] = [page(await connectTokens(port1)), await openPage()]
     void gone.getAccessToken().catch(() => undefined)
     port1.close()
     await other.adopt(grant('alice'))
@@ -532,7 +532,7 @@ function startServiceWorker() {
     stop()
     scope = new EventTarget()
     const manager = createTokenManager({ source: new PersonSource() })
-    const unserve = serveTokens(manager, scope)
+    const unserve = exposeTokens(manager, scope)
     stop = () => {
       unserve()
       void manager.close()
@@ -571,7 +571,7 @@ describe('given a service worker', () => {
     endings.push(() => Reflect.deleteProperty(globalThis, 'origin'))
     const { start, worker, kept } = startServiceWorker()
     start()
-    const tokens = page(await tokensOf(worker))
+    const tokens = page(await connectTokens(worker))
     const told = listen(tokens)
     await tokens.adopt(grant('alice'))
     await until(() => told.loginChanged.length === 1)
@@ -603,7 +603,7 @@ describe('given a service worker', () => {
     start()
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask', 'nextTick', 'performance', 'Date'] })
     try {
-      const tokens = await tokensOf(worker)
+      const tokens = await connectTokens(worker)
       expect(kept).toHaveLength(1)
       for (const asked of [2, 3]) {
         jest.advanceTimersByTime(19_999)
@@ -624,7 +624,7 @@ describe('given a service worker', () => {
   it('when a window of another origin posts what a page would, then nobody answers', async () => {
     const scope = new EventTarget()
     const manager = createTokenManager({ source: new PersonSource() })
-    endings.push(() => manager.close(), serveTokens(manager, scope))
+    endings.push(() => manager.close(), exposeTokens(manager, scope))
     const { port1, port2 } = new MessageChannel()
     const heard: unknown[] = []
     listenTo(port1, (data) => heard.push(data))
@@ -647,14 +647,14 @@ describe('given a service worker', () => {
 it('given a shared worker, when pages connect, then each is served through its own port, until that is stopped', async () => {
   const scope = new EventTarget()
   const { manager } = startWorker()
-  const stop = serveTokens(manager, scope)
+  const stop = exposeTokens(manager, scope)
   const connect = () => {
     const { port1, port2 } = new MessageChannel()
     scope.dispatchEvent(Object.assign(new Event('connect'), { ports: [port2] }))
     endings.push(() => port1.close())
     return { port: port1 }
   }
-  const [one, other] = [page(await tokensOf(connect())), page(await tokensOf(connect()))]
+  const [one, other] = [page(await connectTokens(connect())), page(await connectTokens(connect()))]
   await one.adopt(grant('alice'))
   expect(await other.getAccessToken()).toBe('ALICE')
   stop()
@@ -684,7 +684,7 @@ it('given a thread of Node that has the manager, when it ends in the middle of a
       answered({ state: STATE, isUnknown: false })
     } else postMessage(data, transfer)
   }
-  const tokens = page(await tokensOf(relay))
+  const tokens = page(await connectTokens(relay))
   expect(await failureOf(tokens.getAccessToken())).toMatchObject({
     code: 'ERR_WAIT_TIMEOUT',
     message: expect.stringMatching(/ended before it answered/),
@@ -718,7 +718,7 @@ describe('given what is posted to a worker by anybody', () => {
     port1.start()
     port.postMessage(message, [port2])
     port.postMessage(message)
-    const tokens = page(await tokensOf(port))
+    const tokens = page(await connectTokens(port))
     await tokens.adopt(grant('alice'))
     expect([await tokens.getAccessToken(), heard]).toEqual(['ALICE', []])
     port1.close()
@@ -750,14 +750,14 @@ describe('given bad arguments', () => {
     [undefined, /^tokens must be an object/],
     [{ getAccessToken: () => undefined }, /^tokens must be a token manager/],
   ])('when the manager is %p, then a TypeError names it', (tokens, message) => {
-    expect(() => serveTokens(tokens as never)).toThrow(TypeError)
-    expect(() => serveTokens(tokens as never)).toThrow(message)
+    expect(() => exposeTokens(tokens as never)).toThrow(TypeError)
+    expect(() => exposeTokens(tokens as never)).toThrow(message)
   })
 
   it.each([[{}], [null], [globalThis]])('when the scope is %p, then a TypeError names it', (scope) => {
     const { manager } = startWorker()
-    expect(() => serveTokens(manager, scope as never)).toThrow(/^scope/)
-    expect(() => serveTokens(manager, scope as never)).toThrow(TypeError)
+    expect(() => exposeTokens(manager, scope as never)).toThrow(/^scope/)
+    expect(() => exposeTokens(manager, scope as never)).toThrow(TypeError)
   })
 
   it.each<[string, unknown]>([
@@ -769,7 +769,7 @@ describe('given bad arguments', () => {
     ['a port that is none', { port: {} }],
     ['a worker without postMessage', { terminate: () => undefined }],
   ])('when the worker is %s, then a TypeError names it', async (_, worker) => {
-    const error = await failureOf(tokensOf(worker as never))
+    const error = await failureOf(connectTokens(worker as never))
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^worker/)
   })
@@ -1004,13 +1004,13 @@ describe('given a login that is under way in a page of a worker', () => {
       if (change === 'required') void manager.adopt(login.opened.then(() => grant('bob')))
     })
     const { port1, port2 } = new MessageChannel()
-    const stop = serveTokens(manager, port2)
+    const stop = exposeTokens(manager, port2)
     endings.push(() => {
       stop()
       port1.close()
       port2.close()
     })
-    const tokens = page(await tokensOf(port1))
+    const tokens = page(await connectTokens(port1))
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
     await losing(source, tokens)
     const waiting = tokens.getAccessToken()

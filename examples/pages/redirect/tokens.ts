@@ -1,7 +1,7 @@
 // Login by redirect: authorization code with PKCE. The provider sends the person back to /callback, which shows the same page.
 import axios from 'axios'
 import { type AdoptedGrant, attachBearer, createTokenManager } from 'axios-evergreen'
-import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
+import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import * as oauth from 'oauth4webapi'
 
@@ -52,7 +52,7 @@ async function comeBack(): Promise<AdoptedGrant | undefined> {
   const checks = { expectedNonce: nonce, requireIdToken: true }
   const tokenSet = await oauth.processAuthorizationCodeResponse(as, client, response, checks)
   localStorage.setItem('idToken', tokenSet.id_token!) // for all tabs; no credential, but it names the person
-  return grantOf(tokenSet)
+  return fromTokenResponse(tokenSet)
 }
 
 /** What went wrong at the login, such as `access_denied`; empty if nothing did. */

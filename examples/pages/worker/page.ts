@@ -1,13 +1,13 @@
 // Has what ../tokens.ts has, but asks the worker. Its script stands at the root: only there can a service worker serve all pages.
 import axios from 'axios'
 import { attachBearer } from 'axios-evergreen'
-import { tokensOf } from 'axios-evergreen/web'
+import { connectTokens } from 'axios-evergreen/web'
 
 const shared = 'SharedWorker' in window ? new SharedWorker('/worker.js', { type: 'module' }) : undefined
 if (!shared) await navigator.serviceWorker.register('/worker.js', { type: 'module' })
 const worker = shared ?? (await navigator.serviceWorker.ready).active!
 
-export const tokens = await tokensOf(worker)
+export const tokens = await connectTokens(worker)
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 

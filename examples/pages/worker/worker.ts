@@ -1,7 +1,7 @@
 // A shared, service or dedicated worker. It keeps the manager, and with it the refresh token.
 import { createTokenManager } from 'axios-evergreen'
-import { grantOf, oauth2 } from 'axios-evergreen/oauth2'
-import { serveTokens } from 'axios-evergreen/web'
+import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
+import { exposeTokens } from 'axios-evergreen/web'
 
 // In memory: a script of the page can read every database of the origin, and use every key that it finds there.
 const tokens = createTokenManager({
@@ -12,7 +12,7 @@ const tokens = createTokenManager({
     grant: 'login',
   }),
 })
-serveTokens(tokens)
+exposeTokens(tokens)
 
 /** The login happens here, too: so no refresh token passes through a page. Anybody may post anything: another message is none of ours. */
 async function logIn({ data, ports: [page] }: MessageEvent<{ logIn?: string } | undefined>): Promise<void> {
@@ -20,7 +20,7 @@ async function logIn({ data, ports: [page] }: MessageEvent<{ logIn?: string } | 
   try {
     const response = await fetch('/login', { method: 'POST', body: new URLSearchParams(data.logIn) })
     if (!response.ok) throw new Error('Wrong name or password. Try again.')
-    await tokens.adopt(grantOf((await response.json()) as Record<string, unknown>))
+    await tokens.adopt(fromTokenResponse((await response.json()) as Record<string, unknown>))
     page?.postMessage('')
   } catch (error) {
     page?.postMessage((error as Error).message)

@@ -1,4 +1,4 @@
-import { grantOf } from 'axios-evergreen/oauth2'
+import { fromTokenResponse } from 'axios-evergreen/oauth2'
 import { inspect } from 'axios-evergreen/web/inspector'
 import { openTab as openTabByHand } from './by-hand.mjs'
 import { timeline } from './lanes.mjs'
@@ -49,7 +49,7 @@ function packageKit() {
       }
       return { api: tab.api, close }
     },
-    adopt: (answer) => tokens.adopt(grantOf(answer)),
+    adopt: (answer) => tokens.adopt(fromTokenResponse(answer)),
     nextS: () => Math.ceil(((tokens.status().nextAttemptAt ?? 0) - Date.now()) / 1_000),
   }
 }

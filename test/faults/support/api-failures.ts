@@ -103,7 +103,7 @@ const FAILURES: FailurePath[] = [
   {
     when: 'a request has a transport of its own, which may follow redirects',
     adapter: 'http',
-    tells: ['anomaly transport-own'],
+    tells: ['anomaly custom-transport'],
     act: ({ api }) =>
       unseen(api.get('/orders', { transport: { request: (...given: [object]) => http.request(...given) } } as object)),
     unsent: true,

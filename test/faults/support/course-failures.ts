@@ -240,7 +240,7 @@ const CUSTOM: FailurePath[] = [
   },
   {
     when: 'a source gives seconds for milliseconds',
-    tells: ['anomaly lifetime-odd', 'renewed'],
+    tells: ['anomaly unexpected-lifetime', 'renewed'],
     setting: custom(async () => ({ accessToken: access, accessLifetimeMs: 60 })),
     unsent: true,
   },
@@ -301,13 +301,13 @@ FUNCTIONS.push(
 const ODDITIES: FailurePath[] = [
   {
     when: 'an answer has a list for its id',
-    tells: ['anomaly response-odd', 'renewed'],
+    tells: ['anomaly unexpected-response', 'renewed'],
     tokenCalls: garbled((issued) => issued.replace('"id":"7"', `"id":["${body}"]`)),
   },
   {
     when: 'an answer is of two minutes ago',
     variant: 'B',
-    tells: ['anomaly clock-off'],
+    tells: ['anomaly clock-skew'],
     tokenCalls: signedAt(TWO_MINUTES_AGO),
   },
   {

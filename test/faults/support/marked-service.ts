@@ -55,7 +55,7 @@ export async function startMarkedService(variant: 'A' | 'B', clock: Clock): Prom
     const isRefresh = isTokenCall(request, '/token/refresh/')
     if (isRefresh || isTokenCall(request, '/token/')) {
       issuedSoFar += 1
-      const issued = variant === 'A' ? grantOf(issuedSoFar) : pairOf(issuedSoFar, clock.wallNow(), !isRefresh)
+      const issued = variant === 'A' ? fromTokenResponse(issuedSoFar) : pairOf(issuedSoFar, clock.wallNow(), !isRefresh)
       next('tokenCalls')({ request, reply, issued })
     } else next('resources')({ request, reply, issued: '{}' })
   })
@@ -71,7 +71,7 @@ function isTokenCall({ url = '' }: SeenRequest, path: string): boolean {
   return new URL(url, 'http://base').pathname.startsWith(`/api${path || '/token/'}`)
 }
 
-function grantOf(n: number): string {
+function fromTokenResponse(n: number): string {
   const attributes = { access: `${SECRETS.access}-${n}`, expires_in: 60, token_type: 'Bearer' }
   return JSON.stringify({ data: { type: 'auth-token', id: '7', attributes } })
 }

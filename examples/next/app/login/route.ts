@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { grantOf } from 'axios-evergreen/oauth2'
+import { fromTokenResponse } from 'axios-evergreen/oauth2'
 import { cookies } from 'next/headers'
 import { accountOf } from '../../lib/account'
 
@@ -11,7 +11,7 @@ export async function POST(request: Request): Promise<Response> {
   // Another session for each login: nobody can have known its id before.
   const session = randomBytes(32).toString('base64url')
   const { tokens } = accountOf(session)
-  await tokens.adopt(grantOf((await answer.json()) as Record<string, unknown>))
+  await tokens.adopt(fromTokenResponse((await answer.json()) as Record<string, unknown>))
   ;(await cookies()).set('session', session, { httpOnly: true, secure: true, sameSite: 'lax' })
   return new Response(null, { status: 303, headers: { Location: '/' } })
 }

@@ -15,15 +15,15 @@ const LATEST_S = 100_000_000_000
  *
  * @example
  * ```ts
- * import { grantOf } from 'axios-evergreen/oauth2'
+ * import { fromTokenResponse } from 'axios-evergreen/oauth2'
  *
  * const answer = { access_token: 'a', expires_in: 3600, refresh_token: 'r' } // of the token endpoint
- * await tokens.adopt(grantOf(answer)) // or, of one that was stored: grantOf(answer, { receivedAt: savedAt })
+ * await tokens.adopt(fromTokenResponse(answer)) // or, of one that was stored: fromTokenResponse(answer, { receivedAt: savedAt })
  * ```
  * @param options `receivedAt`: when the answer came, epoch ms. Default: now.
  * @throws {TypeError | RangeError} naming the member that is missing or cannot be used.
  */
-export function grantOf(
+export function fromTokenResponse(
   answer: Readonly<Record<string, unknown>>,
   options?: { receivedAt?: number | undefined },
 ): AdoptedGrant {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { grantOf } from '../../src/oauth2/index.ts'
+import { fromTokenResponse } from '../../src/oauth2/index.ts'
 import { thrownBy } from '../service/world.ts'
 
 const NOW = Date.UTC(2026, 10, 22)
@@ -46,7 +46,7 @@ describe('given the raw answer of a token endpoint', () => {
       { refreshToken: 'r', subject: 'user-1' },
     ],
   ])('when it is %j, received %j, then adopt() can take it', (given, options, grant) => {
-    expect(grantOf(given as Record<string, unknown>, options)).toEqual(grant)
+    expect(fromTokenResponse(given as Record<string, unknown>, options)).toEqual(grant)
   })
 
   it.each<[unknown, { receivedAt?: number } | undefined, new () => Error, string]>([
@@ -69,7 +69,7 @@ describe('given the raw answer of a token endpoint', () => {
     [answer, { receivedAt: NaN }, RangeError, 'receivedAt must be a finite number from 0'],
     [answer, { receivedAt: '5' as never }, TypeError, 'receivedAt must be a number'],
   ])('when it is %j, received %j, then the error names the member', (given, options, kind, message) => {
-    const error = thrownBy(() => grantOf(given as Record<string, unknown>, options))
+    const error = thrownBy(() => fromTokenResponse(given as Record<string, unknown>, options))
     expect(error).toBeInstanceOf(kind)
     expect(error.message).toContain(message)
   })
@@ -83,23 +83,23 @@ describe('given the raw answer of a token endpoint', () => {
     [{ expires_in: 60, expires_on: NOW / 1_000 + 30 }, { accessLifetimeMs: 60_000 }],
     [{ expires: 'soon' }, { accessLifetimeMs: 300_000 }],
   ])('when it has %j, then it is read as oauth2() reads it (F370)', (members, grant) =>
-    expect(grantOf({ access_token: 'a', ...members })).toEqual({ accessToken: 'a', ...grant }),
+    expect(fromTokenResponse({ access_token: 'a', ...members })).toEqual({ accessToken: 'a', ...grant }),
   )
 
   it('when a stored one tells an instant, then its age changes nothing (F370)', () => {
     const stored = { access_token: 'a', expires: new Date(NOW + 30_000).toISOString() }
-    expect(grantOf(stored, { receivedAt: NOW - 600_000 }).accessLifetimeMs).toBe(30_000)
+    expect(fromTokenResponse(stored, { receivedAt: NOW - 600_000 }).accessLifetimeMs).toBe(30_000)
   })
 
   it('when its tokens lie one member deeper, then they are used; in two members, the error says so (F371)', () => {
-    expect(grantOf({ ok: true, authed_user: answer })).toMatchObject({ accessToken: 'a', refreshToken: 'r' })
-    const error = thrownBy(() => grantOf({ bot: answer, authed_user: answer }))
+    expect(fromTokenResponse({ ok: true, authed_user: answer })).toMatchObject({ accessToken: 'a', refreshToken: 'r' })
+    const error = thrownBy(() => fromTokenResponse({ bot: answer, authed_user: answer }))
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toContain('more than one of its members holds an access_token')
   })
 
   it('when a member comes from Object.prototype, then it does not count (F217)', () => {
     const polluted = Object.create({ refresh_token: 'r' }) as Record<string, unknown>
-    expect(thrownBy(() => grantOf(polluted)).message).toContain('access_token or refresh_token')
+    expect(thrownBy(() => fromTokenResponse(polluted)).message).toContain('access_token or refresh_token')
   })
 })

@@ -25,29 +25,29 @@ import {
 const FORGOTTEN_AFTER_MS = 600_000
 
 /**
- * In the worker that has the manager: serves it to the pages that call `tokensOf()`. Call it before the first `await` of the worker, because later it
+ * In the worker that has the manager: serves it to the pages that call `connectTokens()`. Call it before the first `await` of the worker, because later it
  * may miss the first pages. Pages get access tokens, events and the status, and never a refresh token. A question of a page that belongs to a login that
  * has ended gets `ERR_LOGIN_REQUIRED`. Other messages are left to their own listeners.
  *
  * @example
  * ```ts
- * import { serveTokens } from 'axios-evergreen/web'
+ * import { exposeTokens } from 'axios-evergreen/web'
  *
- * serveTokens(tokens)
+ * exposeTokens(tokens)
  * ```
  * @param tokens The manager that `createTokenManager()` made.
  * @param scope Whose messages to answer. Default: the worker in which this runs (shared, service or dedicated); or a `MessagePort`.
  * @returns A function that stops this. The manager stays open.
  * @throws {TypeError} naming the argument.
  */
-export function serveTokens(tokens: TokenManager, scope: object = globalThis): () => void {
+export function exposeTokens(tokens: TokenManager, scope: object = globalThis): () => void {
   checkObject('tokens', tokens)
   const internals = internalsOf(tokens)
   if (!internals) throw new TypeError('tokens must be a token manager: pass what createTokenManager() returned')
   checkObject('scope', scope)
   if (typeof Reflect.get(scope, 'addEventListener') !== 'function')
     throw new TypeError(
-      'scope.addEventListener must be a function: call serveTokens() in a worker, or pass a MessagePort',
+      'scope.addEventListener must be a function: call exposeTokens() in a worker, or pass a MessagePort',
     )
   const target = scope as Listened & Partial<Port>
   const server = new Server(tokens, internals)

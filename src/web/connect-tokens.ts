@@ -10,7 +10,7 @@ export type WorkerLike = Postable | { readonly port: Postable }
 const CONNECT_LIMIT_MS = 30_000
 
 /**
- * In a page: the manager of a worker that calls `serveTokens()`. It is a full token manager. `attachBearer` and `withBearer` take it, and a request gets
+ * In a page: the manager of a worker that calls `exposeTokens()`. It is a full token manager. `attachBearer` and `withBearer` take it, and a request gets
  * no token of another login than that in which it began, also if the login changes while a message is under way: then it rejects with
  * `ERR_LOGIN_REQUIRED`. Events are those of the worker's manager (`by: 'here'`: by one of its pages), and so is `status()`, as the worker last told it, at
  * most 20 s ago. `peekAccessToken()` is always undefined: each request asks the worker. `adopt`, `logout` and `reset` act for all pages.
@@ -20,15 +20,15 @@ const CONNECT_LIMIT_MS = 30_000
  *
  * @example
  * ```ts
- * import { tokensOf } from 'axios-evergreen/web'
+ * import { connectTokens } from 'axios-evergreen/web'
  *
- * const tokens = await tokensOf(new SharedWorker('/worker.js', { type: 'module' }))
+ * const tokens = await connectTokens(new SharedWorker('/worker.js', { type: 'module' }))
  * ```
  * @param worker A `SharedWorker`, a `ServiceWorker` (`(await navigator.serviceWorker.ready).active`), a `Worker`, or a `MessagePort`.
  * @throws {TypeError} naming the argument.
  * @throws {TokenError} `ERR_WAIT_TIMEOUT` if no worker answers within 30 s. Of a wait: also if the worker ended before it answered.
  */
-export async function tokensOf(worker: WorkerLike): Promise<LoginManager> {
+export async function connectTokens(worker: WorkerLike): Promise<LoginManager> {
   const link = new Link(postableIn(worker))
   const { state } = await link.ask('connect', CONNECT_LIMIT_MS)
   return new WorkerTokens(link, state)
