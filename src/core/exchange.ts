@@ -9,7 +9,16 @@ import type { Rules } from './situation.ts'
 import { runWithin } from './within-call.ts'
 import { isOffline } from './runtime.ts'
 import { grantOfSource } from './grant.ts'
-import { CREDENTIALS, type ExchangeContext, offers, type TokenGrant, type TokenSource } from './token-source.ts'
+import {
+  CREDENTIALS,
+  type ExchangeContext,
+  INTERNAL,
+  type InternalContext,
+  offers,
+  type PackageContext,
+  type TokenGrant,
+  type TokenSource,
+} from './token-source.ts'
 import { member } from './thrown.ts'
 import type { GrantedClaim, NewTokens, StoredTokens } from './token-store.ts'
 
@@ -100,29 +109,33 @@ export function withinExchange<Result>(
   { source, clock, events, exchangeTimeoutMs }: RenewalSettings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
-  about: Pick<ExchangeContext, 'context' | 'exchange' | 'hasCredentials'> = {},
+  about: Pick<ExchangeContext, 'context' | 'exchange'> & Pick<InternalContext, 'hasCredentials'> = {},
   onBegin: (known: Known) => unknown = () => undefined,
 ): Promise<Result> {
   const deadline = new AbortController()
-  const known: Known = { address: member(source, 'origin'), ...about }
+  const { hasCredentials, ...named } = about
+  const known: Known = { address: member(source, 'origin'), ...named }
   onBegin(known)
-  const context = Object.freeze({
-    signal: deadline.signal,
+  const internal = {
     limitMs: exchangeTimeoutMs,
-    clock,
     holdsProcess,
     waitsFor: (what: string | undefined) => void (known.awaited = what),
     sendsTo: (address: string) => void Object.assign(known, { address, isSent: true }),
+    ...(hasCredentials && { hasCredentials }),
+  }
+  const context: PackageContext = Object.freeze({
+    signal: deadline.signal,
+    clock,
     report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
-    ...about,
+    ...named,
+    [INTERNAL]: internal,
   })
   const atLimit = () => {
     const error = errorAtLimit(exchangeTimeoutMs, known)
     deadline.abort(error)
     return error
   }
-  const called = async () => call(context)
-  return withinLimit(called(), { clock, ms: exchangeTimeoutMs, atLimit })
+  return withinLimit((async () => call(context))(), { clock, ms: exchangeTimeoutMs, atLimit })
 }
 
 /** What is known of a call that the source makes. */

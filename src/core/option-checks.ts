@@ -49,7 +49,12 @@ const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   ['the token source', 'account', 'baseUrl', 'clientId', 'clientSecret', 'scope', 'tokenEndpoint', 'issuer'],
 ]
 
+/** Options of earlier releases, by their old names. */
+const RENAMED = new Map([['noticeWithinMs', 'maxStalenessMs']])
+
 function adviceOn(unknown: string, names: readonly string[]): string {
+  const renamed = RENAMED.get(unknown)
+  if (renamed !== undefined && names.includes(renamed)) return `it is now called '${renamed}'`
   const home = HOMES.find((row) => row.includes(unknown, 1) && !row.some((name) => names.includes(name)))
   if (home) return `it belongs to ${home[0]}`
   const meant = nearest(unknown, names)

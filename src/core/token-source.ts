@@ -68,30 +68,47 @@ export interface LoginSource extends TokenSource {
 export interface ExchangeContext {
   /** Aborted when `exchangeTimeoutMs` has passed; never because a caller gave up or the manager was closed. */
   readonly signal: AbortSignal
-  /** `exchangeTimeoutMs`: how long the whole exchange may take, ms. */
-  readonly limitMs?: number
   /** The manager's clock, for sources that must carry the service's time forward. */
   readonly clock: Clock
-  /** `false`: nobody waits for this call, and it need not keep the process alive. Default true. */
-  readonly holdsProcess?: boolean
-  /**
-   * Says what the exchange waits for before it sends anything, such as `The clientSecret function`; `undefined`: it sends now. If the deadline passes
-   * meanwhile, the outcome is `not-sent`, and the message begins with these words.
-   */
-  readonly waitsFor?: (what: string | undefined) => void
-  /**
-   * Says which credentials a function has given: those of this call, or those that the service would be given now that it has refused a refresh token.
-   * A refusal after a change of the credentials is no sign of theft. The manager hashes the text at once, and keeps 16 bits of the hash.
-   */
-  readonly hasCredentials?: (text: string) => void
-  /** Which exchange this is. Absent: none, but a revocation. */
+  /** Which exchange this is. Absent: a revocation. */
   readonly exchange?: 'obtain' | 'refresh'
-  /** Says where the call of this exchange goes, for messages: origin and path. */
-  readonly sendsTo?: (address: string) => void
-  /** Reports an answer that is usable but odd. The manager emits it as an `anomaly`. Give no secret. */
+  /** Reports a response that is usable but unexpected. The manager emits it as an `anomaly`. The message must contain no secret. */
   readonly report?: (kind: AnomalyKind, message: string) => void
   /** In `refresh` and `revoke`: the `context` that came with these tokens. */
   readonly context?: string
+}
+
+/** The key of `InternalContext` on an exchange context. All copies of the package share it. */
+export const INTERNAL = Symbol.for('axios-evergreen.exchange')
+
+/** What the manager and the sources of this package exchange beside the public context. Every member may be absent. */
+export interface InternalContext {
+  /** `exchangeTimeoutMs`: how long the whole exchange may take, ms. */
+  readonly limitMs?: number
+  /** `false`: no caller waits for this request, so it need not keep the process alive. Default true. */
+  readonly holdsProcess?: boolean
+  /**
+   * Reports what the exchange waits for before it sends anything, such as `The clientSecret function`; `undefined`: it sends now. If the deadline
+   * passes meanwhile, the outcome is `not-sent`, and the message begins with this text.
+   */
+  readonly waitsFor?: (what: string | undefined) => void
+  /**
+   * Reports the credentials that a function has returned: those of this exchange, or, after a rejected refresh, those that the function returns now.
+   * A rejection after a change of the credentials is no sign of theft. The manager hashes the text at once, and keeps 16 bits of the hash.
+   */
+  readonly hasCredentials?: (text: string) => void
+  /** Reports where the request of this exchange goes, for messages: origin and path. */
+  readonly sendsTo?: (address: string) => void
+}
+
+/** A context as this package makes it. A source must also accept one without the symbol: a test or a source of the user may have made it. */
+export interface PackageContext extends ExchangeContext {
+  readonly [INTERNAL]?: InternalContext
+}
+
+/** @returns The internal part of a context; empty if it has none. */
+export function internalOf(context: PackageContext): InternalContext {
+  return context[INTERNAL] ?? {}
 }
 
 export type Exchange = 'obtain' | 'refresh'

@@ -6,7 +6,7 @@ import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { Manager, type LoginManager } from '../core/token-manager.ts'
-import type { AdoptedGrant } from '../core/token-source.ts'
+import { type AdoptedGrant, INTERNAL } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { OnePage } from '../login/one-page.ts'
 import { person } from '../login/person.ts'
@@ -115,7 +115,7 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
     const grant = fromTokenResponse(answer as Record<string, unknown>)
     const issuer = member(answer, 'issuer')
     const { exchangeTimeoutMs: limitMs = 10_000 } = managed
-    const exchange = { clock: accessTo(tokens).clock, limitMs, signal: new AbortController().signal }
+    const exchange = { clock: accessTo(tokens).clock, signal: new AbortController().signal, [INTERNAL]: { limitMs } }
     const context = await discovery.contextOf({ issuer, metadataUrl: calls.metadataUrl, about }, exchange)
     return { ...grant, context: contextText(context) }
   }

@@ -1,6 +1,6 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { mayCarrySecrets, parsedUrl } from '../core/secure-origin.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { memberOf, type Members } from './document.ts'
 import { metadataAt } from './metadata.ts'
@@ -54,7 +54,8 @@ export class AuthorizationServer {
     const old = this.#found
     if (old && now < this.#askAt) return old
     this.#askAt = now + GRACE_MS
-    context.waitsFor?.('The metadata of issuer')
+    const { waitsFor } = internalOf(context)
+    waitsFor?.('The metadata of issuer')
     try {
       this.#found = await this.#ask(context)
       this.#askAt = now + DAY_MS
@@ -63,7 +64,7 @@ export class AuthorizationServer {
       if (old && isTokenError(error, 'ERR_TOKEN_SERVICE_UNAVAILABLE')) return old
       throw error
     } finally {
-      context.waitsFor?.(undefined)
+      waitsFor?.(undefined)
     }
   }
 

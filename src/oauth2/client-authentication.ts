@@ -1,5 +1,5 @@
 import { member } from '../core/thrown.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { checkCredential, fromFunction } from '../wire/credential.ts'
 
 /**
@@ -39,7 +39,7 @@ export async function authenticate(
   if (method === 'none') return
   const isFunction = typeof clientSecret === 'function'
   const secret = isFunction ? await fromFunction('clientSecret', clientSecret, checked, context) : clientSecret
-  if (isFunction) context.hasCredentials?.(String(secret))
+  if (isFunction) internalOf(context).hasCredentials?.(String(secret))
   if (method === 'post') body.set('client_secret', String(secret))
   else headers.set('Authorization', `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(String(secret))}`)}`)
 }

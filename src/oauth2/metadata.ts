@@ -1,6 +1,6 @@
 import { withinLimit } from '../core/deadline.ts'
 import { errorWith, TokenError } from '../core/errors.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { isSuccess } from '../wire/answered.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { documentIn, type Members } from './document.ts'
@@ -17,7 +17,8 @@ const LIMIT_MS = 10_000
  */
 export async function metadataAt(calls: TokenCalls, url: URL, context: ExchangeContext, of: string): Promise<Members> {
   const { exchange: _, ...about } = context
-  const { clock, signal, holdsProcess = true, limitMs = LIMIT_MS } = about
+  const { clock, signal } = about
+  const { holdsProcess = true, limitMs = LIMIT_MS } = internalOf(about)
   const ms = Math.floor(limitMs / 3)
   const ending = new AbortController()
   const unavailable = (message: string, status?: number) => {

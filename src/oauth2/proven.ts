@@ -1,5 +1,5 @@
 import { isProofRefused, type Proofs, type ProvedRequest } from '../core/proofs.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import type { Answered } from '../wire/answered.ts'
 import { documentIn, errorIn } from './document.ts'
 
@@ -26,7 +26,8 @@ async function provenOnce(
   call: (proof: string) => Promise<Answered>,
   context: ExchangeContext,
 ): Promise<{ answer: Answered; mayPass: boolean }> {
-  const { clock, waitsFor } = context
+  const { clock } = context
+  const { waitsFor } = internalOf(context)
   waitsFor?.('The key of dpop')
   const proof = await proofs.prove(request, clock)
   waitsFor?.(undefined)

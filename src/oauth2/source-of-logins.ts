@@ -1,6 +1,6 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
-import type { ExchangeContext, LoginSource, TokenSource } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf, type LoginSource, type TokenSource } from '../core/token-source.ts'
 import { person } from '../login/person.ts'
 import { contextIn, contextText, type LoginContext, unknownContext } from './login-context.ts'
 import { oauth2 } from './oauth2.ts'
@@ -27,9 +27,10 @@ export function sourceOfLogins(options: LoginsOptions): LoginSource {
     if (last && last.text === about.context) return last
     let context = contextIn(about.context, logIn)
     if (context.tokenEndpoint === undefined && context.clientId) {
-      about.waitsFor?.('The metadata of the server')
+      const { waitsFor } = internalOf(about)
+      waitsFor?.('The metadata of the server')
       context = await found(context, about)
-      about.waitsFor?.(undefined)
+      waitsFor?.(undefined)
     }
     return (last = { text: about.context, context: contextText(context), source: sourceOf(context, options) })
   }

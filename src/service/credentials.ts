@@ -1,6 +1,6 @@
 import { withinLimit } from '../core/deadline.ts'
 import { asGiven, checkFunction, checkText, type Readers } from '../core/option-checks.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { checkCredential, fromFunction } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
@@ -58,7 +58,7 @@ export function credentialSource<Name extends string>(
     checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
   const provided = (context?: ExchangeContext) => fromFunction('credentials', provider as () => unknown, check, context)
   const say = (context: ExchangeContext | undefined, credentials: Record<Name, string>) => {
-    context?.hasCredentials?.(JSON.stringify(credentials))
+    if (context) internalOf(context).hasCredentials?.(JSON.stringify(credentials))
     return credentials
   }
   return {

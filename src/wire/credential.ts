@@ -1,6 +1,6 @@
 import { errorWith, isTokenError, outcomeOf, TokenError } from '../core/errors.ts'
 import { checkText } from '../core/option-checks.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { toTokenError } from './to-token-error.ts'
 
 /**
@@ -41,13 +41,14 @@ export async function fromFunction<Given>(
   context?: ExchangeContext,
 ): Promise<Given> {
   let given: unknown
-  context?.waitsFor?.(`The ${name} function`)
+  const { waitsFor } = context ? internalOf(context) : {}
+  waitsFor?.(`The ${name} function`)
   try {
     given = await ask()
   } catch (thrown) {
     throw notGiven(name, thrown)
   } finally {
-    context?.waitsFor?.(undefined)
+    waitsFor?.(undefined)
   }
   try {
     return check(given)

@@ -11,7 +11,7 @@ import { foreignSocket } from '../core/foreign-socket.ts'
 import { asGiven, checkObject, kindOf, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkAxios } from '../core/runtime.ts'
 import { member, quietly } from '../core/thrown.ts'
-import type { ExchangeContext } from '../core/token-source.ts'
+import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { type Answered, isSuccess } from './answered.ts'
 import { brokenOff, tooLate } from './broken-off.ts'
@@ -120,7 +120,8 @@ export class TokenCalls {
     return throughProxy(member(answerOrError, 'request'), url, this.#transport.proxy)
   }
 
-  #request({ url, body, headers: own }: TokenCall, { signal, holdsProcess = true }: ExchangeContext) {
+  #request({ url, body, headers: own }: TokenCall, context: ExchangeContext) {
+    const { holdsProcess = true } = internalOf(context)
     // Not XMLHttpRequest first: it follows redirects, and a 307 or 308 would deliver the credentials to its target.
     const { adapter = ['http', 'fetch', 'xhr'], headers, ...settings } = this.#transport
     const sent = new AxiosHeaders(headers).set(own)
@@ -134,7 +135,7 @@ export class TokenCalls {
       url: url.href,
       method: body === undefined ? 'get' : 'post',
       data: body,
-      signal,
+      signal: context.signal,
       // Older axios would look for more headers under these names, on Object.prototype too.
       headers: Object.assign({}, sent, {
         common: new AxiosHeaders(),
@@ -163,11 +164,11 @@ function mayForbidCaches(): boolean {
 }
 
 /** For messages. */
-function addressOf({ origin, pathname }: URL, { exchange, sendsTo }: ExchangeContext): string {
+function addressOf({ origin, pathname }: URL, context: ExchangeContext): string {
   const address = origin + pathname
-  if (exchange === undefined) return address
-  sendsTo?.(address)
-  return `${exchange} at ${address}`
+  if (context.exchange === undefined) return address
+  internalOf(context).sendsTo?.(address)
+  return `${context.exchange} at ${address}`
 }
 
 /** @throws {TokenError} `ERR_TOKEN_SOURCE`: of another error the manager would keep no message. */

@@ -120,3 +120,10 @@ describe("given an option's name that another function takes (F384)", () => {
   it('when the other function is of the same kind, then the error lists what this one takes', () =>
     expect(misuse(() => FUNCTIONS.loginPassword!({ clientId: 'x' })).message).toMatch(/, use .*login, password, /))
 })
+
+describe('given an option of an earlier release', () => {
+  it('when it has another name now, then the error names that', () =>
+    expect(misuse(() => FUNCTIONS.renewal!({ noticeWithinMs: 5 })).message).toMatch(
+      /: there is no 'noticeWithinMs', it is now called 'maxStalenessMs'$/,
+    ))
+})

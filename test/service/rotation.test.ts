@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter } from 'axios'
 import { loginPassword, type Login, memoryStore, type TokenStore } from '../../src/index.ts'
+import { internalOf } from '../../src/core/token-source.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
@@ -138,7 +139,7 @@ describe('given a source of one’s own that says its credentials', () => {
   const secrets: string[] = []
   class OwnSource extends ScriptedSource {
     override async obtain(context: Parameters<ScriptedSource['obtain']>[0]) {
-      context.hasCredentials?.(secrets[0]!)
+      internalOf(context).hasCredentials?.(secrets[0]!)
       return super.obtain(context)
     }
   }

@@ -8,7 +8,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../../src/index.ts'
-import { CREDENTIALS } from '../../src/core/token-source.ts'
+import { CREDENTIALS, internalOf } from '../../src/core/token-source.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -41,7 +41,7 @@ function start(lifetimeMs: number) {
       {
         id: 'one',
         obtain: (context) => {
-          context.hasCredentials?.(secret)
+          internalOf(context).hasCredentials?.(secret)
           return obtain(secret)
         },
       },
