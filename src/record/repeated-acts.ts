@@ -9,6 +9,7 @@ export interface PastAct {
   /** By the monotonic clock of the owner. */
   readonly sinceMs: number
   readonly seenVersion: number
+  readonly isLogin: boolean
 }
 
 /**
@@ -48,10 +49,10 @@ export function adoptAgain(
 }
 
 /**
- * Ends a login whose logout had no answer, or whose login had none. A login that came later stays, also one of the same person.
+ * Ends a login whose logout had no response, or whose `adopt` had none. A later login stays, also one of the same user.
  *
- * @param ends The record may not know a login without a number. Then that login counts as stored: what it would have replaced ends, too.
- * @param act The logout; for a login without a number, that login.
+ * @param act The logout, or a login that the record may not have. Such a login counts as stored: it ends what it would have replaced, and an earlier login
+ * that another owner reports later.
  */
 export function clearAgain(
   stored: RecordState | undefined,
@@ -62,5 +63,6 @@ export function clearAgain(
   const now = reading.now - act.sinceMs
   const isThis = loginId !== undefined && stored?.loginId === loginId
   if (stored && !isThis && isOvertaken(stored, act, now, reading.now)) return { answer: undefined }
-  return clear(stored, { seenVersion, login: isThis ? undefined : login }, { ...reading, now })
+  const change = clear(stored, { seenVersion, login: isThis ? undefined : login }, { ...reading, now })
+  return act.isLogin && change.state ? { ...change, state: { ...change.state, adoptedAt: Math.floor(now) } } : change
 }

@@ -74,7 +74,7 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
-    const begun = this.actNow(seenVersion)
+    const begun = this.actNow(seenVersion, true)
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.

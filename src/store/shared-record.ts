@@ -101,7 +101,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   async adopt(
     seenVersion: number,
     tokens: NewTokens,
-    act = this.actNow(seenVersion),
+    act = this.actNow(seenVersion, true),
     isAgain = false,
   ): Promise<AdoptedTokens> {
     const sentMs = this.stopwatch()
@@ -145,12 +145,12 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   /** @returns How long ago this moment was, and what this owner had seen or written when that is first asked, such as a logout. */
-  protected actNow(version: number): () => PastAct {
+  protected actNow(version: number, isLogin = false): () => PastAct {
     const startedAt = this.#clock.monotonicNow()
     let seen: number | undefined
     return () => {
       seen ??= Math.max(version, this.#stored.known?.state?.version ?? 0)
-      return { sinceMs: this.#clock.monotonicNow() - startedAt, seenVersion: seen }
+      return { sinceMs: this.#clock.monotonicNow() - startedAt, seenVersion: seen, isLogin }
     }
   }
 

@@ -3,7 +3,7 @@ import { adopt, clear } from '../../src/record/acts.ts'
 import type { Change, RecordState } from '../../src/record/record-shape.ts'
 import { accept, claim, overlap, release } from '../../src/record/record-state.ts'
 import { keptMs } from '../../src/record/record-views.ts'
-import { adoptAgain } from '../../src/record/repeated-acts.ts'
+import { adoptAgain, clearAgain } from '../../src/record/repeated-acts.ts'
 import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens, Others, Report } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -235,7 +235,7 @@ describe('given a login whose step had no answer, and is about to be repeated', 
     adopt(before, 0, { ...pair(1), loginId }, { now }).state
   const logout = (before: RecordState | undefined, now: number) => clear(before, { seenVersion: 0 }, { now }).state
   const isStored = (stored?: RecordState, seenVersion = 0) => {
-    const past = { sinceMs: NOW - loginAt, seenVersion, now: loginAt }
+    const past = { sinceMs: NOW - loginAt, seenVersion, isLogin: true, now: loginAt }
     const tokens = { ...pair(2), loginId: 'this' }
     return adoptAgain(stored, seenVersion, tokens, { now: NOW }, past).state !== undefined
   }
@@ -272,7 +272,7 @@ describe('given a login whose step had no answer, and is about to be repeated', 
   })
 
   it('when the record has it, and this owner alone has renewed it, then the new pair is stored, and the login has not ended', () => {
-    const past = { sinceMs: NOW - loginAt, seenVersion: 0, now: loginAt }
+    const past = { sinceMs: NOW - loginAt, seenVersion: 0, isLogin: true, now: loginAt }
     const { state } = adoptAgain(this_, 0, { ...pair(2), loginId: 'this' }, { now: NOW }, past)
     expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], pair: { accessToken: 'access-2' } })
   })
@@ -281,6 +281,25 @@ describe('given a login whose step had no answer, and is about to be repeated', 
     const later = login('other', NOW)!
     expect(isStored(later, later.version)).toBe(true)
     expect(isStored(later, later.version - 1)).toBe(false)
+  })
+})
+
+describe('given a logout whose step had no response, and is repeated', () => {
+  const tokens = { ...pair(1), loginId: 'other' }
+  /** Another owner reports its login, which began at `at`, after this owner has reported the logout of a login or logout at NOW - 5 000. */
+  const isStoredAfter = (isLogin: boolean, at: number) => {
+    const act = { sinceMs: 5_000, seenVersion: 0, isLogin }
+    const { state } = clearAgain(undefined, { seenVersion: 0, loginId: 'this' }, { now: NOW }, act)
+    const login = { sinceMs: NOW - at, seenVersion: 0, isLogin: true, now: at }
+    return adoptAgain(state, 0, tokens, { now: NOW }, login).state !== undefined
+  }
+
+  it.each([
+    ['the record never had the login that ended, and the other login began earlier', false, true, NOW - 5_001],
+    ['the record never had the login that ended, and the other login began later', true, true, NOW - 4_998],
+    ['the record had the login that ended, and the other login began before the logout', true, false, NOW - 5_001],
+  ])('when %s, then the other login is stored: %s (F360, F361)', (_, stores, isLogin, at) => {
+    expect(isStoredAfter(isLogin, at)).toBe(stores)
   })
 })
 
