@@ -1,5 +1,5 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
-import { isReplayable } from '../client/bodies.ts'
+import { isIdempotent, isReplayable } from '../client/bodies.ts'
 import { type Grantee, maySeeRedirects } from '../client/client-port.ts'
 import { answered, BearerRequest, deliver, failed, type RequestLimits } from '../client/course.ts'
 import { promised } from '../client/promised.ts'
@@ -12,7 +12,7 @@ import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
 import { memberOf } from './member-of.ts'
 import { addressOf } from './origin-scope.ts'
-import { Journey } from './redirects.ts'
+import { type RedirectTrail, trailOf, trailTo } from './redirects.ts'
 import { ofRequest } from './request-error.ts'
 import { sendUnfollowed } from './unfollowed.ts'
 import { cancellation, timeoutError } from './waiting.ts'
@@ -45,7 +45,7 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   /** Gives the query of the call. */
   readonly serializer: Serializer | undefined
   readonly #place: SentRequest | undefined
-  journey: Journey | undefined
+  trail: RedirectTrail | undefined
 
   constructor(config: Config, adapter: AxiosAdapter, grantee: Bearer, begun: number | undefined) {
     super(grantee, begun)
@@ -53,7 +53,7 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     this.adapter = adapter
     this.serializer = takeAsCalled(config)
     this.#place = grantee.prover && placeOf(config, this.serializer)
-    this.journey = undefined
+    this.trail = undefined
   }
 
   get signal(): AbortSignal | undefined {
@@ -76,16 +76,17 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   }
 
   hasLeft(): boolean {
-    return this.journey?.hasLeft === true
+    return this.trail === 'away'
   }
 
   isRepeatable(): boolean {
-    return !this.journey?.mayHaveActed && isReplayable(this.config.data)
+    const { method, data } = this.config
+    return (!this.trail || isIdempotent(method)) && isReplayable(data)
   }
 
   prepareAgain(response: AxiosResponse): void {
     discard(response)
-    this.journey = undefined
+    this.trail = undefined
   }
 
   told(error: unknown): unknown {
@@ -110,8 +111,10 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     // Only `Authorization` is taken off a request that is redirected to another origin.
     if (maySeeRedirects(grantee))
       config.beforeRedirect = (redirect, ...details) => {
-        this.journey ??= new Journey(config)
-        this.journey.before(redirect, grantee.name)
+        const { href, headers } = redirect as { href: string; headers: object }
+        this.trail = trailTo(config, href, this.trail)
+        // axios before 1.21 keeps the token for a sub-domain, and from http to https. Every axios keeps it where the caller's `Host` header leads.
+        if (this.trail === 'away') deleteHeader(headers, grantee.name)
         own.beforeRedirect?.(redirect, ...details)
       }
     return sentBy(this).then(
@@ -174,7 +177,7 @@ function dress({ config, grantee, token, serializer }: AxiosRequest, proof: stri
 /** Restores the config, and notes where its redirects ended. */
 function undress(request: AxiosRequest, own: Own, raw: unknown): void {
   const { config, grantee, serializer } = request
-  request.journey ??= Journey.ofEnd(config, raw)
+  request.trail ??= trailOf(config, raw)
   // The header is the last one, as a rule: to delete it by its name takes half the time. An adapter may have written it in another case.
   Reflect.deleteProperty(config.headers, grantee.header)
   deleteHeader(config.headers, grantee.name)

@@ -1,53 +1,28 @@
 import type { AxiosAdapter, InternalAxiosRequestConfig } from 'axios'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { concealRequest } from './concealment.ts'
-import { deleteHeader } from './header-names.ts'
 import { addressOf, OriginScope } from './origin-scope.ts'
 import { pageUrl } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
 
-/** Where redirects have led one request with a token. */
-export class Journey {
-  readonly #config: InternalAxiosRequestConfig
-  /** A redirect led to another origin, without the token. A 401 from there says nothing about the token. */
-  hasLeft = false
-  /** The API may have acted on the request, e.g. on a POST that it answered with 303. A 401 to the following GET must not repeat the POST. */
-  mayHaveActed = false
+/** Where redirects have led a request: within its origin, or away from it. A response from elsewhere says nothing about the token. */
+export type RedirectTrail = 'within' | 'away'
 
-  constructor(config: InternalAxiosRequestConfig) {
-    this.#config = config
-  }
+/**
+ * @param href Where a redirect leads. Empty for a response that was made by hand.
+ * @param before Where earlier redirects have led.
+ */
+export function trailTo(config: InternalAxiosRequestConfig, href: string, before?: RedirectTrail): RedirectTrail {
+  if (before === 'away') return before
+  const leaves = href !== '' && parsedUrl(href, pageUrl())?.origin !== new OriginScope().originOf(config)
+  return leaves ? 'away' : 'within'
+}
 
-  /**
-   * Called before axios' http adapter follows a redirect. Removes the token if the redirect leaves the origin. axios before 1.21 keeps it
-   * for a sub-domain, and from http to https. Every axios keeps it where the caller's `Host` header leads. Fetch removes it by itself.
-   */
-  before(redirect: object, header: string): void {
-    const { href, headers, method } = redirect as { href: string; headers: object; method: string }
-    this.#goOn(href, method)
-    if (this.hasLeft) deleteHeader(headers, header)
-  }
-
-  /** @returns The journey of a request whose redirects XMLHttpRequest or fetch followed. Neither tells whether it became a GET. */
-  static ofEnd(config: InternalAxiosRequestConfig, request: unknown): Journey | undefined {
-    const end = hasEnds
-      ? ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
-      : undefined
-    const href = end ?? endOfXhr(config, request)
-    if (href === undefined) return undefined
-    const journey = new Journey(config)
-    journey.#goOn(href)
-    return journey
-  }
-
-  #goOn(href: string, method?: string): void {
-    const { method: own = 'get' } = this.#config
-    const isSafe = /^(get|head)$/i.test(own)
-    if (method === undefined ? !isSafe : method.toLowerCase() !== own.toLowerCase()) this.mayHaveActed = true
-    // A response that was made by hand has no URL.
-    if (href !== '' && parsedUrl(href, pageUrl())?.origin !== new OriginScope().originOf(this.#config))
-      this.hasLeft = true
-  }
+/** @returns The trail of a request whose redirects XMLHttpRequest or fetch followed; undefined if there was no redirect. */
+export function trailOf(config: InternalAxiosRequestConfig, request: unknown): RedirectTrail | undefined {
+  const end = hasEnds ? ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object)) : undefined
+  const href = end ?? endOfXhr(config, request)
+  return href === undefined ? undefined : trailTo(config, href)
 }
 
 /** XMLHttpRequest always follows redirects. Only the URL of the response shows that it did. */

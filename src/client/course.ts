@@ -65,7 +65,7 @@ export abstract class BearerRequest<A extends Answer> {
   abstract headerOf(answer: A, name: string): unknown
   /** Whether a redirect has led to another origin: its answer says nothing about the token. */
   abstract hasLeft(answer: A): boolean
-  /** Whether the body can be sent a second time, and no redirect has turned the request into another one. */
+  /** Whether the body can be sent a second time, and no redirect can have turned the request into another one. */
   abstract isRepeatable(answer: A): boolean
   /** What the caller gets of an error that is none of the client. */
   abstract told(error: unknown): unknown

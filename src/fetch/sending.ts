@@ -1,3 +1,4 @@
+import { isIdempotent } from '../client/bodies.ts'
 import { type Grantee, maySeeRedirects } from '../client/client-port.ts'
 import { answered, BearerRequest, failed, type RequestLimits } from '../client/course.ts'
 import { promised } from '../client/promised.ts'
@@ -53,8 +54,7 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
   }
 
   isRepeatable({ redirected }: Response): boolean {
-    // A redirect may have turned a POST into a GET: then the API has acted on the POST.
-    return this.#spare !== undefined && (!redirected || /^(get|head)$/i.test(this.place().method))
+    return this.#spare !== undefined && (!redirected || isIdempotent(this.place().method))
   }
 
   prepareAgain({ body }: Response): void {

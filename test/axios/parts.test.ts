@@ -23,7 +23,7 @@ import { discard } from '../../src/axios/discard.ts'
 import { LateLook, noting } from '../../src/axios/late-adapter.ts'
 import { memberOf } from '../../src/axios/member-of.ts'
 import { addressOf } from '../../src/axios/origin-scope.ts'
-import { Journey } from '../../src/axios/redirects.ts'
+import { trailTo } from '../../src/axios/redirects.ts'
 import { ofRequest } from '../../src/axios/request-error.ts'
 import { checkStays, sendUnfollowed } from '../../src/axios/unfollowed.ts'
 import type { WaitLimits } from '../../src/client/token-access.ts'
@@ -224,15 +224,15 @@ describe('given the address of a request, as a proof names it', () => {
   })
 })
 
-describe('given a redirect of a request whose method is not named', () => {
+describe('given the redirects of a request', () => {
   const url = 'https://api.example.com/a'
   it.each([
-    ['GET', false],
-    ['POST', true],
-  ])('when it goes on with %s, then the API may have acted: %s', (method, mayHaveActed) => {
-    const journey = new Journey({ url } as never)
-    journey.before({ href: `${url}/b`, headers: {}, method }, 'authorization')
-    expect(journey).toMatchObject({ mayHaveActed, hasLeft: false })
+    [`${url}/b`, undefined, 'within'],
+    [`${url}/b`, 'within', 'within'],
+    ['https://other.example/', 'within', 'away'],
+    [`${url}/b`, 'away', 'away'],
+  ] as const)('when one leads to %s after %s, then the trail is %s', (href, before, trail) => {
+    expect(trailTo({ url } as never, href, before)).toBe(trail)
   })
 })
 

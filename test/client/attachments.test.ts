@@ -153,14 +153,38 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     await until(() => minted.calls === 2)
   })
 
-  it('when a GET is redirected at its own origin, then its 401 is cured by a replay', async () => {
-    const server = await startApi(({ url, headers }) => {
-      if (url === '/start') return { status: 307, headers: { Location: '/end' } }
-      return headers.authorization === 'Bearer token-1' ? refusal : {}
-    })
-    const answer = await open(startTokens().tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/start`)
-    expect([answer.status, server.received.length]).toEqual([200, 4])
-  })
+  it.each(['GET', 'PUT', 'DELETE'])(
+    'when a %s is redirected within its origin and then rejected, then it is replayed',
+    async (method) => {
+      const server = await startApi(({ url, headers }) => {
+        if (url === '/start') return { status: 307, headers: { Location: '/end' } }
+        return headers.authorization === 'Bearer token-1' ? refusal : {}
+      })
+      const send = open(startTokens().tokens, { origins: [server.baseUrl] })
+      const response = await send(`${server.baseUrl}/start`, { method, ...(method === 'PUT' && { body: 'x' }) })
+      expect(response.status).toBe(200)
+      const sent = [`${method} /start`, `${method} /end`]
+      expect(server.received.map(({ method, url }) => `${method} ${url}`)).toEqual([...sent, ...sent])
+    },
+  )
+
+  it.each([
+    ['POST', 307],
+    ['POST', 308],
+    ['PATCH', 307],
+  ])(
+    'when a %s is redirected within its origin (%i) and then rejected, then it is not replayed',
+    async (method, status) => {
+      const { tokens, minted } = startTokens()
+      const server = await startApi(({ url }) =>
+        url === '/start' ? { status, headers: { Location: '/end' } } : refusal,
+      )
+      const send = open(tokens, { origins: [server.baseUrl] })
+      expect(await send(`${server.baseUrl}/start`, { method, body: 'x' })).toMatchObject({ status: 401 })
+      expect(server.received).toHaveLength(2)
+      await until(() => minted.calls === 2)
+    },
+  )
 
   it('when the token is under another header, then no redirect takes it along (F107)', async () => {
     const other = await startApi()
