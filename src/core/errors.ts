@@ -62,7 +62,18 @@ export interface TokenErrorDetails {
   revocation?: 'no-endpoint' | undefined
 }
 
-const BRAND = Symbol.for('axios-evergreen.TokenError')
+/** All copies of the package in one process share this symbol. */
+const BRAND = /* @__PURE__ */ Symbol.for('axios-evergreen.TokenError')
+
+/** What the prototype of `TokenError` inherits. A bundle without the class leaves it out; statements beside the class would stay. */
+const NamedError = /* @__PURE__ */ namedError()
+
+function namedError(): ErrorConstructor {
+  const Named = class extends Error {}
+  const name = { value: 'TokenError', writable: true, configurable: true }
+  Object.defineProperties(Named.prototype, { name, [BRAND]: { value: true } })
+  return Named as ErrorConstructor
+}
 
 /** Whether the same call may work later without anyone changing anything; and the outcome that the code implies. */
 const MEANING: Readonly<Record<TokenErrorCode, { readonly retryable: boolean; readonly outcome?: ExchangeOutcome }>> = {
@@ -95,7 +106,7 @@ const meaningOf = (code: TokenErrorCode) => (MEANING as Partial<typeof MEANING>)
  * throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status: 429, retryAfterMs: 30_000 })
  * ```
  */
-export class TokenError extends Error {
+export class TokenError extends NamedError {
   readonly code: TokenErrorCode
   /** Whether the same call may work later without anyone changing anything. */
   readonly retryable: boolean
@@ -136,8 +147,6 @@ export class TokenError extends Error {
     return this === TokenError ? isTokenError(value) : Function.prototype[Symbol.hasInstance].call(this, value)
   }
 }
-Object.defineProperty(TokenError.prototype, 'name', { value: 'TokenError', writable: true, configurable: true })
-Object.defineProperty(TokenError.prototype, BRAND, { value: true })
 
 /**
  * Whether `value` itself is a `TokenError` of any copy of this package, with this `code` if one is given. The public `isTokenError` also looks into
