@@ -5,7 +5,6 @@ import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
 import type { Memory, RenewalSettings } from './renewal-settings.ts'
-import { loginRequired } from './renewal-errors.ts'
 import { isWithin } from './within-call.ts'
 import { admission, type Backoff, isReplacing } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
@@ -77,7 +76,7 @@ export class Callers {
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
     // At the limit of a caller a silent store is no reason to refuse a token that lives.
     await withinLimit(looks.notice(), limit).catch(() => checkNotAborted(signal))
-    if (mark < login.marks.since) throw loginRequired('logged-out')
+    if (mark < login.marks.since) throw login.errorOfLoss('logged-out')
     return this.#takeOrWait(mark, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
@@ -91,12 +90,12 @@ export class Callers {
     // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
     const mark = login.marks.since
     if (!this.#isCurrent(refused)) {
-      if (login.isPast(refused)) throw loginRequired('logged-out')
+      if (login.isPast(refused)) throw login.errorOfLoss('logged-out')
       return this.#getFor(mark, options)
     }
     this.#refuse()
     if (mark < login.marks.since)
-      throw this.#settings.events.refused(loginRequired(login.reasonOfRefusal, this.#machine.backoff?.error), 'refused')
+      throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#machine.backoff?.error), 'refused')
     const isExpired = this.#memory.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#beginForced()

@@ -143,7 +143,7 @@ export class Claimant {
         // Otherwise a store that always answers so late would never grant a claim in time.
         ttlMs *= 2
       } else if (claim.kind === 'cooling') {
-        throw new CallFailed(coolingError(claim.coolDown), claim.coolDown)
+        throw new CallFailed(coolingError(claim.coolDown, this.#settings), claim.coolDown)
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.

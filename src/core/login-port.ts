@@ -45,8 +45,8 @@ export interface LoginView {
   readonly isPresent: boolean
   /** The number of the login that the manager has, if the record has told it. */
   readonly number: number | undefined
-  /** Why a login is required if the service refuses what it was given. */
-  readonly reasonOfRefusal: LoginReason
+  /** A login is required. @param reason Default: why, if the service refuses what it was given. @param failure The response of the service. */
+  errorOfLoss(reason?: LoginReason, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError
   /** What `status()` says of the login. @param held The last tokens. */
   statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<LoginStatus, 'login' | 'loginReason'>
   /** Whether tokens of the record are those of another login. */

@@ -1,3 +1,4 @@
+import { failureOfOther } from './failure-of-other.ts'
 import { MemoryRecord } from './memory-record.ts'
 import type {
   AdoptedTokens,
@@ -27,6 +28,7 @@ export function memoryStore(): TokenStore {
   const records = new Map<string, TokenRecord>()
   const store: OpenableStore = {
     kind: 'memory',
+    failureOfOther,
     open(key, clock) {
       const record = records.get(key) ?? new SharedMemory(clock)
       records.set(key, record)

@@ -1,5 +1,5 @@
 import { CREDENTIAL_RULES } from './credential-rules.ts'
-import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
+import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
 import { newTokens, withinExchange } from './exchange.ts'
 import { randomHex } from './digest.ts'
 import { readAdopted } from './grant.ts'
@@ -16,13 +16,15 @@ class PlainView implements LoginView {
   readonly isKnown = true
   readonly isPresent = true
   readonly number = undefined
-  readonly reasonOfRefusal = 'refused'
   statusWith = () => ({})
   isOther = () => false
   isPast = () => false
   held = () => undefined
   passedOver = () => undefined
   errorOf = (error: TokenError) => error
+  /** The source, or another manager of the record, asks for a login. */
+  errorOfLoss = (loginReason?: LoginReason, { status, serviceCode }: Partial<TokenError> = {}) =>
+    new TokenError('ERR_LOGIN_REQUIRED', 'A login is required: call adopt() with its tokens', { loginReason, status, serviceCode })
 }
 
 /** `adopt` and `reset` of a manager whose source can obtain. */

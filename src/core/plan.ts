@@ -1,7 +1,6 @@
 import { coolDownMs, coolDownOf, SHORT_BACKOFF_MS } from './cool-down.ts'
-import { loginRequired } from './renewal-errors.ts'
 import { pauseMs as usualPauseMs, retryAfterMsOf } from './retry-delay.ts'
-import { detailsOf, errorWith, type LoginReason, TokenError } from './errors.ts'
+import { TokenError } from './errors.ts'
 import {
   type Consequence,
   isRefreshGone,
@@ -72,27 +71,13 @@ function refusedTokenIn({
 /** What callers and listeners are told. */
 function errorAfter(
   error: TokenError,
-  { judged, reason, next }: Consequence,
+  consequence: Consequence,
   suspicion: Suspicion | undefined,
-  { meanwhile }: Situation,
+  situation: Situation,
   { onSuspicious, rules }: Policy,
 ): TokenError {
   if (suspicion && onSuspicious === 'stop') return stopAfter(error)
-  if (reason !== undefined) return loginRequired(reason, error)
-  if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion), error)
-  const { loginReason, refreshToken } = detailsOf(error)
-  // `kept`: the error is about the login of another manager, which a function of the source has asked.
-  const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
-  // A source of one's own may ask for a login without saying why.
-  return isOurs && loginReason === undefined && rules.unsaidReason
-    ? errorWith(error, { loginReason: rules.unsaidReason })
-    : error
-}
-
-function reasonOf(suspicion: Suspicion | undefined): LoginReason {
-  if (!suspicion) return 'expired'
-  const { evidence } = suspicion
-  return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
+  return rules.errorAfter?.(error, consequence, suspicion, situation) ?? error
 }
 
 /** A suspicious refresh token under `onSuspicious: 'stop'`. */

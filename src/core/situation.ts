@@ -68,8 +68,6 @@ export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | '
 
 /** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `src/login/login-rules.ts`. */
 export interface Rules {
-  /** Why a login is required if a source asks for one without saying why. */
-  readonly unsaidReason?: LoginReason
   /** @returns The refresh token to present; undefined: obtain; or the plan that takes the place of an exchange. */
   choose(claim: GrantedClaim, beforehand: Beforehand): string | undefined | Plan
   /** The table of outcomes. The source says what became of the refresh token, else the outcome does. No HTTP status decides. */
@@ -81,6 +79,13 @@ export interface Rules {
    * @returns undefined if the token had expired.
    */
   suspicionOf(refused: RefusedRefreshToken): Suspicion | undefined
+  /** @returns What callers and listeners are told of a login that the failure ends; undefined: the failure itself. */
+  errorAfter?(
+    error: TokenError,
+    consequence: Consequence,
+    suspicion: Suspicion | undefined,
+    situation: Pick<Situation, 'meanwhile'>,
+  ): TokenError | undefined
   /** Renewal is due at this share of the known life of a refresh token, because nothing but a refresh token renews. */
   readonly refreshShare?: number
   /** @returns What a login lacks that was adopted: the kind of the anomaly, and its message. */

@@ -11,6 +11,8 @@ export interface TokenStore {
 export interface OpenableStore extends TokenStore {
   /** The store serves one person, as the storage of a browser does. */
   readonly onePerson?: boolean
+  /** @returns What a caller reads if another owner has failed to renew. */
+  readonly failureOfOther?: (coolDown: CoolDown) => string
   open(key: string, clock: Clock, reports: StoreReports): TokenRecord
 }
 

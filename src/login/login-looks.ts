@@ -1,6 +1,6 @@
 import type { IsLast } from '../core/acts.ts'
-import { coolingError, loginRequired } from '../core/renewal-errors.ts'
 import type { LoginHost, Looks } from '../core/login-port.ts'
+import { loginRequired } from './login-required.ts'
 import type { PeopleLogins } from './logins.ts'
 import type { LoginSettings } from './login-settings.ts'
 import { ASK_MS } from '../core/status.ts'
@@ -59,7 +59,9 @@ export class LoginLooks implements Looks {
     if (looked.kind === 'newer') this.#logins.useStored(looked.tokens, isLast)
     else if (isLast() && this.#isEnd(looked))
       this.#logins.lost(
-        looked.kind === 'cooling' ? coolingError(looked.coolDown) : loginRequired(looked.missing),
+        looked.kind === 'cooling'
+          ? loginRequired(looked.coolDown.loginReason ?? 'refused', looked.coolDown)
+          : loginRequired(looked.missing),
         'elsewhere',
       )
   }

@@ -1,6 +1,6 @@
-import { detailsOf, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
+import { detailsOf, errorWith, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
 import { coolDownMs, coolDownOf, MINUTE_MS } from '../core/cool-down.ts'
-import { errorIfPrivate, loginRequired } from '../core/renewal-errors.ts'
+import { errorIfPrivate } from '../core/renewal-errors.ts'
 import { retryAfterMsOf } from '../core/retry-delay.ts'
 import {
   type Beforehand,
@@ -13,9 +13,11 @@ import {
   serves,
   type Situation,
 } from '../core/situation.ts'
+import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
 import { SAYING } from '../core/token-source.ts'
 import type { GrantedClaim } from '../core/token-store.ts'
+import { loginRequired } from './login-required.ts'
 
 /** In one renewal a refresh token of a login is presented at most this often, if nobody knows what became of it. */
 const MAX_DOUBTFUL = 3
@@ -32,8 +34,17 @@ const MANY_FAILURES = 10
  * never because of doubt: if it was used, the login is lost already.
  */
 export const LOGIN_RULES: Rules = {
-  unsaidReason: 'refused',
   refreshShare: 0.75,
+
+  errorAfter(error, { judged, next, reason }, suspicion, { meanwhile }) {
+    if (reason !== undefined) return loginRequired(reason, error)
+    if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion), error)
+    const { loginReason, refreshToken } = detailsOf(error)
+    // `kept`: the error is about the login of another manager, which a function of the source has asked.
+    const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
+    // A source of one's own may ask for a login without saying why.
+    return isOurs && loginReason === undefined ? errorWith(error, { loginReason: 'refused' }) : undefined
+  },
 
   lackOf({ refreshToken }) {
     return refreshToken === undefined
@@ -124,6 +135,12 @@ function isUnclear(error: TokenError): boolean {
 function saidBy(error: TokenError): string {
   const { code, status, serviceCode } = error
   return [code, status, serviceCode, member(error, SAYING)].join(' ')
+}
+
+function reasonOf(suspicion: Suspicion | undefined): LoginReason {
+  if (!suspicion) return 'expired'
+  const { evidence } = suspicion
+  return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
 }
 
 function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused = false }: Beforehand): Plan {

@@ -7,6 +7,7 @@ import type { LoginStatus } from '../core/status.ts'
 import type { Exchange } from '../core/token-source.ts'
 import type { KnownLogin, StoredTokens } from '../core/token-store.ts'
 import { compare, GOES_ON, type Identity } from './identity.ts'
+import { loginRequired } from './login-required.ts'
 import { UnderWay } from './under-way.ts'
 
 type LoginChange = LoginEvents['loginChanged']
@@ -83,15 +84,19 @@ export class LoginWatch implements LoginView {
   }
 
   /** Why a login is required if the service refuses the session. */
-  get reasonOfRefusal(): LoginReason {
+  get #reasonOfRefusal(): LoginReason {
     return this.isPresent ? 'refused' : (this.#reason ?? 'none-yet')
+  }
+
+  errorOfLoss(reason = this.#reasonOfRefusal, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError {
+    return loginRequired(reason, failure)
   }
 
   /** The service refuses a session: whoever had it must log in. */
   errorOf(error: TokenError, exchange: Exchange): TokenError {
     const isRefused = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
     if (!this.#mayObtain || exchange === 'refresh' || !isRefused) return error
-    return sessionRefused(detailsOf(error).loginReason ?? this.reasonOfRefusal, error)
+    return sessionRefused(detailsOf(error).loginReason ?? this.#reasonOfRefusal, error)
   }
 
   get isPending(): boolean {

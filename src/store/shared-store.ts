@@ -1,3 +1,4 @@
+import { failureOfOther } from '../core/failure-of-other.ts'
 import { checkChoice, checkedDuration, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
@@ -97,6 +98,7 @@ export function storeOn(
   }
   const store: OpenableStore = {
     kind: register.kind,
+    failureOfOther,
     open: (...owner) => sharedOrPrivate(settings, ...owner),
   }
   return Object.freeze(store)

@@ -15,6 +15,7 @@ export function tabStore(
 ): TokenStore {
   const memory = memoryStore() as OpenableStore
   const store: OpenableStore = {
+    ...memory,
     kind: 'web',
     onePerson: true,
     open(key, clock, reports) {

@@ -1,13 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
 import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
+import { Events } from '../../src/core/events.ts'
+import { memoryStore } from '../../src/core/memory-store.ts'
 import { planAfter, planAfterLateArrival } from '../../src/core/plan.ts'
 import { coolDownMs } from '../../src/core/cool-down.ts'
 import { coolingError } from '../../src/core/renewal-errors.ts'
 import { pauseMs } from '../../src/core/retry-delay.ts'
 import type { Beforehand, Situation } from '../../src/core/situation.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
-import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+import type { GrantedClaim, OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
+import { LoginWatch } from '../../src/login/login-watch.ts'
+import { manualClock } from '../../src/testing/index.ts'
 import { POLICY, RETRY, SITUATION } from '../support/situation.ts'
 
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>
@@ -382,10 +386,12 @@ describe('given a granted claim, when it is asked whether its refresh token may 
 
 describe('given a rest that another owner began, when a caller meets it (F224)', () => {
   const resting = { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false } as const
+  const login = new LoginWatch(new Events(manualClock()), false, false)
+  const knowing = { login, store: memoryStore() as OpenableStore }
 
   it('then the error says what that owner met, and the answer of the service', () => {
     const met = (status?: number) =>
-      coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) })
+      coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, knowing)
     const message = 'Another owner of this account failed to renew: the service throttles token calls'
     expect(met()).toMatchObject({ code: 'ERR_THROTTLED', message })
     expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service answered 429)` })
@@ -393,10 +399,10 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
 
   it('then a login that has ended says why', () => {
     const ended = { ...resting, code: 'ERR_LOGIN_REQUIRED' } as const
-    expect(coolingError({ ...ended, loginReason: 'expired' }).message).toBe(
+    expect(coolingError({ ...ended, loginReason: 'expired' }, knowing).message).toBe(
       'A login is required (expired: the login has expired): call adopt() with its tokens',
     )
-    expect(coolingError(ended).message).toContain('(refused: ')
+    expect(coolingError(ended, knowing).message).toContain('(refused: ')
   })
 })
 
