@@ -24,7 +24,11 @@ class PlainView implements LoginView {
   errorOf = (error: TokenError) => error
   /** The source, or another manager of the record, asks for a login. */
   errorOfLoss = (loginReason?: LoginReason, { status, serviceCode }: Partial<TokenError> = {}) =>
-    new TokenError('ERR_LOGIN_REQUIRED', 'A login is required: call adopt() with its tokens', { loginReason, status, serviceCode })
+    new TokenError('ERR_LOGIN_REQUIRED', 'A login is required: call adopt() with its tokens', {
+      loginReason,
+      status,
+      serviceCode,
+    })
 }
 
 /** `adopt` and `reset` of a manager whose source can obtain. */
