@@ -12,7 +12,7 @@ import { fences } from '../support/document-code.ts'
 import { serve } from '../service/world.ts'
 
 const page = readFileSync('docs/own-source.md', 'utf8')
-const sections = page.split('\n## Identity of the machine\n')[1]!.split('\n## ')[0]!.split('\n### ').slice(1)
+const sections = page.split('\n## Machine identity\n')[1]!.split('\n## ')[0]!.split('\n### ').slice(1)
 const MODULES: Readonly<Record<string, unknown>> = {
   axios: { __esModule: true, default: axios },
   'node:fs/promises': files,

@@ -4,34 +4,31 @@ import { join } from 'node:path'
 
 /** What the table of docs/works-with.md says of each program: its library, and what to know of it. */
 const ROWS = {
-  'axios-retry': [
-    'axios-retry',
-    'A request that is sent again gets the token of that moment. It does not see a refused token.',
-  ],
+  'axios-retry': ['axios-retry', 'A retry gets the current token. It never sees a rejected token.'],
   'retry-axios': ['retry-axios', 'The same.'],
   'axios-cache-interceptor': [
     'axios-cache-interceptor',
-    'One cache for each account, even if the API says `Vary: Authorization`.',
+    'Use one cache per account, even if the API sends `Vary: Authorization`.',
   ],
-  'axios-rate-limit': ['axios-rate-limit', 'Token calls and replays are not counted.'],
+  'axios-rate-limit': ['axios-rate-limit', 'Token requests and replays are not counted.'],
   'axios-cookiejar-support': [
     'axios-cookiejar-support',
-    'A replay sends the cookies that came with the 401. Token calls have no cookies.',
+    'A replay sends the cookies that came with the 401. Token requests have no cookies.',
   ],
-  'axios-logger': ['axios-logger', 'Its lines hold no token. A request that got none is logged as a failure.'],
+  'axios-logger': ['axios-logger', 'Its lines contain no token. A request without a token is logged as a failure.'],
   'nestjs-axios': ['@nestjs/axios', 'Attach `httpService.axiosRef`. Unsubscribing ends the wait for a token.'],
   'axios-mock-adapter': [
     'axios-mock-adapter',
-    'The mock sees the token while it answers; its history has no `Authorization` header.',
+    'The mock sees the token while it responds. Its history has no `Authorization` header.',
   ],
   nock: ['nock', 'Mocks the API, the token service, or both.'],
   msw: ['msw', 'The same, with either adapter of axios.'],
-  'undici-mock-agent': ['undici', "`MockAgent`: for `adapter: 'fetch'`. Token calls do not reach it."],
-  agentkeepalive: ['agentkeepalive', 'API and token service need a socket each.'],
-  'http-proxy-agent': ['http-proxy-agent', 'Token calls need it too: `transport: { httpAgent }`.'],
+  'undici-mock-agent': ['undici', "`MockAgent`: for `adapter: 'fetch'`. It does not see token requests."],
+  agentkeepalive: ['agentkeepalive', 'The API and the token service need one socket each.'],
+  'http-proxy-agent': ['http-proxy-agent', 'Token requests need it too: `transport: { httpAgent }`.'],
   'https-proxy-agent': [
     'https-proxy-agent',
-    'Token calls need it too: `transport: { httpsAgent }`. The proxy sees no token.',
+    'Token requests need it too: `transport: { httpsAgent }`. The proxy sees no token.',
   ],
 }
 
