@@ -1,11 +1,12 @@
 import type { TokenRecord } from './token-store.ts'
 
 /**
- * A record whose key is known only later, because it names what the tokens are bound to. Each owner of another key has another record: it neither
- * uses nor presents tokens that are not its own.
+ * Opens the record of a key that may be known only later, because it names what the tokens are bound to (`TokenSource.boundTo`). Owners of different keys
+ * have different records, so none uses or presents tokens that are not its own.
  */
-export function boundRecord(boundTo: Promise<string>, open: (boundTo: string) => TokenRecord): TokenRecord {
-  const opened = boundTo.then(open)
+export function boundRecord(key: string | Promise<string>, open: (key: string) => TokenRecord): TokenRecord {
+  if (typeof key === 'string') return open(key)
+  const opened = key.then(open)
   /** Never rejects: each step does. */
   const known = opened.catch(() => undefined)
   return {

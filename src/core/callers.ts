@@ -1,23 +1,27 @@
+import type { Account, Settings } from './account.ts'
 import { checkNotAborted, withinLimit } from './deadline.ts'
 import { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
-import type { Memory, RenewalSettings } from './renewal-settings.ts'
 import { isWithin } from './within-call.ts'
 import { admission, type Backoff, isReplacing } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 
+/** The least time between two renewals that the API forces: a service whose tokens are rejected is not called all the time. */
+const LEAST_FORCED_GAP_MS = 2_000
+const TOO_SOON = 'The API refuses access tokens faster than the manager may replace them'
+
 /** What callers get of a machine: a token, the wait for one, or an error. */
 export class Callers {
-  readonly #settings: RenewalSettings
-  readonly #memory: Memory
+  readonly #account: Account
+  readonly #settings: Settings
   readonly #machine: Machine
 
-  constructor(settings: RenewalSettings, machine: Machine) {
-    this.#settings = settings
-    this.#memory = settings.memory
+  constructor(account: Account, machine: Machine) {
+    this.#account = account
+    this.#settings = account.settings
     this.#machine = machine
   }
 
@@ -31,15 +35,15 @@ export class Callers {
   }
 
   #take(): string | undefined {
-    const { current } = this.#memory
+    const { current } = this.#account
     if (!current) return undefined
     const { freshness } = current
     if (freshness === 'expired') return undefined
     current.used = true
     // Whoever sends it now would be refused, and what can be sent only once would be lost.
-    if (current.isRefused && isReplacing(this.#machine)) return undefined
+    if (current.isRefused && isReplacing(this.#account)) return undefined
     const isWanted = freshness === 'due' || current.mustRenew
-    if (isWanted && admission(this.#machine, this.#machine.now) === 'start') {
+    if (isWanted && admission(this.#account, this.#machine.now) === 'start') {
       if (!this.#settings.renewal.background) return undefined
       this.#machine.renew('due')
     }
@@ -49,7 +53,7 @@ export class Callers {
   /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
   get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#getFor(this.#settings.login.marks.now, options)
+    return this.#getFor(this.#account.login.marks.now, options)
   }
 
   #getFor(mark: number, options: WaitOptions | undefined): Promise<string> | string {
@@ -57,19 +61,20 @@ export class Callers {
   }
 
   #takeOrWait(mark: number, options: WaitOptions | undefined): Promise<string> | string {
-    return this.#take() ?? this.#wait(causeFor(this.#memory.current), options, mark, true)
+    return this.#take() ?? this.#wait(causeFor(this.#account.current), options, mark, true)
   }
 
   /** Whether the login may have ended elsewhere by now, and nothing asks the record. Of a login that the record does not know yet nobody else can know. */
   #mustLook(): boolean {
-    const { noticeAt, current } = this.#memory
+    const { noticeAt, current, acts } = this.#account
     const isLate = noticeAt < Infinity && this.#machine.now >= noticeAt
-    return isLate && current?.freshness !== 'expired' && !this.#settings.acts.areUnderWay
+    return isLate && current?.freshness !== 'expired' && !acts.areUnderWay
   }
 
   /** All callers who come during a look share it. */
   async #afterLook(mark: number, options: WaitOptions | undefined): Promise<string> {
-    const { clock, renewal, login } = this.#settings
+    const { clock, renewal } = this.#settings
+    const { login } = this.#account
     const { looks, now } = this.#machine
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
@@ -86,7 +91,7 @@ export class Callers {
     // It would be no token that the manager knows, and its caller would get the refused one again.
     if (/^(bearer|dpop) /i.test(refused))
       throw new TypeError('refused must be the access token alone, not the text of a header')
-    const { login } = this.#settings
+    const { login } = this.#account
     // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
     const mark = login.marks.since
     if (!this.#isCurrent(refused)) {
@@ -95,8 +100,8 @@ export class Callers {
     }
     this.#refuse()
     if (mark < login.marks.since)
-      throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#machine.backoff?.error), 'refused')
-    const isExpired = this.#memory.current?.freshness === 'expired'
+      throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#account.backoff?.error), 'refused')
+    const isExpired = this.#account.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#beginForced()
       if (tooSoon) throw this.#machine.denial(tooSoon)
@@ -109,46 +114,52 @@ export class Callers {
     if (!this.#isCurrent(refused)) return
     this.#refuse()
     if (this.#admission() !== 'start' || this.#beginForced()) return
-    const { current } = this.#memory
+    const { current } = this.#account
     if (this.#settings.renewal.background) this.#machine.renew('refused', false)
     else if (current) current.mustRenew = true
   }
 
   renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#wait('forced', options, this.#settings.login.marks.now, false)
+    return this.#wait('forced', options, this.#account.login.marks.now, false)
   }
 
   /** Whether `token` is the current one and has expired. */
   hasEnded(token: string): boolean {
-    return this.#isCurrent(token) && this.#memory.current?.living === undefined
+    return this.#isCurrent(token) && this.#account.current?.living === undefined
   }
 
   /** A request with this token has succeeded. */
   succeeded(token: string): void {
-    if (this.#isCurrent(token)) this.#memory.current?.succeeded()
+    if (this.#isCurrent(token)) this.#account.current?.succeeded()
   }
 
   #isCurrent(token: string): boolean {
-    return this.#memory.current?.stored.accessToken === token
+    return this.#account.current?.stored.accessToken === token
   }
 
   /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
   #refuse(): void {
-    const { current } = this.#memory
+    const { current } = this.#account
     current?.refused()
     this.#machine.logins.concludeLoss()
   }
 
-  #beginForced() {
-    const { gaps, now } = this.#machine
-    return gaps.beginForced(this.#memory.current?.stored.accessLifetimeMs ?? 0, now)
+  /** Begins a renewal that the API forces by a rejection. @returns undefined if it may begin; else from when it may, and the error. */
+  #beginForced(): { until: number; error: TokenError } | undefined {
+    const account = this.#account
+    const { now } = this.#machine
+    const { accessLifetimeMs = 0 } = account.current?.stored ?? {}
+    const until = account.forcedAt + Math.max(LEAST_FORCED_GAP_MS, accessLifetimeMs / 10)
+    if (now < until) return { until, error: new TokenError('ERR_REPLACED_TOO_SOON', TOO_SOON) }
+    account.forcedAt = now
+    return undefined
   }
 
   #admission(limit?: number, isForced = false) {
-    const { backoff, now } = this.#machine
-    const isUnserved = backoff?.whileServed === true && this.#memory.current?.isRefused === true
-    return admission(this.#machine, now, limit, isForced || isUnserved)
+    const { backoff, current } = this.#account
+    const isUnserved = backoff?.whileServed === true && current?.isRefused === true
+    return admission(this.#account, this.#machine.now, limit, isForced || isUnserved)
   }
 
   /**
@@ -167,16 +178,16 @@ export class Callers {
     const machine = this.#machine
     const { now } = machine
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
-    const { current } = this.#memory
+    const { current } = this.#account
     const living = mayKeep ? current?.living : undefined
-    if (isWithin(this.#memory)) return living ?? waitForItself()
+    if (isWithin(this.#account)) return living ?? waitForItself()
     const admitted = this.#admission(limit, because === 'forced')
     // Whoever has no token waits for the login that is under way.
-    const isHeld = current?.living === undefined && this.#settings.login.isPending && admitted !== 'closed'
+    const isHeld = current?.living === undefined && this.#account.login.isPending && admitted !== 'closed'
     const isRefused = !isHeld && admitted !== 'start' && admitted !== 'join'
     if (isRefused && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start' && !isHeld) machine.renew(because)
-    machine.renewal?.hurry(limit)
+    this.#account.renewal?.hurry(limit)
     if (living === undefined || !current) return this.#waitIn({ limit, signal, mark }, because)
     // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)

@@ -1,7 +1,9 @@
+import type { Account } from './account.ts'
 import type { Clock } from './clock.ts'
+import type { TokenError } from './errors.ts'
+import type { RenewalCause } from './events.ts'
 import { markOf } from './exchange.ts'
 import { HeldToken } from './held-token.ts'
-import type { RenewalSettings, RenewalStart } from './renewal-settings.ts'
 import { CallFailed } from './cool-down.ts'
 import { coolingError } from './renewal-errors.ts'
 import type { ClaimAnswer, GrantedClaim, StoredTokens, TokenRecord } from './token-store.ts'
@@ -89,12 +91,28 @@ const LONGEST_NOTICE_MS = 30_000
 /** How long an owner waits before it asks again whether another one has ended its exchange, ms. */
 export const POLL_MS = 250
 
+/** What one renewal starts from, and how its machine can be reached while it runs. */
+export interface RenewalStart {
+  /** `forced`: it runs in spite of a cool-down that is not firm, and takes no tokens of another owner. */
+  readonly because: RenewalCause
+  /** Whether its token requests keep the process alive. */
+  readonly holdsProcess: boolean
+  /** Renewals in a row that gave up before this one. */
+  readonly failuresBefore: number
+  /** Whether a caller waits for the new token. */
+  readonly isAwaited: () => boolean
+  /** The first call has failed, and its repeat comes after a pause. */
+  readonly onRepeat: () => void
+  /** A pause that the service asked for begins. */
+  readonly onPause: (pauseMs: number, error: TokenError) => void
+}
+
 /** What ends the claims of a renewal: the right to make the exchange, or tokens of another owner that will do. */
 export type ClaimOutcome = GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>
 
 /** Waits until the store grants the exchange of one renewal to this owner. */
 export class Claimant {
-  readonly #settings: RenewalSettings
+  readonly #account: Account
   readonly #start: RenewalStart
   readonly #pauses: Pauses
   #seenVersion = 0
@@ -103,8 +121,8 @@ export class Claimant {
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
 
-  constructor(settings: RenewalSettings, start: RenewalStart, pauses: Pauses) {
-    this.#settings = settings
+  constructor(account: Account, start: RenewalStart, pauses: Pauses) {
+    this.#account = account
     this.#start = start
     this.#pauses = pauses
     this.failuresBefore = start.failuresBefore
@@ -112,26 +130,27 @@ export class Claimant {
 
   /** How long ago the last claim was answered, ms. */
   get sinceClaimMs(): number {
-    return this.#settings.tokenClock.now() - this.#claimedAt
+    return this.#account.settings.tokenClock.now() - this.#claimedAt
   }
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
   async claim(): Promise<ClaimOutcome> {
-    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, login, memory, renewal } = this.#settings
+    const account = this.#account
+    const { login, settings } = account
+    const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, renewal, source, store } = settings
     const noticeMs = Math.min(renewal.maxStalenessMs, LONGEST_NOTICE_MS)
-    const { source, store } = this.#settings
-    if (store) memory.mark ??= await markOf(source)
+    if (store) account.mark ??= await markOf(source)
     const breaksCoolDown = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
       // A login may have been stored since this renewal began.
-      const seenVersion = Math.max(this.#seenVersion, memory.seenVersion)
-      const terms = { graceMs, needsLogin, noticeMs, mark: memory.mark, login: login.number, breaksCoolDown }
-      memory.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
+      const seenVersion = Math.max(this.#seenVersion, account.seenVersion)
+      const terms = { graceMs, needsLogin, noticeMs, mark: account.mark, login: login.number, breaksCoolDown }
+      account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
       const claim = await record.claim(owner, seenVersion, ttlMs, terms)
-      memory.awaited = claim.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined
+      account.awaited = claim.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined
       this.#claimedAt = tokenClock.now()
       if (claim.kind === 'granted') {
         this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
@@ -143,7 +162,7 @@ export class Claimant {
         // Otherwise a store that always answers so late would never grant a claim in time.
         ttlMs *= 2
       } else if (claim.kind === 'cooling') {
-        throw new CallFailed(coolingError(claim.coolDown, this.#settings), claim.coolDown)
+        throw new CallFailed(coolingError(claim.coolDown, account), claim.coolDown)
       } else if (claim.kind === 'newer') {
         this.#seenVersion = claim.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.
@@ -157,24 +176,22 @@ export class Claimant {
   /** Whether tokens of another owner will do. @param isLast The renewal cannot make the call that a caller asked for. */
   adopts(tokens: StoredTokens, isLast = false): boolean {
     const { because } = this.#start
-    const { current } = this.#settings.memory
+    const { current, settings } = this.#account
     // The store may hold the very token that the API refuses: a step of this owner had no answer, and was executed.
     const isRefused = because === 'refused' && current?.stored.accessToken === tokens.accessToken
-    return (
-      (because !== 'forced' || isLast) && !isRefused && new HeldToken(tokens, this.#settings, 0).freshness !== 'expired'
-    )
+    return (because !== 'forced' || isLast) && !isRefused && new HeldToken(tokens, settings, 0).freshness !== 'expired'
   }
 
   /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */
   get servedMs(): number {
-    return this.#settings.memory.current?.servedMs ?? 0
+    return this.#account.current?.servedMs ?? 0
   }
 
   /** Waits while another owner makes the exchange. @returns whether this was a poll */
   async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
     // While the manager's own token serves, the manager need not ask for the result.
     const servedMs = this.#start.isAwaited() ? 0 : this.servedMs
-    const { record, random } = this.#settings
+    const { record, random } = this.#account.settings
     const pollMs = Math.min(1_000, POLL_MS * 2 ** polls) * (1 - random() / 2)
     await this.#pauses.forOther(record, Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), () => servedMs > 0)
     return servedMs <= 0

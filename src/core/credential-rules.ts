@@ -16,11 +16,11 @@ const MAX_PRESENTATIONS = 3
 
 /** The rules for sources that can obtain. A refresh token in doubt is given up for them. */
 export const CREDENTIAL_RULES: Rules = {
-  choose({ tokens, presentable, presentations }, { owesObtain, servedMs }) {
+  choose({ tokens, presentable, presentations }, { mustObtain, servedMs }) {
     const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
     // The service may have spent it in spite of the 5xx. While the old access token serves, the manager has time to find out.
     const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
-    return presentable && !owesObtain && !hasEnded && !mayBeSpent ? tokens?.refreshToken : undefined
+    return presentable && !mustObtain && !hasEnded && !mayBeSpent ? tokens?.refreshToken : undefined
   },
 
   consequenceOf(error, situation, policy) {

@@ -4,7 +4,7 @@ import { errorWith, outcomeOf, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import { LONGEST_LIFETIME_MS } from './freshness.ts'
 import type { HeldToken } from './held-token.ts'
-import type { RenewalSettings } from './renewal-settings.ts'
+import type { Account, Settings } from './account.ts'
 import type { Rules } from './situation.ts'
 import { runWithin } from './within-call.ts'
 import { isOffline } from './runtime.ts'
@@ -40,36 +40,36 @@ export interface Exchanged {
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
  */
 export async function exchange(
-  settings: RenewalSettings,
+  account: Account,
   refreshToken: string | undefined,
   holdsProcess: boolean,
   tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
   onRotated?: () => unknown,
 ): Promise<Exchanged> {
-  const { source, tokenClock, readThrown, needsLogin, memory, login } = settings
+  const { settings, login } = account
   // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
-  const sentAt = tokenClock.start()
+  const sentAt = settings.tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
   const kept = { ...(context !== undefined && { context }) }
   let mark: Promise<string | undefined> | undefined
   const hasCredentials = (text: string) =>
-    void (mark = digestFor(source, text, 4).then((found) => (memory.mark = found)))
+    void (mark = digestFor(settings.source, text, 4).then((found) => (account.mark = found)))
   const kind = refreshToken === undefined ? 'obtain' : 'refresh'
-  const call = callOf(source, refreshToken)
+  const call = callOf(settings.source, refreshToken)
   const wasOffline = isOffline()
   try {
     const about = { ...kept, exchange: kind, hasCredentials } as const
-    const onSend = (known: Known) => (memory.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
-    const given = await runWithin(memory, () => withinExchange(settings, holdsProcess, call, about, onSend))
-    const { tokens: granted, flaw } = await readGiven(settings, given, refreshToken, sentAt)
+    const onSend = (known: Known) => (account.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
+    const given = await runWithin(account, () => withinExchange(settings, holdsProcess, call, about, onSend))
+    const { tokens: granted, flaw } = await readGiven(account, given, refreshToken, sentAt)
     const marked = (await mark) ?? credentials
     return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
   } catch (thrown) {
-    const error = readThrown(thrown, kind, needsLogin)
+    const error = settings.readThrown(thrown, kind, settings.needsLogin)
     if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
     throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
   } finally {
-    memory.awaited = undefined
+    account.awaited = undefined
   }
 }
 
@@ -80,17 +80,17 @@ function callOf(source: TokenSource, refreshToken: string | undefined) {
 
 /** @param sentAt On the token clock. */
 async function readGiven(
-  settings: RenewalSettings,
+  account: Account,
   given: unknown,
   refreshToken: string | undefined,
   sentAt: number,
 ): Promise<Exchanged> {
-  const { source, tokenClock, events, memory } = settings
+  const { source, tokenClock, events } = account.settings
   const { grant, flaw, odd, isLifetimeAssumed } = grantOfSource(given as TokenGrant, refreshToken)
-  if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, memory.current)
+  if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, account.current)
   if (odd.length > 0) events.anomaly('unexpected-response', `The token source gave odd members: ${odd.join('; ')}`)
   const ageMs = tokenClock.now() - sentAt
-  return { tokens: newTokens(grant, settings, ageMs, await subjectOf(source, grant)), flaw }
+  return { tokens: newTokens(grant, account, ageMs, await subjectOf(source, grant)), flaw }
 }
 
 /** An answer out of a cache brings the token that has ended, with the lifetime that it once had. @throws {TokenError} */
@@ -106,7 +106,7 @@ function checkNew({ accessToken }: TokenGrant, before: HeldToken | undefined): v
  * drips.
  */
 export function withinExchange<Result>(
-  { source, clock, events, exchangeTimeoutMs }: RenewalSettings,
+  { source, clock, events, exchangeTimeoutMs }: Settings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
   about: Pick<ExchangeContext, 'context' | 'exchange'> & Pick<InternalContext, 'hasCredentials'> = {},
@@ -207,12 +207,12 @@ function errorOffline(error: TokenError): TokenError {
 /** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */
 export function newTokens(
   { accessToken, refreshToken, refreshLifetimeMs, refreshAfterMs, context, ...grant }: Readonly<TokenGrant>,
-  { events, rules, memory }: Pick<RenewalSettings, 'events' | 'rules' | 'memory'>,
+  { current, settings: { events, rules } }: Pick<Account, 'current' | 'settings'>,
   ageMs = 0,
   subject?: string,
 ): NewTokens {
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
-  const before = memory.current?.stored
+  const before = current?.stored
   // Some services give the same token until it ends, each time with what is left of its life.
   const hadMore = before?.accessToken === accessToken && before.accessLifetimeMs > accessLifetimeMs
   if (accessToken !== '' && accessLifetimeMs < ODD_LIFETIME_MS && !hadMore)
@@ -251,7 +251,7 @@ export interface Presented {
 export function broughtBy(
   { claim, refreshToken }: Presented,
   { tokens: granted, flaw }: Exchanged,
-  { keepsMs, rules }: Pick<RenewalSettings, 'keepsMs' | 'rules'>,
+  { keepsMs, rules }: Pick<Settings, 'keepsMs' | 'rules'>,
   sinceClaimMs: number,
 ): NewTokens {
   if (refreshToken === undefined) return granted

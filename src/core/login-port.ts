@@ -20,7 +20,7 @@ export type LogoutResult =
   { revoked: true } | { revoked: false; reason: 'nothing' | 'no-endpoint' | 'refused' | 'unavailable' }
 
 /** The code that a `LoginLayer` brings. Core knows its shape only. Without a layer `plain-login.ts` stands in its place. */
-export interface LoginCode<Settings> {
+export interface LoginCode<Account> {
   readonly rules: Rules
   /** Only a person can obtain. The record, and whoever reads what a source threw, are told so. */
   readonly needsLogin: boolean
@@ -28,11 +28,11 @@ export interface LoginCode<Settings> {
   readonly keepsMs: number
   /** @param isAlone Whether there is no store that may hold a login. */
   view(events: Events, isAlone: boolean): LoginView
-  open(settings: Settings, host: LoginHost): { readonly logins: Logins; readonly looks: Looks }
+  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly looks: Looks }
 }
 
-export function codeOf<Settings>(layer: LoginLayer): LoginCode<Settings> {
-  return Reflect.get(layer, LOGIN_CODE) as LoginCode<Settings>
+export function codeOf<Account>(layer: LoginLayer): LoginCode<Account> {
+  return Reflect.get(layer, LOGIN_CODE) as LoginCode<Account>
 }
 
 /** What a manager knows of its login. */
@@ -65,7 +65,6 @@ export interface LoginView {
 export interface LoginHost {
   /** The callers who wait. */
   readonly room: Pick<WaitingRoom, 'dismiss'>
-  readonly isClosed: boolean
   /** Whether nothing is in progress that would learn the same from the record as a look. */
   isIdle(): boolean
   /** Why a closed manager does nothing. */

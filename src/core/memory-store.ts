@@ -1,3 +1,4 @@
+import { boundRecord } from './bound-record.ts'
 import { failureOfOther } from './failure-of-other.ts'
 import { MemoryRecord } from './memory-record.ts'
 import type {
@@ -29,11 +30,12 @@ export function memoryStore(): TokenStore {
   const store: OpenableStore = {
     kind: 'memory',
     failureOfOther,
-    open(key, clock) {
-      const record = records.get(key) ?? new SharedMemory(clock)
-      records.set(key, record)
-      return record
-    },
+    open: (key, clock) =>
+      boundRecord(key, (name) => {
+        const record = records.get(name) ?? new SharedMemory(clock)
+        records.set(name, record)
+        return record
+      }),
   }
   return Object.freeze(store)
 }

@@ -1,3 +1,4 @@
+import type { Account } from './account.ts'
 import { CREDENTIAL_RULES } from './credential-rules.ts'
 import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
 import { newTokens, withinExchange } from './exchange.ts'
@@ -5,7 +6,6 @@ import { randomHex } from './digest.ts'
 import { readAdopted } from './grant.ts'
 import { LoginMarks } from './login-marks.ts'
 import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, Looks } from './login-port.ts'
-import { giveUp, type RenewalSettings } from './renewal-settings.ts'
 import { type AdoptedGrant, offers } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 
@@ -33,32 +33,34 @@ class PlainView implements LoginView {
 
 /** `adopt` and `reset` of a manager whose source can obtain. */
 class PlainLogins implements Logins {
-  readonly #settings: RenewalSettings
+  readonly #account: Account
   readonly #host: LoginHost
   /** The number in the record under which the tokens of now were stored. Undefined: an act of this manager came since. */
   #number: number | undefined
 
-  constructor(settings: RenewalSettings, host: LoginHost) {
-    this.#settings = settings
+  constructor(account: Account, host: LoginHost) {
+    this.#account = account
     this.#host = host
   }
 
   adopt(given: AdoptedGrant): Promise<void> {
-    const { acts, login, memory, record, tokenClock } = this.#settings
+    const account = this.#account
+    const { acts, login, settings } = account
+    const { record, tokenClock } = settings
     const grant = readAdopted(given)
     this.#checkOpen()
     if (login.marks.hasBegun) login.marks.next()
     else login.marks.came()
     this.#forget()
-    memory.spent = undefined
-    memory.forgotten = []
+    account.spent = undefined
+    account.forgotten = []
     const beganAt = tokenClock.now()
     const stored = acts.begin(async () => {
-      const tokens = { ...newTokens(grant, this.#settings, tokenClock.now() - beganAt), loginId: randomHex() }
-      const { version } = await record.adopt(memory.seenVersion, tokens)
-      memory.seenVersion = Math.max(version, memory.seenVersion)
+      const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt), loginId: randomHex() }
+      const { version } = await record.adopt(account.seenVersion, tokens)
+      account.seenVersion = Math.max(version, account.seenVersion)
     })
-    this.#host.use({ ...newTokens(grant, this.#settings), version: memory.seenVersion })
+    this.#host.use({ ...newTokens(grant, account), version: account.seenVersion })
     return stored
   }
 
@@ -71,21 +73,23 @@ class PlainLogins implements Logins {
   }
 
   #checkOpen(): void {
-    if (this.#host.isClosed) throw this.#host.denial('closed')
+    if (this.#account.isClosed) throw this.#host.denial('closed')
   }
 
   #forget(): void {
-    this.#settings.memory.leftover = []
+    this.#account.leftover = []
     this.#number = undefined
     this.#host.forget()
   }
 
   async reset(): Promise<void> {
-    const { acts, login, memory, record, source } = this.#settings
-    giveUp(memory)
+    const account = this.#account
+    const { acts, login, settings } = account
+    const { record, source } = settings
+    account.giveUp()
     login.marks.end()
     this.#forget()
-    const cleared = acts.begin(() => record.clear(memory.seenVersion, {}))
+    const cleared = acts.begin(() => record.clear(account.seenVersion, {}))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
     this.#host.renewIfAwaited()
     try {
@@ -97,7 +101,7 @@ class PlainLogins implements Logins {
 
   /** A reset, and what was held is revoked, if the source can. The layers of `src/login` try again, and keep what could not be revoked. */
   async logout(): Promise<LogoutResult> {
-    const { current, leftover } = this.#settings.memory
+    const { current, leftover, settings } = this.#account
     const ended = this.reset()
     await this.#host.afterExchange(() => Promise.resolve())
     const held = leftover.at(-1) ?? current?.stored
@@ -105,24 +109,22 @@ class PlainLogins implements Logins {
     await ended
     if (reason === undefined) return { revoked: true }
     if (held)
-      this.#settings.events.anomaly(
-        'not-revoked',
-        `The tokens of a login that has ended live on at the service (${reason})`,
-      )
+      settings.events.anomaly('not-revoked', `The tokens of a login that has ended live on at the service (${reason})`)
     return { revoked: false, reason }
   }
 
   /** @returns Why the tokens are not revoked. */
   async #leftBy({ accessToken, refreshToken, context }: NewTokens) {
-    const { source } = this.#settings
+    const { settings } = this.#account
+    const { source } = settings
     if (!offers(source, 'revoke')) return 'no-endpoint'
     const about = context === undefined ? {} : { context }
     const tokens = { accessToken, ...(refreshToken !== undefined && { refreshToken }), ...about }
     try {
-      await withinExchange(this.#settings, true, (given) => source.revoke(tokens, given), about)
+      await withinExchange(settings, true, (given) => source.revoke(tokens, given), about)
       return undefined
     } catch (thrown) {
-      const error = this.#settings.readThrown(thrown, 'obtain')
+      const error = settings.readThrown(thrown, 'obtain')
       if (detailsOf(error).revocation === 'no-endpoint') return 'no-endpoint'
       return outcomeOf(error) === 'rejected' ? 'refused' : 'unavailable'
     }
@@ -130,9 +132,8 @@ class PlainLogins implements Logins {
 
   /** Requests in flight do not get what came after an act of another owner (F209), nor what belongs to another person, if the service names people (F344). */
   meet(tokens: StoredTokens): void {
-    const { login, memory } = this.#settings
+    const { login, current } = this.#account
     const { login: number = 0, subject } = tokens
-    const { current } = memory
     const before = current?.stored.subject
     const isAfterAct = number > 0 && this.#number !== undefined && number !== this.#number && !current?.isOf(tokens)
     if (isAfterAct || (subject !== undefined && before !== undefined && subject !== before)) login.marks.next()
@@ -141,9 +142,8 @@ class PlainLogins implements Logins {
   }
 
   stop(): void {
-    const { login, memory } = this.#settings
-    login.marks.end()
-    memory.current = undefined
+    this.#account.login.marks.end()
+    this.#account.current = undefined
   }
 
   lost = () => undefined
@@ -161,10 +161,10 @@ const NO_LOOKS: Looks = {
 }
 
 /** What stands in the place of a layer if the source can obtain, and nobody logs in. */
-export const PLAIN: LoginCode<RenewalSettings> = {
+export const PLAIN: LoginCode<Account> = {
   rules: CREDENTIAL_RULES,
   needsLogin: false,
   keepsMs: 0,
   view: () => new PlainView(),
-  open: (settings, host) => ({ logins: new PlainLogins(settings, host), looks: NO_LOOKS }),
+  open: (account, host) => ({ logins: new PlainLogins(account, host), looks: NO_LOOKS }),
 }

@@ -36,7 +36,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     hasRetryAfter: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
-  return { ...plan, ...reportOf(plan, consequence, situation, policy) }
+  return { ...plan, ...reportOf(plan, consequence, situation) }
 }
 
 /** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
@@ -136,8 +136,7 @@ function pauseAfter(
 function reportOf(
   { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
   { judged, says }: Consequence,
-  { halted, isRefused }: Situation,
-  { memory }: Policy,
+  { halted, isRefused, mark }: Situation,
 ): Omit<Report, 'fate'> {
   const isCoolDown = next.kind === 'cool-down'
   const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
@@ -147,7 +146,7 @@ function reportOf(
   const isEnd = judged === true && isRefused === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = isEnd || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   // A refusal says nothing about the credentials of other owners.
-  const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? memory?.mark : undefined
+  const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? mark : undefined
   const shared = by === undefined ? next : { ...next, by }
   return { shared, ...(drops && { drops }), ...(says !== undefined && { says }) }
 }

@@ -1,11 +1,11 @@
 import { TokenError } from './errors.ts'
-import type { LoginView } from './login-port.ts'
-import type { CoolDown, GrantedClaim, OpenableStore } from './token-store.ts'
+import type { Account, Settings } from './account.ts'
+import type { CoolDown, GrantedClaim } from './token-store.ts'
 
 /** The error for callers while the record cools down. The failure may be one of another owner (F224). */
 export function coolingError(
   coolDown: CoolDown,
-  { login, store }: { readonly login: LoginView; readonly store: OpenableStore | undefined },
+  { login, settings: { store } }: Pick<Account, 'login'> & { readonly settings: Pick<Settings, 'store'> },
 ): TokenError {
   const { code, loginReason = 'refused' } = coolDown
   if (code === 'ERR_LOGIN_REQUIRED') return login.errorOfLoss(loginReason, coolDown)

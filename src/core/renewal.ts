@@ -1,11 +1,11 @@
 import pRetry from 'p-retry'
+import type { Account, Settings } from './account.ts'
 import { outcomeOf, TokenError } from './errors.ts'
 import { broughtBy, exchange, type Exchanged, oddRotation, type Presented } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
 import { CallFailed, nextCallOf } from './cool-down.ts'
 import { errorIfPrivate } from './renewal-errors.ts'
 import { retryAfterMsOf } from './retry-delay.ts'
-import type { RenewalSettings, RenewalStart, Renewed } from './renewal-settings.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type Report,
   type StoredTokens,
 } from './token-store.ts'
-import { Claimant, type Halt, Halted, Pauses } from './claimant.ts'
+import { Claimant, type Halt, Halted, Pauses, type RenewalStart } from './claimant.ts'
 
 /** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000
@@ -31,9 +31,16 @@ interface Call extends Presented {
   readonly by: Exchange
 }
 
+export interface Renewed {
+  readonly tokens: StoredTokens
+  readonly by: Exchange | 'adopted'
+  readonly attempts: number
+}
+
 /** One renewal: claims, makes the exchange, settles, and does what `plan.ts` and the rules of the source decide. */
 export class Renewal {
-  readonly #settings: RenewalSettings
+  readonly #account: Account
+  readonly #settings: Settings
   readonly #start: RenewalStart
   /** The next call is a repeat, or comes after a pause: nobody knows when it brings a token. */
   isRepeating = false
@@ -53,13 +60,14 @@ export class Renewal {
   /** Takes the tokens that arrive after a reset or a login: they belong to the login under which this renewal began. */
   readonly #leftover: NewTokens[]
 
-  constructor(settings: RenewalSettings, start: RenewalStart) {
+  constructor(account: Account, start: RenewalStart) {
+    const { settings, work, leftover } = account
+    this.#account = account
     this.#settings = settings
     this.#start = start
-    const { clock, work } = settings
-    this.#pauses = new Pauses({ clock, work, isWanted: () => this.#isWanted })
-    this.#leftover = settings.memory.leftover
-    this.#claimant = new Claimant(settings, start, this.#pauses)
+    this.#pauses = new Pauses({ clock: settings.clock, work, isWanted: () => this.#isWanted })
+    this.#leftover = leftover
+    this.#claimant = new Claimant(account, start, this.#pauses)
   }
 
   /** Ends pauses at once and makes no further call. The exchange in flight runs to its end: an aborted refresh would put a good pair in doubt. */
@@ -105,7 +113,7 @@ export class Renewal {
     if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
     const run = () =>
-      exchange(this.#settings, refreshToken, this.#start.holdsProcess, claim.tokens, () => (this.#isRotated = true))
+      exchange(this.#account, refreshToken, this.#start.holdsProcess, claim.tokens, () => (this.#isRotated = true))
     return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
       (error: unknown) => this.#failed(call, errorIfPrivate(claim, error as TokenError)),
@@ -114,13 +122,13 @@ export class Renewal {
 
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
-    const { source, memory, rules } = this.#settings
+    const { source, rules } = this.#settings
+    const { spent, forgotten, mustObtain } = this.#account
     const refreshToken = claim.tokens?.refreshToken ?? ''
-    const isGivenUp = refreshToken === memory.spent || memory.forgotten.includes(refreshToken)
+    const isGivenUp = refreshToken === spent || forgotten.includes(refreshToken)
     const presentable = claim.presentable && !isGivenUp && offers(source, 'refresh')
-    const { owesObtain } = memory
     const isForced = this.#start.because === 'forced'
-    return rules.choose({ ...claim, presentable }, { ...this.#served, owesObtain, isForced, failures: this.#failures })
+    return rules.choose({ ...claim, presentable }, { ...this.#served, mustObtain, isForced, failures: this.#failures })
   }
 
   async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
@@ -139,7 +147,7 @@ export class Renewal {
   }
 
   get #served(): { readonly servedMs: number; readonly isRefused: boolean } {
-    return { servedMs: this.#claimant.servedMs, isRefused: this.#settings.memory.current?.isRefused === true }
+    return { servedMs: this.#claimant.servedMs, isRefused: this.#account.current?.isRefused === true }
   }
 
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
@@ -156,17 +164,18 @@ export class Renewal {
   }
 
   #begin({ by, refreshToken }: Call): void {
-    const { counts, suspicions, memory } = this.#settings
+    const { counts, suspicions } = this.#account
     counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
     this.#isRotated = false
-    if (by === 'obtain') memory.owesObtain = false
+    if (by === 'obtain') this.#account.mustObtain = false
     if (refreshToken !== undefined) void suspicions.note(refreshToken)
   }
 
   async #succeeded(call: Call, exchanged: Exchanged): Promise<Renewed> {
     const { claim, by, attempt } = call
     const { tokens: granted, flaw } = exchanged
-    const { record, suspicions, events, graceMs, keepsMs } = this.#settings
+    const { record, events, graceMs, keepsMs } = this.#settings
+    const { suspicions } = this.#account
     if (this.#pauses.halted() === 'outdated') {
       this.#leftover.push(granted)
       return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
@@ -189,25 +198,25 @@ export class Renewal {
 
   /** A refresh has brought another refresh token alone, and the record has it. One more exchange presents that. */
   #onceMore(call: Call, { version }: StoredTokens, error: TokenError): never {
-    const { counts, memory, retry } = this.#settings
-    counts.failures += 1
+    const account = this.#account
+    account.counts.failures += 1
     this.lastError = error
     // The next claim would otherwise find its own pair, and take it for that of another owner.
-    memory.seenVersion = Math.max(memory.seenVersion, version)
+    account.seenVersion = Math.max(account.seenVersion, version)
     this.#flaws += 1
-    const maxAttempts = this.#flaws > 1 ? 0 : retry.maxAttempts
+    const maxAttempts = this.#flaws > 1 ? 0 : this.#settings.retry.maxAttempts
     return this.#perform(planAfterLateArrival(error, { ...this.#situation(call), maxAttempts }, 0), call.attempt)
   }
 
   #adopted(tokens: StoredTokens, attempts: number): Renewed {
-    this.#settings.suspicions.settle('superseded')
-    this.#settings.memory.owesObtain = false
+    this.#account.suspicions.settle('superseded')
+    this.#account.mustObtain = false
     return { tokens, by: 'adopted', attempts }
   }
 
   /** Settles a failed exchange, then does what the plan says. @returns the tokens that another owner has stored meanwhile */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
-    this.#settings.counts.failures += 1
+    this.#account.counts.failures += 1
     this.lastError = error
     this.#count(call, error)
     const { plan, newer } = await this.#settled(call, error)
@@ -232,18 +241,17 @@ export class Renewal {
 
   /** What the plan means for later renewals, and for the listeners. */
   async #remember({ claim, refreshToken = '' }: Call, { error, suspicion, obtains, isSpent }: Plan): Promise<void> {
-    const { memory, suspicions } = this.#settings
     if (isSpent) this.#spent(claim)
-    if (obtains) memory.owesObtain = true
+    if (obtains) this.#account.mustObtain = true
     if (!suspicion) return
     const { remainingMs, ...told } = suspicion
-    await suspicions.report(refreshToken, told, remainingMs, error)
+    await this.#account.suspicions.report(refreshToken, told, remainingMs, error)
   }
 
   /** @throws {CallFailed} */
   #perform({ error, next, hasRetryAfter, isAccountRefused }: Plan, attempt: number): never {
-    const { events, suspicions } = this.#settings
-    if (isAccountRefused) suspicions.settle('rejected')
+    const { events } = this.#settings
+    if (isAccountRefused) this.#account.suspicions.settle('rejected')
     if (next.kind === 'retry') {
       this.isRepeating ||= next.ms > 0
       if (this.isRepeating) this.#start.onRepeat()
@@ -255,16 +263,17 @@ export class Renewal {
 
   /** Counts what decides on the next call. */
   #count({ refreshToken }: Call, error: TokenError): void {
-    const { events, memory, retry } = this.#settings
+    const { events, retry } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
     if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
-    if (outcomeOf(error) === 'unknown-5xx') memory.met5xx = refreshToken
+    if (outcomeOf(error) === 'unknown-5xx') this.#account.met5xx = refreshToken
     const message = `Retry-After of ${retryAfterMsOf(error)} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
     if (retryAfterMsOf(error) > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
   }
 
   #situation({ claim, attempt, by, chance, refreshToken }: Call): Situation {
-    const { memory, retry } = this.#settings
+    const { retry } = this.#settings
+    const { met5xx, mark } = this.#account
     return {
       ...this.#served,
       exchange: by,
@@ -277,7 +286,8 @@ export class Renewal {
       sinceClaimMs: this.#claimant.sinceClaimMs,
       presented: this.#presented,
       isRotated: this.#isRotated,
-      met5xx: refreshToken !== undefined && memory.met5xx === refreshToken,
+      met5xx: refreshToken !== undefined && met5xx === refreshToken,
+      mark,
       halted: this.#pauses.halted(),
       chance,
     }
@@ -289,7 +299,7 @@ export class Renewal {
   }
 
   #spent({ tokens }: GrantedClaim): void {
-    this.#settings.memory.spent = tokens?.refreshToken
+    this.#account.spent = tokens?.refreshToken
   }
 
   async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {

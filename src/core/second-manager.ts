@@ -1,10 +1,10 @@
-import type { RenewalSettings } from './renewal-settings.ts'
+import type { Account } from './account.ts'
 import { member } from './thrown.ts'
 import { SERVICE_ACCOUNT } from './token-source.ts'
 
 interface Known {
   /** Weak: a manager that nobody holds any more is none. */
-  readonly machine: WeakRef<{ readonly isClosed: boolean }>
+  readonly account: WeakRef<Account>
   readonly hasStore: boolean
 }
 
@@ -12,26 +12,26 @@ interface Known {
 const known = /* @__PURE__ */ new Map<string, readonly Known[]>()
 const told = /* @__PURE__ */ new Set<string>()
 
-function lives({ machine }: Known): boolean {
-  return machine.deref()?.isClosed === false
+function lives({ account }: Known): boolean {
+  return account.deref()?.isClosed === false
 }
 
 /**
  * Tells the later one of two managers of one account that share no store: their token calls are twice as many, and a service may end the tokens of one
  * when the other obtains. Each account is told of once. Two managers with a store each are none, because both stores may lead to one server.
  */
-export function meetOthers(machine: { readonly isClosed: boolean }, settings: RenewalSettings): void {
-  const { source, store, events } = settings
+export function meetOthers(account: Account): void {
+  const { source, store, events } = account.settings
   const id = member(source, SERVICE_ACCOUNT) === true ? source.id : ''
   // Some runtimes lack WeakRef, such as older workerd.
   if (id === '' || told.has(id) || typeof WeakRef === 'undefined') return
   const others = (known.get(id) ?? []).filter(lives)
-  known.set(id, [...others, { machine: new WeakRef(machine), hasStore: store !== undefined }])
+  known.set(id, [...others, { account: new WeakRef(account), hasStore: store !== undefined }])
   if (others.length === 0) return
   // Later, so that who listens from the start hears it, and who closes the old manager now is none.
   void Promise.resolve().then(() => {
     const isSecond = others.some((other) => lives(other) && !(store && other.hasStore))
-    if (!isSecond || machine.isClosed || told.has(id)) return
+    if (!isSecond || account.isClosed || told.has(id)) return
     told.add(id)
     events.anomaly('second-manager', MESSAGE)
   })

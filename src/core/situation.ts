@@ -17,8 +17,6 @@ import type {
 export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {
   readonly renewal: Pick<ManagerSettings['renewal'], 'maxWaitMs'>
   readonly rules: Rules
-  /** The mark of the credentials of this manager, as far as it is known. */
-  readonly memory?: { readonly mark?: string | undefined }
 }
 
 /** What the manager knows of an exchange that failed, beside its error. Durations in ms. */
@@ -49,6 +47,8 @@ export interface Situation {
   readonly met5xx?: boolean
   /** The credentials are others than those that the obtain of this pair used. */
   readonly isRotated?: boolean
+  /** The mark of the credentials of this manager, as far as it is known. */
+  readonly mark?: string | undefined
   /** Why the renewal is halted. */
   readonly halted?: 'outdated' | 'closed' | undefined
 }
@@ -61,7 +61,7 @@ export interface Meanwhile extends Pick<ReleaseAnswer, 'contested'> {
 /** What the choice of an exchange depends on, beside the claim. */
 export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | 'failures'> {
   /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
-  readonly owesObtain: boolean
+  readonly mustObtain: boolean
   /** The caller wants a renewal in any case. */
   readonly isForced: boolean
 }

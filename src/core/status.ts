@@ -2,10 +2,16 @@ import { errorWith, type LoginReason, TokenError, type TokenErrorCode } from './
 import type { HeldToken } from './held-token.ts'
 import type { OwnCoolDown } from './situation.ts'
 
+/** What is known of a renewal in flight. */
+export interface Running {
+  readonly lastError: TokenError | undefined
+  readonly isRepeating?: boolean
+}
+
 /** What a manager does about its next token. The current token is no part of it: that serves until the manager is closed. */
 export interface Activity {
   /** The renewal that all callers share. */
-  readonly renewal: { readonly lastError: TokenError | undefined; readonly isRepeating?: boolean } | undefined
+  readonly renewal: Running | undefined
   /** The pause that the service asked for, or the cool-down after the last renewal, which failed. */
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean

@@ -9,7 +9,7 @@ import { meetOthers } from './second-manager.ts'
 import { isPromise, member } from './thrown.ts'
 import type { AdoptedGrant } from './token-source.ts'
 import type { GivenLogin, LoginCode, LogoutResult } from './login-port.ts'
-import { type ReadThrown, renewalSettings, type RenewalSettings } from './renewal-settings.ts'
+import { Account, type ReadThrown, settingsOf } from './account.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /** Keeps the access token of one account fresh. All callers share it, and its renewals. */
@@ -113,17 +113,17 @@ export interface LoginManager extends TokenManager {
 
 /** The public interface of the machine and of what callers get of it. What has to do with logins is in the types of a `LoginManager` only. */
 export class Manager implements LoginManager {
-  readonly #settings: RenewalSettings
+  readonly #account: Account
   readonly #machine: Machine
   #closing: Promise<void> | undefined
   readonly #callers: Callers
 
   /** @param plain Stands in the place of a layer if the source has none. */
-  constructor(options: TokenManagerOptions, readThrown: ReadThrown, plain: LoginCode<RenewalSettings>) {
-    this.#settings = renewalSettings(options, readThrown, plain)
-    this.#machine = new Machine(this.#settings)
-    this.#callers = new Callers(this.#settings, this.#machine)
-    meetOthers(this.#machine, this.#settings)
+  constructor(options: TokenManagerOptions, readThrown: ReadThrown, plain: LoginCode<Account>) {
+    this.#account = new Account(settingsOf(options, readThrown, plain))
+    this.#machine = new Machine(this.#account)
+    this.#callers = new Callers(this.#account, this.#machine)
+    meetOthers(this.#account)
     // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {
@@ -151,7 +151,7 @@ export class Manager implements LoginManager {
       if (token !== refused) return token
       const message = 'The service issued the refused access token again'
       const advice = `${message}: check that the API and the token service belong together`
-      this.#settings.events.anomaly('new-tokens-refused', advice)
+      this.#account.settings.events.anomaly('new-tokens-refused', advice)
       throw new TokenError('ERR_TOKEN_RESPONSE', message)
     } catch (error) {
       throw ownError(this, 'replaceAccessToken', error)
@@ -194,15 +194,15 @@ export class Manager implements LoginManager {
   }
 
   on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
-    return this.#settings.events.on(name, listener)
+    return this.#account.settings.events.on(name, listener)
   }
 
   onAny(listener: AnyListener | AnyListener<TokenEvents>): () => void {
-    return this.#settings.events.onAny(listener)
+    return this.#account.settings.events.onAny(listener)
   }
 
   settled(): Promise<void> {
-    return this.#settings.work.ended()
+    return this.#account.work.ended()
   }
 
   close(): Promise<void> {
@@ -210,7 +210,8 @@ export class Manager implements LoginManager {
   }
 
   get #internals(): ManagerInternals {
-    const { source, clock, renewal, events, login, layer } = this.#settings
+    const { login, settings } = this.#account
+    const { source, clock, renewal, events, layer } = settings
     return {
       needsLogin: layer !== undefined,
       markNow: () => login.marks.now,

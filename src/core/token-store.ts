@@ -13,7 +13,8 @@ export interface OpenableStore extends TokenStore {
   readonly onePerson?: boolean
   /** @returns What a caller reads if another owner has failed to renew. */
   readonly failureOfOther?: (coolDown: CoolDown) => string
-  open(key: string, clock: Clock, reports: StoreReports): TokenRecord
+  /** @param key A promise: it names what the tokens are bound to (`boundRecord`). */
+  open(key: string | Promise<string>, clock: Clock, reports: StoreReports): TokenRecord
 }
 
 /** The reports of a store to the manager that opened it: its `Events`, which tells each of them once a minute. Give no secret. */

@@ -1,22 +1,22 @@
+import type { Account } from '../core/account.ts'
 import { LOGIN_CODE, type LoginLayer } from '../core/login-layer.ts'
 import type { LoginCode } from '../core/login-port.ts'
-import type { RenewalSettings } from '../core/renewal-settings.ts'
 import type { Rules } from '../core/situation.ts'
 import { LoginLooks } from './login-looks.ts'
-import type { LoginSettings } from './login-settings.ts'
+import type { LoginAccount } from './login-account.ts'
 import { LoginWatch } from './login-watch.ts'
 import { PeopleLogins } from './logins.ts'
 
 /** Only `kind` can be seen of a layer. @param keepsMs See `LoginCode`. */
 export function loginLayer(kind: LoginLayer['kind'], rules: Rules, keepsMs: number): LoginLayer {
   const needsLogin = kind === 'person'
-  const code: LoginCode<RenewalSettings> = {
+  const code: LoginCode<Account> = {
     rules,
     needsLogin,
     keepsMs,
     view: (events, isAlone) => new LoginWatch(events, !needsLogin, isAlone),
-    open(settings, host) {
-      const own = settings as LoginSettings
+    open(account, host) {
+      const own = account as LoginAccount
       const logins = new PeopleLogins(own, host)
       return { logins, looks: new LoginLooks(own, host, logins) }
     },

@@ -1,11 +1,10 @@
 import type { IsLast } from '../core/acts.ts'
 import type { LoginReason, TokenError } from '../core/errors.ts'
-import { giveUp } from '../core/renewal-settings.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
 import { compare, GOES_ON, type Identity } from './identity.ts'
 import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
-import type { LoginSettings } from './login-settings.ts'
+import type { LoginAccount } from './login-account.ts'
 import { loginRequired } from './login-required.ts'
 import type { LoginHost, Logins, LogoutResult } from '../core/login-port.ts'
 import { revoke, revokeAll } from './revocation.ts'
@@ -32,11 +31,11 @@ interface Ended extends EndedHere {
 
 /** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
 export class PeopleLogins implements Logins {
-  readonly #settings: LoginSettings
+  readonly #account: LoginAccount
   readonly #host: LoginHost
 
-  constructor(settings: LoginSettings, host: LoginHost) {
-    this.#settings = settings
+  constructor(account: LoginAccount, host: LoginHost) {
+    this.#account = account
     this.#host = host
   }
 
@@ -46,10 +45,10 @@ export class PeopleLogins implements Logins {
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
-    const { login } = this.#settings
+    const { login } = this.#account
     // No login came: what waited for it goes on.
     const missed = () => {
-      if (this.#host.isClosed) return
+      if (this.#account.isClosed) return
       login.missed()
       this.#host.resume()
     }
@@ -66,69 +65,75 @@ export class PeopleLogins implements Logins {
    */
   async discard(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
-    const { login, source } = this.#settings
-    const subject = await subjectOf(source, grant)
+    const { login, settings } = this.#account
+    const subject = await subjectOf(settings.source, grant)
     if (login.isPresent && compare(login.person, { name: grant.subject, subject }) !== 'other') return
-    void revoke(this.#settings, [newTokens(grant, this.#settings, 0, subject)])
+    void revoke(this.#account, [newTokens(grant, this.#account, 0, subject)])
   }
 
   #checkOpen(): void {
-    if (this.#host.isClosed) throw this.#host.denial('closed')
+    if (this.#account.isClosed) throw this.#host.denial('closed')
   }
 
   /** @param order That of the call, if the login was promised. @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant, order?: number): Promise<void> {
     const grant = readAdopted(given)
-    const { acts, login, memory, tokenClock } = this.#settings
+    const account = this.#account
+    const { acts, login, settings } = account
     const host = this.#host
     this.#checkOpen()
     if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant, order)
     const before = this.#ending(order)
     if (!login.isAdoptedBySame(grant.subject)) this.#makeWay()
     host.forget()
-    memory.spent = undefined
-    memory.forgotten = []
+    account.spent = undefined
+    account.forgotten = []
     const loginId = randomHex()
-    const beganAt = tokenClock.now()
+    const beganAt = settings.tokenClock.now()
     const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
     login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.named(undefined)
-    const lack = this.#settings.rules.lackOf?.(grant)
-    if (lack) this.#settings.events.anomaly(...lack)
-    host.use({ ...newTokens(grant, this.#settings), version: memory.seenVersion })
+    const lack = settings.rules.lackOf?.(grant)
+    if (lack) settings.events.anomaly(...lack)
+    host.use({ ...newTokens(grant, account), version: account.seenVersion })
     return stored
   }
 
   /** This manager has the login already. Only a newer access token of its refresh token is news. */
   #adoptSame(grant: Readonly<TokenGrant>, order?: number): Promise<void> {
-    const { acts, login, memory, record } = this.#settings
+    const account = this.#account
+    const { acts, login, settings } = account
     login.underWay.takesEffect(order)
-    const { stored } = memory.current ?? {}
+    const { stored } = account.current ?? {}
     const isNews = grant.accessToken !== '' && grant.accessToken !== stored?.accessToken
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
-    const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, this.#settings)
+    const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, account)
     const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
     this.#host.forget()
     this.#host.use(tokens)
-    return acts.begin(async (isLast) => login.know(await record.adopt(memory.seenVersion, tokens, true), isLast()))
+    return acts.begin(async (isLast) =>
+      login.know(await settings.record.adopt(account.seenVersion, tokens, true), isLast()),
+    )
   }
 
   /** Stores the tokens of a login. */
   async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
-    const { login, memory, record, source, tokenClock } = this.#settings
+    const account = this.#account
+    const { login, settings } = account
+    const { record, source, tokenClock } = settings
     const subject = await subjectOf(source, grant)
     if (grant.subject !== undefined && isLast()) login.named(subject)
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
-    const tokens = { ...newTokens(grant, this.#settings, tokenClock.now() - beganAt, subject), loginId }
+    const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt, subject), loginId }
     let known: AdoptedTokens['known']
     try {
-      const stored = await record.adopt(memory.seenVersion, tokens, true)
+      const stored = await record.adopt(account.seenVersion, tokens, true)
       known = stored.known
       if (known) {
         this.#join(stored, isLast)
         return
       }
-      memory.seenVersion = Math.max(stored.version, memory.seenVersion)
+      account.seenVersion = Math.max(stored.version, account.seenVersion)
       login.know(stored, isLast())
     } finally {
       if (replaced && !known) void this.#revokeLater(replaced, before)
@@ -137,8 +142,8 @@ export class PeopleLogins implements Logins {
 
   /** The record knows the login, which is none of now: what has become of it counts here, too. */
   #join({ known, ...tokens }: AdoptedTokens, isLast: IsLast): void {
-    const { login } = this.#settings
-    if (!isLast() || this.#host.isClosed) return
+    const { login, isClosed } = this.#account
+    if (!isLast() || isClosed) return
     this.#host.forget()
     if (known === 'replaced') {
       this.useStored(tokens, isLast)
@@ -151,10 +156,10 @@ export class PeopleLogins implements Logins {
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
   async #replacedBy(person: Identity, { held, person: before }: Ended): Promise<NewTokens | undefined> {
-    const { login, memory, record } = this.#settings
+    const { login, seenVersion, settings } = this.#account
     if (held && !isReplaced(before, person)) return undefined
     if (person.subject === undefined) return held
-    const looked = await record.look?.(memory.seenVersion, login.last).catch(() => undefined)
+    const looked = await settings.record.look?.(seenVersion, login.last).catch(() => undefined)
     if (looked?.kind !== 'newer') return held
     return isReplaced(looked.tokens, person) ? looked.tokens : undefined
   }
@@ -162,23 +167,23 @@ export class PeopleLogins implements Logins {
   /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
   async #revokeLater(replaced: NewTokens, { leftover }: Ended): Promise<void> {
     await this.#host.afterExchange(() => Promise.resolve())
-    await revoke(this.#settings, leftover.length > 0 ? leftover : [replaced])
+    await revoke(this.#account, leftover.length > 0 ? leftover : [replaced])
   }
 
   /** An act begins: what the exchange in flight brings belongs to the login before it. */
   #ending(order?: number): Ended {
-    const { memory, login } = this.#settings
+    const account = this.#account
+    const { login, current, leftover } = account
     const wasPending = login.underWay.takesEffect(order)
-    const { current, leftover } = memory
-    memory.leftover = []
+    account.leftover = []
     return { held: current?.stored, ...login.known, leftover, person: login.person, wasPending }
   }
 
   /** Ends the login here, at once. */
   #forget(): Ended {
-    const { memory, login } = this.#settings
+    const { login } = this.#account
     const ended = this.#ending()
-    giveUp(memory)
+    this.#account.giveUp()
     this.#end('logged-out')
     login.required('logged-out', 'here', ended.wasPending)
     this.#host.forget()
@@ -186,9 +191,10 @@ export class PeopleLogins implements Logins {
   }
 
   async reset(): Promise<void> {
-    const { acts, source } = this.#settings
+    const { acts, settings } = this.#account
+    const { source } = settings
     const ended = this.#forget()
-    const cleared = acts.begin(async (isLast) => this.useStored(await clearRecord(this.#settings, ended), isLast))
+    const cleared = acts.begin(async (isLast) => this.useStored(await clearRecord(this.#account, ended), isLast))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
     this.#host.renewIfAwaited()
     try {
@@ -200,17 +206,18 @@ export class PeopleLogins implements Logins {
 
   /** In the record and at the service the login ends as soon as no exchange is in flight. */
   async logout(): Promise<LogoutResult> {
-    const { acts, source } = this.#settings
+    const { acts, settings } = this.#account
+    const { source } = settings
     const ended = this.#forget()
     const inRecord = acts.begin(async (isLast) => {
-      const end = await this.#host.afterExchange(() => endInRecord(this.#settings, ended))
+      const end = await this.#host.afterExchange(() => endInRecord(this.#account, ended))
       this.useStored(end.other, isLast)
       return end
     })
     this.#host.renewIfAwaited()
     const { tokens, thrown } = await inRecord
     const last = ended.leftover.length > 0 ? ended.leftover : [tokens].filter((one) => one !== undefined)
-    const result = await revokeAll(this.#settings, last)
+    const result = await revokeAll(this.#account, last)
     if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error
     return result
@@ -218,9 +225,9 @@ export class PeopleLogins implements Logins {
 
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
   meet(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
-    const { login, memory } = this.#settings
+    const { login, current } = this.#account
     // The store may have our own login only now, because it was unreachable.
-    const isOther = !memory.current?.isOf(tokens) && login.isNext(tokens)
+    const isOther = !current?.isOf(tokens) && login.isNext(tokens)
     if (isOther) this.#makeWay()
     login.seen(tokens, isOther, by)
   }
@@ -231,47 +238,48 @@ export class PeopleLogins implements Logins {
    * @returns For how long an access token still serves, ms; undefined: none does.
    */
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
-    const { login, memory } = this.#settings
-    login.lost(loginReason, by)
+    this.#account.login.lost(loginReason, by)
     this.concludeLoss()
-    return memory.current?.living === undefined ? undefined : memory.current.remainingMs
+    const { current } = this.#account
+    return current?.living === undefined ? undefined : current.remainingMs
   }
 
   /** Of a login that is lost: ends it if nobody may use its access token any more, and tells the listeners as soon as that token serves no longer. */
   concludeLoss(): void {
-    const { login, memory } = this.#settings
+    const account = this.#account
+    const { login } = account
     const { loss } = login
     if (!loss) return
     const { hasBegun, isAwaited } = login.marks
-    const isEnd = memory.current?.isRefused === true || loss.reason === 'logged-out'
+    const isEnd = account.current?.isRefused === true || loss.reason === 'logged-out'
     // If everybody has heard of the loss already, who has asked since waits for the next login.
     if (isEnd && hasBegun && !isAwaited) this.#end(loss.reason)
-    if (memory.current?.living === undefined) login.required(loss.reason, loss.by)
+    if (account.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 
   /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
-    const { login, memory } = this.#settings
+    const { login } = this.#account
     login.end()
-    memory.current = undefined
+    this.#account.current = undefined
     login.required('refused', by)
   }
 
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
   useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
-    if (!tokens || !isLast() || this.#host.isClosed) return
+    if (!tokens || !isLast() || this.#account.isClosed) return
     this.meet(tokens)
     this.#host.use(tokens)
   }
 
   #end(reason: LoginReason): void {
-    this.#settings.login.end()
+    this.#account.login.end()
     this.#leave(reason)
   }
 
   /** Another login comes. Nothing makes way for the first one that this manager hears of: whoever has asked gets it. */
   #makeWay(): void {
-    const { login } = this.#settings
+    const { login } = this.#account
     if (!login.marks.hasBegun) return
     login.next()
     this.#leave('logged-out')
@@ -279,9 +287,8 @@ export class PeopleLogins implements Logins {
 
   /** Requests of the login that has ended must get no token of a later one. Its callers wait no longer. */
   #leave(reason: LoginReason): void {
-    const { login, memory } = this.#settings
-    memory.current = undefined
-    this.#host.room.dismiss(loginRequired(reason), Infinity, login.marks.since)
+    this.#account.current = undefined
+    this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.marks.since)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RenewalSettings } from '../core/renewal-settings.ts'
+import type { Account } from '../core/account.ts'
 import { areSame, type ClaimAnswer, type KnownLogin, type NewTokens, type StoredTokens } from '../core/token-store.ts'
 import { Pauses, POLL_MS } from '../core/claimant.ts'
 
@@ -23,35 +23,35 @@ export interface EndedLogin {
  *
  * @param ended What the manager held is revoked if the record cannot be read, or has another login.
  */
-export async function endInRecord(settings: RenewalSettings, ended: EndedHere): Promise<EndedLogin> {
+export async function endInRecord(account: Account, ended: EndedHere): Promise<EndedLogin> {
   const { held } = ended
   try {
-    const claim = await claimToEnd(settings, ended)
-    const other = await clearRecord(settings, ended)
+    const claim = await claimToEnd(account, ended)
+    const other = await clearRecord(account, ended)
     return { tokens: (claim.kind === 'granted' ? claim.tokens : undefined) ?? held, other }
   } catch (thrown) {
     // A later claim must not find these tokens, should the store have lost only the first step.
-    await clearRecord(settings, ended).catch(() => undefined)
+    await clearRecord(account, ended).catch(() => undefined)
     return { tokens: held, thrown }
   }
 }
 
 /** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
 export async function clearRecord(
-  { record, memory }: RenewalSettings,
+  { settings: { record }, seenVersion }: Account,
   { held, login, loginId }: EndedHere,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(memory.seenVersion, { login, loginId })
+  const other = await record.clear(seenVersion, { login, loginId })
   // Another manager has adopted the same tokens. They are revoked, so they end there, too.
   return other && held && areSame(held, other) ? record.clear(other.version, { login: other.login }) : other
 }
 
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
-async function claimToEnd(settings: RenewalSettings, { login, loginId }: EndedHere): Promise<ClaimAnswer> {
-  const { record, owner, exchangeTimeoutMs, clock, memory } = settings
+async function claimToEnd(account: Account, { login, loginId }: EndedHere): Promise<ClaimAnswer> {
+  const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const claim = await record.claimToEnd(owner, memory.seenVersion, exchangeTimeoutMs, { login, loginId })
+    const claim = await record.claimToEnd(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId })
     if (claim.kind !== 'busy') return claim
     await pauses.forOther(record, Math.min(claim.remainingMs, POLL_MS))
   }

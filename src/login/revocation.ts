@@ -1,6 +1,6 @@
 import { detailsOf, outcomeOf, type TokenError } from '../core/errors.ts'
 import { withinExchange } from '../core/exchange.ts'
-import type { RenewalSettings } from '../core/renewal-settings.ts'
+import type { Account, Settings } from '../core/account.ts'
 import { pauseMs, retryAfterMsOf } from '../core/retry-delay.ts'
 import { type ExchangeContext, offers } from '../core/token-source.ts'
 import type { LogoutResult } from '../core/login-port.ts'
@@ -20,26 +20,27 @@ const MOST_UNREVOKED = 8
 const REASONS = ['unavailable', 'refused', 'no-endpoint'] as const
 
 /** Revokes these tokens, and those that an earlier logout could not revoke. Never rejects. */
-export function revokeAll(settings: RenewalSettings, ended: readonly NewTokens[]): Promise<LogoutResult> {
-  return revoke(settings, [...settings.memory.unrevoked.splice(0), ...ended])
+export function revokeAll(account: Account, ended: readonly NewTokens[]): Promise<LogoutResult> {
+  return revoke(account, [...account.unrevoked.splice(0), ...ended])
 }
 
 /** Lets the source tell the service that these tokens are not wanted any more (RFC 7009). Never rejects. */
-export async function revoke(settings: RenewalSettings, sets: readonly NewTokens[]): Promise<LogoutResult> {
-  const { events, memory } = settings
+export async function revoke(account: Account, sets: readonly NewTokens[]): Promise<LogoutResult> {
+  const { settings } = account
   if (sets.length === 0) return { revoked: false, reason: 'nothing' }
   const failures = await Promise.all(sets.map((tokens) => failureOf(settings, tokens)))
   const left = sets.filter((_, n) => failures[n]?.reason === 'unavailable')
-  memory.unrevoked = [...memory.unrevoked, ...left].slice(-MOST_UNREVOKED)
+  account.unrevoked = [...account.unrevoked, ...left].slice(-MOST_UNREVOKED)
   const reason = REASONS.find((one) => failures.some((failure) => failure?.reason === one))
   const told = failures.find((failure) => failure?.reason === reason)
   if (reason === undefined || !told) return { revoked: true }
-  events.anomaly('not-revoked', `The tokens of a login that has ended live on at the service (${reason}): ${told.why}`)
+  const message = `The tokens of a login that has ended live on at the service (${reason}): ${told.why}`
+  settings.events.anomaly('not-revoked', message)
   return { revoked: false, reason }
 }
 
 /** Makes the calls for one set of tokens. @returns undefined if the service confirmed the revocation */
-function failureOf(settings: RenewalSettings, tokens: NewTokens): Promise<Failure | undefined> {
+function failureOf(settings: Settings, tokens: NewTokens): Promise<Failure | undefined> {
   const { source, readThrown } = settings
   if (!offers(source, 'revoke')) return Promise.resolve({ reason: 'no-endpoint', why: NO_REVOKE })
   const { accessToken, refreshToken, context } = tokens
@@ -53,7 +54,7 @@ function failureOf(settings: RenewalSettings, tokens: NewTokens): Promise<Failur
 }
 
 /** Calls again after a failure that may pass, as long as the time of one exchange allows. A pause keeps the process alive. */
-async function tried(settings: RenewalSettings, call: () => Promise<void>): Promise<void> {
+async function tried(settings: Settings, call: () => Promise<void>): Promise<void> {
   const { clock, exchangeTimeoutMs, random, readThrown, retry } = settings
   const endAt = clock.monotonicNow() + exchangeTimeoutMs
   for (let attempt = 1; ; attempt += 1) {

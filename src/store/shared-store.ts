@@ -2,6 +2,7 @@ import { failureOfOther } from '../core/failure-of-other.ts'
 import { checkChoice, checkedDuration, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
+import { boundRecord } from '../core/bound-record.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import { checkedRegister } from './checked-register.ts'
 import { reasonIn } from './reason.ts'
@@ -99,7 +100,7 @@ export function storeOn(
   const store: OpenableStore = {
     kind: register.kind,
     failureOfOther,
-    open: (...owner) => sharedOrPrivate(settings, ...owner),
+    open: (key, ...owner) => boundRecord(key, (name) => sharedOrPrivate(settings, name, ...owner)),
   }
   return Object.freeze(store)
 }

@@ -190,7 +190,7 @@ describe('given a claim for a login, when its exchange is chosen', () => {
   const choice = (claim: Partial<GrantedClaim>, facts = {}) =>
     LOGIN_RULES.choose(
       { ...CLAIM, ...claim },
-      { servedMs: 0, failures: 3, owesObtain: false, isForced: false, isRefused: false, ...facts },
+      { servedMs: 0, failures: 3, mustObtain: false, isForced: false, isRefused: false, ...facts },
     )
 
   it('then its refresh token is presented although its computed end has passed, and however often it met a 5xx (F212)', () => {

@@ -372,14 +372,14 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     ['nothing speaks against it', CLAIM, FRESH, 0, true],
     ['the record has no tokens', EMPTY, FRESH, 0, false],
     ['it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
-    ['the credentials are due', CLAIM, { owesObtain: true }, 0, false],
+    ['the credentials are due', CLAIM, { mustObtain: true }, 0, false],
     ['a millisecond is left of it', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 1 } }, FRESH, 0, true],
     ['it has ended', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 0 } }, FRESH, 0, false],
     ['it met a 5xx while the old token serves', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
     ['it met a 5xx, and nobody is served', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
     ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
   ])('when %s', (_, claim, known, servedMs, isPresented) => {
-    const beforehand = { owesObtain: false, isForced: false, failures: 1, ...known, servedMs }
+    const beforehand = { mustObtain: false, isForced: false, failures: 1, ...known, servedMs }
     expect(CREDENTIAL_RULES.choose(claim, beforehand)).toBe(isPresented ? 'r' : undefined)
   })
 })
@@ -387,7 +387,7 @@ describe('given a granted claim, when it is asked whether its refresh token may 
 describe('given a rest that another owner began, when a caller meets it (F224)', () => {
   const resting = { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false } as const
   const login = new LoginWatch(new Events(manualClock()), false, false)
-  const knowing = { login, store: memoryStore() as OpenableStore }
+  const knowing = { login, settings: { store: memoryStore() as OpenableStore } }
 
   it('then the error says what that owner met, and the answer of the service', () => {
     const met = (status?: number) =>

@@ -1,0 +1,133 @@
+import { Acts } from './acts.ts'
+import type { TokenError } from './errors.ts'
+import { Events } from './events.ts'
+import { randomHex } from './digest.ts'
+import { type ManagerSettings, managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import { codeOf, type LoginCode, type LoginView } from './login-port.ts'
+import { MemoryRecord } from './memory-record.ts'
+import type { HeldToken } from './held-token.ts'
+import type { Activity, Backoff, Running } from './status.ts'
+import { SuspicionWatch } from './suspicion.ts'
+import { member } from './thrown.ts'
+import { TokenClock } from './token-clock.ts'
+import type { Exchange } from './token-source.ts'
+import type { NewTokens, TokenRecord } from './token-store.ts'
+import { Work } from './work.ts'
+
+/** Turns what a source threw into a `TokenError`. */
+export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: boolean) => TokenError
+
+/** The options of a manager, and the parts that they stand for. Frozen: what changes is in the `Account`. */
+export interface Settings extends ManagerSettings {
+  readonly rules: LoginCode<Account>['rules']
+  readonly needsLogin: boolean
+  /** For how long the manager keeps a refresh token that a response does not replace, ms. */
+  readonly keepsMs: number
+  readonly readThrown: ReadThrown
+  readonly events: Events
+  readonly tokenClock: TokenClock
+  readonly record: TokenRecord
+  /** Names this manager in the record. */
+  readonly owner: string
+  readonly logins: LoginCode<Account>
+}
+
+/** A login can be forgotten more often than this only while the store is unreachable. */
+const MOST_FORGOTTEN = 8
+
+/** Everything about one manager that changes: its tokens, what is known of the refresh token, its cool-down, its login and its counts. */
+export class Account implements Activity {
+  readonly settings: Settings
+  current: HeldToken | undefined
+  renewal: (Running & { halt(why: 'outdated' | 'closed'): void; hurry(limit: number): void }) | undefined
+  backoff: Backoff | undefined
+  isClosed = false
+  /** When the renewal began that brought the last token, monotonic ms. */
+  renewedAt = -Infinity
+  /** When the last renewal began that the API forced, monotonic ms. */
+  forcedAt = -Infinity
+  /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
+  mustObtain = false
+  /** This refresh token is never presented again, even if the record does not have that it is spent. */
+  spent: string | undefined
+  /** The mark of the credentials of this manager, as far as it is known. */
+  mark: string | undefined
+  /** This refresh token met a 5xx. */
+  met5xx: string | undefined
+  /** The highest version of the record that this manager has seen. */
+  seenVersion = 0
+  /** From this instant on, monotonic ms, a token may be sent only after a check of the record: the login may have ended elsewhere. */
+  noticeAt = Infinity
+  /**
+   * Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. `spent` is not
+   * enough: each exchange with private tokens overwrites it.
+   */
+  forgotten: readonly string[] = []
+  /** What renewals of this login bring after an act has outdated them: these tokens are not used. Each act that ends a login begins another list. */
+  leftover: NewTokens[] = []
+  /** What the renewal in flight waits for, for the error of a caller who gives up. Undefined: a pause. */
+  awaited: (() => string) | undefined
+  /** Tokens of logins that have ended, whose revocation failed. The next logout tries again. */
+  unrevoked: NewTokens[] = []
+  /** Token requests, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
+  readonly counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
+  readonly login: LoginView
+  readonly acts = new Acts()
+  /** What `settled()` waits for. */
+  readonly work = new Work()
+  readonly suspicions: SuspicionWatch
+
+  constructor(settings: Settings) {
+    const { clock, events, logins, onSuspicious, store } = settings
+    this.settings = settings
+    this.login = logins.view(events, store === undefined)
+    this.suspicions = new SuspicionWatch(clock, events, onSuspicious)
+  }
+
+  /** An act: the tokens and the failures are forgotten, and the renewal in flight is outdated. */
+  forget(): void {
+    this.renewal?.halt('outdated')
+    this.renewal = this.backoff = this.current = undefined
+    this.mustObtain = false
+    this.renewedAt = this.forcedAt = -Infinity
+    this.suspicions.forget()
+  }
+
+  /** The store may be unreachable. Even so, the manager must not present its current refresh token again, also after tokens of its own. */
+  giveUp(): void {
+    const { refreshToken } = this.current?.stored ?? {}
+    if (refreshToken !== undefined) this.forgotten = [refreshToken, ...this.forgotten].slice(0, MOST_FORGOTTEN)
+  }
+}
+
+/** @throws {TypeError | RangeError} naming the option and its value. */
+export function settingsOf(options: TokenManagerOptions, readThrown: ReadThrown, plain: LoginCode<Account>): Settings {
+  const settings = managerSettings(options)
+  const logins: LoginCode<Account> = settings.layer ? codeOf(settings.layer) : plain
+  const { clock, graceMs } = settings
+  const { rules, needsLogin } = logins
+  const events = new Events(clock)
+  return Object.freeze({
+    ...settings,
+    rules,
+    needsLogin,
+    keepsMs: Math.max(graceMs, logins.keepsMs),
+    readThrown,
+    events,
+    tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),
+    record: recordOf(settings, events),
+    owner: randomHex(),
+    logins,
+  })
+}
+
+function recordOf({ clock, source, store, storeKey }: ManagerSettings, events: Events): TokenRecord {
+  if (!store) return new MemoryRecord(clock)
+  const boundTo = member(source, 'boundTo') as typeof source.boundTo
+  return store.open(boundTo ? boundTo.then((name) => `${storeKey} ${name}`) : storeKey, clock, events)
+}
+
+function reportJump(events: Events, byMs: number): void {
+  const how = byMs > 0 ? 'ahead (sleep, or a step)' : 'back'
+  events.anomaly('clock-jumped', `The wall clock jumped ${Math.abs(Math.round(byMs))} ms ${how}`)
+}
