@@ -1,5 +1,5 @@
 import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
-import { checkKey, type GivenKey } from '../core/proofs.ts'
+import { checkKey, type GivenKey } from '../core/proof-port.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { OriginSettings } from './origins.ts'
 

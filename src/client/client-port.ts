@@ -1,7 +1,7 @@
 import { TokenError } from '../core/errors.ts'
-import { checkFit } from '../core/proofs.ts'
+import { checkFit } from '../core/proof-port.ts'
 import type { BearerSettings, Refuses } from './bearer-options.ts'
-import { type Prover, proverOf } from './prover.ts'
+import { type Prover, proverOf } from './key-port.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**

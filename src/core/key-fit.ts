@@ -1,4 +1,5 @@
-import { CHECK, type DPoPKey, type GivenKey, isPromised } from './proofs.ts'
+import { CHECK, type GivenKey, isPromised } from './proof-port.ts'
+import type { DPoPKey } from './proofs.ts'
 import { member } from './thrown.ts'
 
 /** What tells one key from another at once, before its thumbprint is known. */

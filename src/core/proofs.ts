@@ -1,5 +1,4 @@
 import type { Clock } from './clock.ts'
-import { member } from './thrown.ts'
 
 /**
  * A key that proves who sends a token (DPoP, RFC 9449), made by `dpopKey` or `webKey` of `axios-evergreen/dpop`. Give the same one to
@@ -78,38 +77,24 @@ export interface Proofs {
   isOutdated(proof: Proof, request: ProvedRequest, clock: Clock): boolean
 }
 
-/** All copies of the package in one process share this symbol. */
-export const PROOFS = Symbol.for('axios-evergreen.proofs')
-
-/** What the option `dpop` takes. */
-export type GivenKey = DPoPKey | Promise<DPoPKey>
-
-/** @throws {TypeError} naming the option, and nothing of its value, unless `given` is a key of `axios-evergreen/dpop`, or a promise. */
-export function checkKey(name: string, given: GivenKey): void {
-  if (!isPromised(given)) proofsOf(name, given)
+/** What a key has for attachments: `prove` and `learn` for a request to an API, as it is sent. */
+export interface KeyProofs extends Proofs {
+  proofFor(request: SentRequest & { readonly token: string }, clock: Clock): Promise<string>
+  hear(request: SentRequest, answer: HeardAnswer, clock: Clock): void
 }
 
-export function isPromised(given: GivenKey): given is Promise<DPoPKey> {
-  return typeof member(given, 'then') === 'function'
+/** A request that an attachment sends. */
+export interface SentRequest {
+  readonly method: string
+  readonly url: string
 }
 
-/**
- * The `boundTo` of a source has, under this symbol, the check of the `dpop` of its attachments, if it is the thumbprint of a key of
- * `axios-evergreen/dpop`: a function that throws a TypeError. All copies of the package in one process share it.
- */
-export const CHECK = Symbol.for('axios-evergreen.checkKey')
-
-/** @throws {TypeError} if the tokens of a source, bound to `boundTo`, are of no use with this key, or without one. */
-export function checkFit(boundTo: unknown, given: GivenKey | undefined): void {
-  const check = member(boundTo, CHECK) as ((given: GivenKey | undefined) => void) | undefined
-  check?.(given)
-}
-
-/** @throws {TypeError} naming the option, and nothing of its value, unless `key` is a key of `axios-evergreen/dpop`. */
-export function proofsOf(name: string, key: DPoPKey): Proofs {
-  const proofs = member(key, PROOFS)
-  if (proofs !== undefined) return proofs as Proofs
-  throw new TypeError(`${name} must be a key of axios-evergreen/dpop: pass dpopKey(keyPair), or await webKey()`)
+export interface HeardAnswer {
+  readonly status: number
+  /** @param name In lower case. */
+  readonly header: (name: string) => unknown
+  /** The error codes of its challenges. */
+  readonly errors: readonly string[]
 }
 
 /** Whether a server refuses the proof, and not the token (RFC 9449, sections 7.1, 8 and 9). `error`: the error code of its answer. */

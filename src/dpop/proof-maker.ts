@@ -2,7 +2,8 @@ import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
 import { ownOption } from '../core/option-checks.ts'
-import type { Proof, ProofAnswer, Proofs, ProvedRequest } from '../core/proofs.ts'
+import type { HeardAnswer, KeyProofs, Proof, ProofAnswer, ProvedRequest, SentRequest } from '../core/proofs.ts'
+import { asSent, proofAnswerOf } from './as-sent.ts'
 import { base64urlOf, base64urlOfText } from './base64url.ts'
 import { Origins } from './origins.ts'
 import type { VerifyingKey } from './public-jwk.ts'
@@ -13,7 +14,7 @@ const TIME_TOLERANCE_MS = 5_000
 type Sign = (data: Uint8Array) => unknown
 
 /** Makes the proofs of one key (RFC 9449, section 4.2). */
-export class ProofMaker implements Proofs {
+export class ProofMaker implements KeyProofs {
   readonly #key: Promise<{ readonly key: VerifyingKey; readonly header: string }>
   readonly #sign: Sign
   /** By clock: all managers of a process have the same one, except in tests. */
@@ -42,6 +43,14 @@ export class ProofMaker implements Proofs {
     } catch (thrown) {
       throw notSigned(thrown)
     }
+  }
+
+  async proofFor(request: SentRequest & { readonly token: string }, clock: Clock): Promise<string> {
+    return (await this.prove({ ...asSent(request), token: request.token }, clock)).text
+  }
+
+  hear(request: SentRequest, answer: HeardAnswer, clock: Clock): void {
+    this.learn(asSent(request), proofAnswerOf(answer), clock)
   }
 
   learn(request: ProvedRequest, answer: ProofAnswer, clock: Clock): void {

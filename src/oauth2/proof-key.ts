@@ -1,6 +1,7 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { promisedThumbprint } from '../core/key-fit.ts'
-import { type DPoPKey, type GivenKey, isPromised, type Proofs, proofsOf } from '../core/proofs.ts'
+import { type GivenKey, isPromised, proofsOf } from '../core/proof-port.ts'
+import type { DPoPKey, Proofs } from '../core/proofs.ts'
 
 /** What a source needs of its key. */
 export interface ProofKey {

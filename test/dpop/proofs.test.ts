@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { dpopKey } from '../../src/dpop/index.ts'
-import { type ProofAnswer, type Proofs, proofsOf } from '../../src/core/proofs.ts'
+import { proofsOf } from '../../src/core/proof-port.ts'
+import type { ProofAnswer, Proofs } from '../../src/core/proofs.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { externalKey, newKey } from './support/keys.ts'

@@ -215,7 +215,7 @@ describe('given an answer whose token is of another type', () => {
   })
 })
 async function ownProof({ server, clock, key }: World) {
-  const { proofsOf } = await import('../../src/core/proofs.ts')
+  const { proofsOf } = await import('../../src/core/proof-port.ts')
   return async (_as: unknown, _client: unknown, _body: URLSearchParams, headers: Headers) => {
     const { text } = await proofsOf('dpop', key).prove({ method: 'POST', url: new URL(server.tokenEndpoint) }, clock)
     headers.set('DPoP', text)

@@ -1,5 +1,5 @@
 // Imports the sources, because the package does not export how a key proves.
-import { proofsOf } from '../../../src/core/proofs.ts'
+import { proofsOf } from '../../../src/core/proof-port.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { webKey } from '../../../src/dpop/index.ts'
 

@@ -1,10 +1,11 @@
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
-import { checkFit, type GivenKey, proofsOf, type ProvedRequest } from '../core/proofs.ts'
+import { checkFit, type GivenKey, proofsOf } from '../core/proof-port.ts'
+import type { SentRequest } from '../core/proofs.ts'
 import { errorsIn } from './challenges.ts'
 import type { TokenAccess, WaitLimits } from './token-access.ts'
 
-/** Proves with each request that its sender holds a key (RFC 9449). No redirect is followed with a proof. */
+/** Proves with each request that its sender holds a key (RFC 9449). The key brings the code. No redirect is followed with a proof. */
 export interface Prover {
   /**
    * @returns The text of the header `DPoP`. A new one for each request.
@@ -15,41 +16,26 @@ export interface Prover {
   hear(request: SentRequest, status: number, header: (name: string) => unknown): void
 }
 
-export interface SentRequest {
-  readonly method: string
-  readonly url: string
-}
-
 /** @param given A promise of a key is awaited before the first proof. If it is no key, or another one than that of the source, each proof rejects. */
 export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prover {
   const known = Promise.resolve(given).then((key) => ({ key, proofs: proofsOf('dpop', key) }))
   known.catch(() => undefined) // each proof rejects as well
   return {
-    async prove(request, { signal, maxWaitMs: ms }) {
-      const atLimit = () =>
-        new TokenError('ERR_WAIT_TIMEOUT', 'The key of dpop did not sign within the time that this caller can wait')
+    prove(request, { signal, maxWaitMs: ms }) {
+      const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', 'The key of dpop did not sign within maxWaitMs')
       const proving = known.then(({ key, proofs }) => {
         // Now the token is there, so the key of the source is known, too, even if a promise of it was given.
         checkFit(boundTo, key)
-        return proofs.prove({ ...asSent(request), token: request.token }, clock)
+        return proofs.proofFor(request, clock)
       })
-      return (await withinLimit(proving, { clock, ms, holdsProcess: true, signal, atLimit })).text
+      return withinLimit(proving, { clock, ms, holdsProcess: true, signal, atLimit })
     },
     hear(request, status, header) {
-      const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map(header)
-      const isRefused = errorsIn(header('www-authenticate')).includes('invalid_dpop_proof')
-      const answer = { status, nonce, date, age, isRefused }
+      const answer = { status, header, errors: errorsIn(header('www-authenticate')) }
       known.then(
-        ({ proofs }) => proofs.learn(asSent(request), answer, clock),
+        ({ proofs }) => proofs.hear(request, answer, clock),
         () => undefined,
       )
     },
   }
-}
-
-/** fetch sends these methods in capitals, and others as they are written. */
-const IN_CAPITALS = /^(get|head|post|put|delete|options)$/i
-
-function asSent({ method, url }: SentRequest): ProvedRequest {
-  return { method: IN_CAPITALS.test(method) ? method.toUpperCase() : method, url: new URL(url) }
 }

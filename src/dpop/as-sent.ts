@@ -1,0 +1,14 @@
+import type { HeardAnswer, ProofAnswer, ProvedRequest, SentRequest } from '../core/proofs.ts'
+
+/** fetch sends these methods in capitals, and others as they are written. */
+const IN_CAPITALS = /^(get|head|post|put|delete|options)$/i
+
+export function asSent({ method, url }: SentRequest): ProvedRequest {
+  return { method: IN_CAPITALS.test(method) ? method.toUpperCase() : method, url: new URL(url) }
+}
+
+/** What a response of an API says about later proofs. */
+export function proofAnswerOf({ status, header, errors }: HeardAnswer): ProofAnswer {
+  const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map(header)
+  return { status, nonce, date, age, isRefused: errors.includes('invalid_dpop_proof') }
+}
