@@ -1,5 +1,5 @@
 import { TokenError } from '../core/errors.ts'
-import type { Failure } from './failure.ts'
+import { type Failure, UNFINISHED } from './failure.ts'
 import { failureOfNetwork } from './network-failure.ts'
 import { CHECK_PROXY } from './proxy.ts'
 
@@ -10,7 +10,7 @@ import { CHECK_PROXY } from './proxy.ts'
 export function brokenOff(thrown: unknown, address: string, status: number | undefined, proxy?: string): TokenError {
   const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
   // Once there is a status, the request was sent.
-  const known: Failure = status === undefined ? failure : { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' }
+  const known: Failure = status === undefined ? failure : UNFINISHED
   const notSent = known.outcome === 'not-sent'
   const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
   const happened = [`${address} ${what} (${errorCode})`, proxy].filter((part) => part !== undefined).join(' ')

@@ -2,7 +2,6 @@ import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { Failure } from './failure.ts'
 import type { Answered } from './answered.ts'
-import { comesFromInFront } from './page.ts'
 
 /** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(
@@ -16,22 +15,15 @@ export function refused(
 }
 
 /**
- * What an answer that refuses means, and what to do about it, if that does not depend on the protocol.
+ * What a failure means, and what to do about it, if that does not depend on the protocol.
  *
  * @param option Names the option that holds the address.
  * @returns undefined if it depends on the protocol.
  */
-export function generalAdvice({ code, outcome }: Failure, answer: Answered, option: string): string | undefined {
-  if (code === 'ERR_TOKEN_REQUEST' && comesFromInFront(answer))
-    return 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
-  if (code === 'ERR_THROTTLED') return 'too many token calls'
-  if (answer.status === 511) return 'this network requires a login'
-  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE')
-    return outcome === 'unknown-5xx' ? 'the token service failed' : 'the token service did not finish the call'
-  if (code === 'ERR_TOKEN_RESPONSE') return 'this is no HTTP status'
+export function generalAdvice({ advice }: Failure, answer: Answered, option: string): string | undefined {
+  if (advice !== undefined) return advice
   if (answer.status < 400) return adviceOnRedirect(answer, option)
-  if (answer.status === 407) return 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY'
-  return undefined
+  return answer.status === 407 ? 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY' : undefined
 }
 
 /** `Location` is not quoted: it may hold anything, a token too. */

@@ -8,5 +8,4 @@ export const failureOfNetwork: typeof full.failureOfNetwork = (thrown) => ({
   code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
   outcome: 'unknown',
   errorCode: errorCodeOf(causesOf(thrown)),
-  advice: undefined,
 })

@@ -1,6 +1,6 @@
 import type { TokenErrorCode } from '../core/errors.ts'
 import type { Exchange } from '../core/token-source.ts'
-import { type Failure, failureOfStatus } from './failure.ts'
+import { type Failure, failureOfStatus, SERVICE_FAILED, THROTTLED } from './failure.ts'
 
 /** What one error means for an obtain, for a refresh by a source that can obtain, and for a refresh of a login. */
 type Meant = readonly [obtain: Failure, refresh: Failure, login: Failure]
@@ -17,7 +17,7 @@ const INTERACTION: Meant = [
   /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'refused', loginReason: 'interaction' }),
 ]
 /** Some servers answer errors of their own with 400. As after a 5xx the manager tries again, but nothing was done: the token is good. */
-const UNAVAILABLE = /* @__PURE__ */ keeping({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' })
+const UNAVAILABLE = /* @__PURE__ */ keeping(SERVICE_FAILED)
 
 /**
  * What the errors of the RFCs mean. An error that says nothing of the refresh token of a login says nothing here: the manager keeps the token, and gives it up
@@ -36,7 +36,7 @@ const OAUTH_ERRORS: Partial<Record<string, Meant>> = /* @__PURE__ */ (() => ({
   server_error: UNAVAILABLE,
   use_dpop_nonce: UNAVAILABLE, // RFC 9449, section 8
   invalid_dpop_proof: keeping(REQUEST), // RFC 9449, section 5
-  slow_down: keeping({ code: 'ERR_THROTTLED', outcome: 'deferred' }), // RFC 8628, section 3.5
+  slow_down: keeping(THROTTLED), // RFC 8628, section 3.5
   // OpenID Connect Core, section 3.1.2.6
   interaction_required: INTERACTION,
   login_required: INTERACTION,

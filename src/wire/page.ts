@@ -5,7 +5,13 @@ import type { Failure } from './failure.ts'
 
 /** What a page says under a status that refuses: nothing. Who sent it has seen neither the credentials nor the refresh token. */
 export function failureInFront(exchange: Exchange): Failure {
-  return { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', ...(exchange === 'refresh' && { refreshToken: 'kept' }) }
+  const advice = 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
+  return {
+    code: 'ERR_TOKEN_REQUEST',
+    outcome: 'rejected',
+    advice,
+    ...(exchange === 'refresh' && { refreshToken: 'kept' }),
+  }
 }
 
 /** What an answer shows of who sent it. */
