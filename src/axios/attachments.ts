@@ -1,14 +1,17 @@
 import type { AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { BareRequests } from '../client/bare-requests.ts'
 import type { BearerSettings } from '../client/bearer-options.ts'
 import { granteeOf, maySeeRedirects } from '../client/client-port.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { accessTo } from '../client/token-access.ts'
 import type { TokenManager } from '../core/token-manager.ts'
+import { AdapterBeneath, type WithAdapter } from './adapter-beneath.ts'
 import type { Bearer } from './bearer-adapter.ts'
+import { Beginning, type Shared } from './beginning.ts'
 import { isDefault } from './header-names.ts'
-import { LateLook } from './late-adapter.ts'
 import { memberOf } from './member-of.ts'
-import { type Begun, checkAdapter, Wrappers } from './wrappers.ts'
+import { OriginScope } from './origin-scope.ts'
+import { checkStays } from './unfollowed.ts'
 
 export interface Attachment {
   /** Takes this attachment off the instance. Requests in flight finish. The manager stays open. */
@@ -34,18 +37,11 @@ const BEGUN = Symbol('axios-evergreen.begun')
 /** A function, so that nothing prints what it holds, and a deep copy holds the same. */
 type Config = InternalAxiosRequestConfig & { [BEGUN]?: () => Beginning }
 
-/** What holds for all requests that begin now. It is replaced, never changed, so a request keeps what it began with. */
-interface Beginning {
-  readonly all: readonly Begun[]
-  readonly byOrigin: ReadonlyMap<string, Begun>
-  readonly lateLook: LateLook
-}
-
 /** The attachments of one instance: which manager's token goes to which origin. */
 class Attachments {
   readonly #instance: Instance
   readonly #attached = new Map<TokenManager, Attachment>()
-  readonly #wrappers: Wrappers
+  readonly #shared: Shared
   #grantees: ReadonlyMap<string, Bearer> = new Map()
   /** That of the last request. */
   #beginning: Beginning | undefined
@@ -59,7 +55,7 @@ class Attachments {
 
   constructor(instance: Instance) {
     this.#instance = instance
-    this.#wrappers = new Wrappers(instance)
+    this.#shared = { instance, scope: new OriginScope(), bare: new BareRequests() }
   }
 
   attach(tokens: TokenManager, settings: AttachSettings): Attachment {
@@ -69,14 +65,16 @@ class Attachments {
       return attached
     }
     const { header } = settings
-    if (isDefault(this.#instance.defaults, header))
+    const { defaults } = this.#instance
+    if (isDefault(defaults, header))
       throw new TypeError(
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
     const access = accessTo(tokens)
     const bearer: Bearer = granteeOf(settings, access)
-    if (!maySeeRedirects(bearer)) checkAdapter(this.#instance.defaults, bearer)
-    const base = { name: 'baseURL of the instance', address: memberOf(this.#instance.defaults, 'baseURL') }
+    // A request may have another adapter, so it is checked again when a request is sent.
+    if (!maySeeRedirects(bearer)) checkStays(new AdapterBeneath(defaults as WithAdapter).expected(defaults), bearer)
+    const base = { name: 'baseURL of the instance', address: memberOf(defaults, 'baseURL') }
     const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
     const taken = origins.find((origin) => this.#grantees.has(origin))
     if (taken !== undefined)
@@ -102,13 +100,8 @@ class Attachments {
 
   /** A request belongs to the logins that the managers know now, so their marks are taken before later interceptors run. */
   #begin(): Beginning {
-    const last = this.#beginning
-    if (last?.all.every(({ bearer, mark }) => bearer.access.markNow?.() === mark)) return last
-    const all = [...new Set(this.#grantees.values())].map((bearer) => ({ bearer, mark: bearer.access.markNow?.() }))
-    const begunBy = new Map(all.map((begun) => [begun.bearer, begun]))
-    const byOrigin = new Map([...this.#grantees].map(([origin, bearer]) => [origin, begunBy.get(bearer) as Begun]))
-    const lateLook = new LateLook((config, isCopy) => this.#wrappers.lookAgain(config, isCopy, byOrigin))
-    return (this.#beginning = { all, byOrigin, lateLook })
+    if (!this.#beginning?.isNow) this.#beginning = new Beginning(this.#grantees, this.#shared)
+    return this.#beginning
   }
 
   #install(): void {
@@ -142,7 +135,7 @@ class Attachments {
   /** Puts a wrapper in the place of the adapter. It runs after all other interceptors and transforms. */
   #wrap(config: Config): Config {
     const beginning = config[BEGUN]?.() ?? this.#begin()
-    const adapter = this.#wrappers.wrapperFor(config, beginning.byOrigin)
+    const adapter = beginning.wrapperFor(config)
     let wrapped = config
     try {
       config.adapter = adapter

@@ -80,8 +80,8 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   }
 
   isRepeatable(): boolean {
-    const { method, data } = this.config
-    return (!this.trail || isIdempotent(method)) && isReplayable(data)
+    const { config, trail } = this
+    return (!trail || isIdempotent(config.method)) && isReplayable(config.data)
   }
 
   prepareAgain(response: AxiosResponse): void {

@@ -1,15 +1,15 @@
 import type { InternalAxiosRequestConfig } from 'axios'
 import { builtinModule } from '../core/builtin-module.ts'
-import type { AdapterChoice } from './adapter-choice.ts'
+import type { AdapterBeneath } from './adapter-beneath.ts'
 import { memberOf } from './member-of.ts'
 
 /**
  * Whether a request has a `transport` of its own that may follow redirects. axios hands it neither `maxRedirects` nor `beforeRedirect`, so nothing
  * could keep the token from following. The modules of Node follow none, and the adapters of browsers use no transport.
  */
-export function mayFollowByItself(config: InternalAxiosRequestConfig, choice: AdapterChoice): boolean {
+export function mayFollowByItself(config: InternalAxiosRequestConfig, beneath: AdapterBeneath): boolean {
   const transport = memberOf(config as { transport?: unknown }, 'transport')
-  if (!transport || !choice.mayUseTransport(config)) return false
+  if (!transport || !beneath.mayUseTransport(config)) return false
   const request = requestOf(transport)
   return (
     request === undefined ||

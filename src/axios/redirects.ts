@@ -20,7 +20,7 @@ export function trailTo(config: InternalAxiosRequestConfig, href: string, before
 
 /** @returns The trail of a request whose redirects XMLHttpRequest or fetch followed; undefined if there was no redirect. */
 export function trailOf(config: InternalAxiosRequestConfig, request: unknown): RedirectTrail | undefined {
-  const end = hasEnds ? ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object)) : undefined
+  const end = ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
   const href = end ?? endOfXhr(config, request)
   return href === undefined ? undefined : trailTo(config, href)
 }
@@ -38,8 +38,6 @@ type Env = InternalAxiosRequestConfig['env']
 
 /** Where the redirects of fetch ended. The key is its Request, or the mark in its options if axios makes no Request. */
 const ENDS = new WeakMap<object, string>()
-/** Most programs meet no redirect, and then need no look at the map. */
-let hasEnds = false
 const MARK = Symbol('axios-evergreen.mark')
 type Marked = Record<symbol, object | undefined>
 
@@ -72,10 +70,7 @@ function tellerOf(inner: Fetch): Fetch {
   const teller: Fetch = (request, options = NO_OPTIONS) => {
     concealRequest(request)
     return promised(() => inner(request, options)).then((response) => {
-      if (response.redirected) {
-        hasEnds = true
-        ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
-      }
+      if (response.redirected) ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
       return response
     })
   }

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter } from 'axios'
-import { type Adapter, AdapterChoice } from '../../src/axios/adapter-choice.ts'
+import { type Adapter, AdapterBeneath } from '../../src/axios/adapter-beneath.ts'
+import { Beginning } from '../../src/axios/beginning.ts'
+import { OriginScope } from '../../src/axios/origin-scope.ts'
 import { tellingRedirects, trailOf } from '../../src/axios/redirects.ts'
-import { type Begun, Wrappers } from '../../src/axios/wrappers.ts'
+import { BareRequests } from '../../src/client/bare-requests.ts'
 
 const { Request, Response } = globalThis
 afterEach(() => void Object.assign(globalThis, { Request, Response }))
@@ -24,27 +26,32 @@ describe('given the adapter of an instance', () => {
     [false, 'fetch', ['fetch']],
     [false, ['fetch'], 'fetch'],
   ])('then it is the same: %s, for %j and %j', (isSame, one, other) => {
-    expect(new AdapterChoice(one).isOf(other)).toBe(isSame)
+    expect(new AdapterBeneath({ adapter: one }).isOf({ adapter: other })).toBe(isSame)
   })
 
-  it('when its owner changes the list, or somebody else does, then the choice stays', () => {
+  it('when its owner changes the list, or somebody else does, then the choice stays', async () => {
     const list: ('fetch' | 'http')[] = ['fetch']
-    const choice = new AdapterChoice(list)
+    const given: unknown[] = []
+    const wrapper = new AdapterBeneath({ adapter: list }).wrapped(({ adapter }) => {
+      given.push([...(adapter as string[])])
+      ;(adapter as string[]).push('xhr')
+      return Promise.resolve({} as never)
+    })
     list.push('http')
-    expect(choice.adapter).toEqual(['fetch'])
-    ;(choice.adapter as string[]).push('xhr')
-    expect(choice.adapter).toEqual(['fetch'])
+    await wrapper({} as never)
+    await wrapper({} as never)
+    expect(given).toEqual([['fetch'], ['fetch']])
   })
 
   it('when it is a function, then that is what sends', () => {
-    expect(new AdapterChoice(own).telling({ env: {} } as never)).toBe(own)
+    expect(new AdapterBeneath({ adapter: own }).sender({ env: {} } as never)).toBe(own)
   })
 })
 
 describe('given an env whose fetch needs a mark, and the sender for it', () => {
   const env = { fetch: fetchOf(), Request: null }
-  const choice = new AdapterChoice('fetch')
-  const senderFor = (env: object | undefined) => choice.telling({ env } as never)
+  const beneath = new AdapterBeneath({ adapter: 'fetch' })
+  const senderFor = (env: object | undefined) => beneath.sender({ env } as never)
 
   it('when the next request has the same members in its env, then it is sent by the same one', () => {
     expect(senderFor({ ...env })).toBe(senderFor(env))
@@ -77,26 +84,26 @@ describe('given an env whose fetch needs a mark, and the sender for it', () => {
 })
 
 describe('given what stands in the place of an adapter', () => {
-  const api = axios.create()
-  const wrappers = new Wrappers(api)
-  const logins = new Map<string, Begun>()
+  const shared = { instance: axios.create(), scope: new OriginScope(), bare: new BareRequests() }
+  const begin = () => new Beginning(new Map(), shared)
+  const now = begin()
 
   it('when two requests begin alike, then they share it', () => {
-    const wrapper = wrappers.wrapperFor({ adapter: 'http' }, logins)
-    expect(wrappers.wrapperFor({ adapter: 'http' }, logins)).toBe(wrapper)
-    expect(wrappers.wrapperFor({ adapter: 'fetch' }, logins)).not.toBe(wrapper)
+    const wrapper = now.wrapperFor({ adapter: 'http' })
+    expect(now.wrapperFor({ adapter: 'http' })).toBe(wrapper)
+    expect(now.wrapperFor({ adapter: 'fetch' })).not.toBe(wrapper)
   })
 
   it('when a login has begun between them, then they do not', () => {
-    const wrapper = wrappers.wrapperFor({ adapter: 'http' }, logins)
-    expect(wrappers.wrapperFor({ adapter: 'http' }, new Map())).not.toBe(wrapper)
+    const wrapper = now.wrapperFor({ adapter: 'http' })
+    expect(begin().wrapperFor({ adapter: 'http' })).not.toBe(wrapper)
   })
 
   it('when it meets itself, or one of another copy of the package, then it goes beneath', () => {
-    const wrapper = wrappers.wrapperFor({ adapter: 'http' }, logins)
+    const wrapper = now.wrapperFor({ adapter: 'http' })
     expect(Reflect.get(wrapper, Symbol.for('axios-evergreen.adapter'))).toBe('http')
-    expect(new Wrappers(api).wrapperFor({ adapter: wrapper }, logins)).not.toBe(wrapper)
-    expect(wrappers.wrapperFor({ adapter: wrapper }, logins)).toBe(wrapper)
+    expect(begin().wrapperFor({ adapter: wrapper })).not.toBe(wrapper)
+    expect(now.wrapperFor({ adapter: wrapper })).toBe(wrapper)
   })
 })
 

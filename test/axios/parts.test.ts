@@ -20,7 +20,8 @@ import {
   withHiddenRequest,
 } from '../../src/axios/concealment.ts'
 import { discard } from '../../src/axios/discard.ts'
-import { LateLook, noting } from '../../src/axios/late-adapter.ts'
+import { noting } from '../../src/axios/adapter-beneath.ts'
+import { LateLook } from '../../src/axios/late-look.ts'
 import { memberOf } from '../../src/axios/member-of.ts'
 import { addressOf } from '../../src/axios/origin-scope.ts'
 import { trailTo } from '../../src/axios/redirects.ts'
@@ -253,7 +254,7 @@ describe('given a look that is due before the adapter is chosen', () => {
 
   it('then the adapter that is watched has its name still', () => {
     const adapter = Object.assign(() => Promise.reject(new Error()), { adapterName: 'http' })
-    expect(noting(adapter, { header: 'Authorization', isRelieved: false })).toHaveProperty('adapterName', 'http')
+    expect(noting(adapter, { header: 'Authorization', hasCalledOurs: false })).toHaveProperty('adapterName', 'http')
   })
 })
 

@@ -1,0 +1,118 @@
+import { type AxiosAdapter, type AxiosResponse, getAdapter, type InternalAxiosRequestConfig } from 'axios'
+import { quietly } from '../core/thrown.ts'
+import { memberOf } from './member-of.ts'
+import { tellingRedirects } from './redirects.ts'
+
+type Config = InternalAxiosRequestConfig
+export type Adapter = NonNullable<Config['adapter']>
+export type WithAdapter = Pick<Config, 'adapter'>
+export type Wrapper = AxiosAdapter & { readonly [WRAPPED]?: Adapter }
+
+/** All copies of the package in one process share it: no wrapper wraps a wrapper. */
+const WRAPPED = Symbol.for('axios-evergreen.adapter')
+
+export const isWrapped = ({ adapter }: WithAdapter) => (adapter as Wrapper | undefined)?.[WRAPPED] !== undefined
+
+/** The adapter that a config would have without this package: a function, a name, or a list of these. */
+function adapterOf(config: WithAdapter): Adapter {
+  const found = memberOf(config, 'adapter') as Wrapper | undefined
+  return found?.[WRAPPED] ?? found ?? ['xhr', 'http', 'fetch']
+}
+
+/** The adapter beneath ours. */
+export class AdapterBeneath {
+  readonly #adapter: Adapter
+  /** What sent the last request, and what axios chose it for. */
+  #sender: { send: AxiosAdapter; env: Config['env']; Request: unknown; Response: unknown } | undefined
+
+  constructor(config: WithAdapter) {
+    this.#adapter = copyOf(adapterOf(config))
+  }
+
+  /** Whether the config would have this very adapter. */
+  isOf(config: WithAdapter): boolean {
+    const [own, other] = [this.#adapter, adapterOf(config)]
+    if (own === other || !Array.isArray(own)) return own === other
+    return Array.isArray(other) && own.length === other.length && own.every((each, n) => each === other[n])
+  }
+
+  /** @returns An adapter for the place of this one. It puts this one back on the config before it sends. */
+  wrapped(send: (config: Config) => Promise<AxiosResponse>): Wrapper {
+    const wrapper: AxiosAdapter = (config) => {
+      config.adapter = copyOf(this.#adapter)
+      return send(config)
+    }
+    return Object.assign(wrapper, { [WRAPPED]: this.#adapter })
+  }
+
+  /** Whether the adapter for this request may use its `transport`: that of Node does, and a function of the user may call it. */
+  mayUseTransport(config: object): boolean {
+    const adapter = this.plain(config)
+    return Reflect.get(adapter, 'adapterName') === 'http' || [this.#adapter].flat().includes(adapter)
+  }
+
+  /** @returns What axios will probably choose. A page or a test environment may bring XMLHttpRequest only later. */
+  expected(config: object): object {
+    return quietly(() => this.plain(config)) ?? { adapterName: [this.#adapter].flat().find((name) => name === 'xhr') }
+  }
+
+  /** The adapter for a request without a token. */
+  plain(config: object): AxiosAdapter {
+    return chosen(this.#adapter, config)
+  }
+
+  /** The adapter for a request with a token: it observes redirects. It is kept as long as axios would choose the same. */
+  sender(config: Config): AxiosAdapter {
+    if (typeof this.#adapter === 'function') return this.#adapter
+    const env = memberOf(config, 'env')
+    const { Request, Response } = globalThis
+    const last = this.#sender
+    if (last?.Request === Request && last.Response === Response && isAlike(last.env, env)) return last.send
+    const send = tellingRedirects(env, (telling) => chosen(this.#adapter, { env: telling }))
+    this.#sender = { send, env: env && { ...env }, Request, Response }
+    return send
+  }
+}
+
+/** `getAdapter` as axios itself calls it; its second argument is missing in its types. */
+function chosen(adapter: Adapter, config: object): AxiosAdapter {
+  return (getAdapter as (adapters: Adapter, config: object) => AxiosAdapter)(adapter, config)
+}
+
+/** A list is copied, because its owner may change it later. */
+const copyOf = (adapter: Adapter) => (Array.isArray(adapter) ? [...adapter] : adapter)
+
+function isAlike(one: object | undefined, other: object | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  // Unlike Object.keys, this makes no list.
+  for (const name in { ...one, ...other })
+    if (Object.hasOwn(one, name) !== Object.hasOwn(other, name) || Reflect.get(one, name) !== Reflect.get(other, name))
+      return false
+  return true
+}
+
+/** A request that a foreign adapter sends instead of ours. That adapter may call ours, which then does everything. */
+export interface Outer {
+  readonly header: string
+  hasCalledOurs: boolean
+}
+
+/** The key is the headers object, because copies of a config share it. */
+const OUTERS = new WeakMap<object, Outer>()
+
+/** @returns The foreign adapter. It notes with which headers it is called: it may call our wrapper with them. */
+export function noting(adapter: AxiosAdapter, outer: Outer): AxiosAdapter {
+  const noted: AxiosAdapter = (config) => {
+    OUTERS.set(config.headers, outer)
+    return adapter(config)
+  }
+  return Object.assign(noted, { adapterName: Reflect.get(adapter, 'adapterName') as unknown })
+}
+
+/** Our wrapper was called: if a foreign adapter did it, the token that this one carries comes off. */
+export function noteCallBeneath({ headers }: Config): void {
+  const outer = OUTERS.get(headers)
+  if (!outer) return
+  outer.hasCalledOurs = true
+  headers.delete(outer.header)
+}

@@ -1,0 +1,35 @@
+import type { InternalAxiosRequestConfig } from 'axios'
+
+type Transform = (this: InternalAxiosRequestConfig, data: unknown) => unknown
+
+/**
+ * Looks at a request after all interceptors have run, and before axios chooses its adapter. Only `transformRequest` runs at that moment. So one
+ * function, the same for all requests that begin alike, is appended to `transformRequest`. It removes itself when it runs.
+ */
+export class LateLook {
+  readonly #transform: Transform
+  /** The configs that we were given. Any other config is a copy that an interceptor made. */
+  readonly #given = new WeakSet<object>()
+
+  constructor(look: (config: InternalAxiosRequestConfig, isCopy: boolean) => void) {
+    const given = this.#given
+    this.#transform = function (data) {
+      this.transformRequest = withoutLooks(this)
+      look(this, !given.has(this))
+      return data
+    }
+    LOOKS.add(this.#transform)
+  }
+
+  at(config: InternalAxiosRequestConfig): void {
+    this.#given.add(config)
+    // A request that was cancelled before it was sent still has the look of that time.
+    config.transformRequest = [...withoutLooks(config), this.#transform]
+  }
+}
+
+/** The transforms of this file. */
+const LOOKS = new WeakSet<object>()
+
+const withoutLooks = ({ transformRequest: all = [] }: InternalAxiosRequestConfig) =>
+  [all].flat().filter((one) => !LOOKS.has(one))
