@@ -20,7 +20,7 @@ export interface BffOptions {
 }
 
 export function bff({ store, api: baseURL, client }: BffOptions) {
-  /** One manager for each request: everything that must outlive the request is in the store. */
+  /** One manager per request. Everything that must outlive the request is in the store. */
   function open(session: string): Account {
     const tokens = createTokenManager({ source: oauth2({ ...client, grant: 'login' }), store, storeKey: session })
     const api = axios.create({ baseURL })
@@ -41,11 +41,11 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
     },
 
     /** Call this with the token response of the provider, after its redirect to your callback. */
-    async logIn(response: ServerResponse, answer: Record<string, unknown>): Promise<void> {
-      const session = randomBytes(32).toString('base64url') // a new id for each login: nobody can have set it before
+    async logIn(response: ServerResponse, tokenResponse: Record<string, unknown>): Promise<void> {
+      const session = randomBytes(32).toString('base64url') // a new id for each login, so that no attacker can have set it before
       const { tokens } = open(session)
       try {
-        await tokens.adopt(fromTokenResponse(answer)) // rejects if the store cannot keep the login
+        await tokens.adopt(fromTokenResponse(tokenResponse)) // rejects if the store cannot keep the login
       } finally {
         await tokens.close()
       }
@@ -58,7 +58,7 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
       return (await request.account?.tokens.logout())?.revoked ?? false
     },
 
-    /** app.use(answerLogin): behind the routes. */
+    /** app.use(answerLogin): after the routes. */
     answerLogin(error: unknown, request: AccountRequest, response: ServerResponse, next: Next): void {
       if (isLoginRequired(error, request.account?.tokens)) response.writeHead(401).end()
       else next(error)

@@ -27,8 +27,8 @@ export function openLogin(): LoginManager {
 }
 
 /**
- * The answer to a refresh brings the only refresh token that is still good. A process that is killed or stopped before it has stored that answer loses
- * the login. So Ctrl-C and Ctrl-Z wait for the end of the token call.
+ * The response to a refresh contains the only valid refresh token. If the process is killed or stopped before it has stored that response, the login is
+ * lost. So Ctrl-C and Ctrl-Z wait until the token request has completed.
  */
 function leaveWell(login: LoginManager): void {
   const ends = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }

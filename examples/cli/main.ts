@@ -18,8 +18,8 @@ const commands = {
     const isLocal = new URL(issuer).hostname === '127.0.0.1'
     const execute = isLocal ? [allowInsecureRequests] : []
     const server = await discovery(new URL(issuer), clientId, undefined, None(), { execute })
-    const answer = await (option === '--device' ? logInByDevice : logInByBrowser)(server)
-    await login.adopt(fromTokenResponse(answer))
+    const response = await (option === '--device' ? logInByDevice : logInByBrowser)(server)
+    await login.adopt(fromTokenResponse(response))
     return 'You are logged in.'
   },
 

@@ -27,7 +27,7 @@ await api.get('/wallet')
 service.failNext('resource', { status: 503 })
 await api.get('/wallet') // axios-retry sends it again
 service.revokeAccessTokens()
-await api.get('/wallet') // refused with 401, and sent again with a new token: nobody above notices
+await api.get('/wallet') // rejected with 401, and sent again with a new token, invisibly to the code above
 
 console.log(`${service.count('resource')} requests, ${service.count('obtain') + service.count('refresh')} token calls`)
 await tokens.close()

@@ -23,7 +23,7 @@ const ask = async (client) => (await client.callTool({ name: 'time' })).content[
 // 1. Nobody has logged in: the 401 of the server starts the login of the SDK.
 const first = new StreamableHTTPClientTransport(serverUrl, login.transport)
 await new Client({ name: 'agent', version: '1.0.0' }).connect(first).catch(({ message }) => console.log(message))
-// 2. The person agrees, and the code comes back.
+// 2. The user agrees, and the code comes back.
 const { headers } = await fetch(provider.page, { redirect: 'manual' })
 await first.finishAuth(new URL(headers.get('location')).searchParams.get('code'))
 // 3. All agents are logged in, also those of the other manager.

@@ -47,7 +47,7 @@ export async function startServer() {
       case '/registration_endpoint':
         return answer(201, { ...JSON.parse(body), client_id: randomUUID() })
       case '/authorization_endpoint': {
-        // A real server asks the person here.
+        // A real server asks the user here.
         const code = randomUUID()
         codes.set(code, searchParams.get('code_challenge'))
         return response.writeHead(302, { location: `${searchParams.get('redirect_uri')}?code=${code}` }).end()

@@ -14,7 +14,7 @@ attachBearer(api, tokens)
 const answers = await Promise.all(['/a', '/b', '/c'].map((path) => api.get(path)))
 console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.status().counts.obtains} token call`)
 
-// A login that a person makes elsewhere. Here the simulated service plays that part.
+// A user's login, here played by the simulated service.
 const service = await startTokenService()
 const { tokenEndpoint, revocationEndpoint } = service
 const source = oauth2({ tokenEndpoint, revocationEndpoint, ...service.client, grant: 'login', account: 'user-1' })

@@ -1,4 +1,4 @@
-// What `vue-tsc` and `svelte-check` know by themselves.
+// Declarations for `tsc`. `vue-tsc` and `svelte-check` do not need them.
 declare module '*.vue' {
   import type { Component } from 'vue'
   const component: Component

@@ -1,4 +1,4 @@
-// What the pages of all frameworks share: one manager and one instance. They are made once, outside of components.
+// Shared by the pages of all frameworks: one manager and one instance, created once, outside of components.
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
 import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
@@ -15,10 +15,10 @@ export const tokens = createTokenManager({
 })
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
-// Looks into the store, and notices logins and logouts in other tabs.
+// Reads the store, and notices logins and logouts in other tabs.
 followPage(tokens)
 
-/** @throws {Error} whose message is for the person. */
+/** @throws {Error} with a message for the user. */
 export async function logIn(form: FormData): Promise<void> {
   const body = new URLSearchParams([...form] as [string, string][])
   const response = await fetch('/login', { method: 'POST', body })

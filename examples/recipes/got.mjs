@@ -15,7 +15,7 @@ export function withTokens(tokens, origin) {
           const { authorization } = response.request.options.headers
           if (response.statusCode !== 401 || authorization === undefined) return response
           await tokens.replaceAccessToken(authorization.slice('Bearer '.length))
-          return sendAgain({}) // this hook does not hear the second answer
+          return sendAgain({}) // this hook does not run for the second response
         },
       ],
     },

@@ -5,7 +5,7 @@ import { startTokenService } from 'axios-evergreen/testing'
 
 const service = await startTokenService()
 
-/** Stands for a secret manager. The source asks it at each token call that needs credentials, and never keeps the answer. */
+/** Stands for a secret manager. The source calls it for each token request that needs credentials, and does not cache the result. */
 const vault = { secret: { login: service.login.login, password: 'of last month' }, reads: 0 }
 const credentials = async () => {
   vault.reads += 1

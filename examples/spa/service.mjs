@@ -8,7 +8,7 @@ export function answering({ lifetimeSeconds }) {
   /** By refresh token: the family that it belongs to. A family ends with a logout, or when one of its tokens is presented again. */
   const families = new Map()
 
-  /** What the token service answers until that instant. */
+  /** The token service's response until that time. */
   let trouble = { until: 0 }
   const inTrouble = (status, headers) => {
     trouble = { until: Date.now() + 10_000, answer: [status, { error: 'temporarily_unavailable' }, headers] }
@@ -37,7 +37,7 @@ export function answering({ lifetimeSeconds }) {
       if (!family || family.isOver) return [400, { error: 'invalid_grant' }]
       return [200, issue(family)]
     },
-    // RFC 7009: also an unknown token is answered with 200.
+    // RFC 7009: an unknown token gets a 200, too.
     'POST /revoke': (form) => {
       const family = families.get(form.get('token'))
       if (family) family.isOver = true

@@ -5,10 +5,10 @@ import { ownAccount } from '../lib/account'
 export default async function Page() {
   const account = await ownAccount()
   const asked = account?.api.get<{ name: string }>('/me')
-  const answer = await asked?.catch((error: unknown) => {
+  const response = await asked?.catch((error: unknown) => {
     if (!isLoginRequired(error, account?.tokens)) throw error
   })
-  if (!answer)
+  if (!response)
     return (
       <form action="/login" method="post">
         <input name="name" aria-label="Name" autoComplete="username" required />
@@ -18,7 +18,7 @@ export default async function Page() {
     )
   return (
     <form action="/logout" method="post">
-      <h1>{answer.data.name}</h1>
+      <h1>{response.data.name}</h1>
       <button>Log out</button>
     </form>
   )

@@ -8,12 +8,12 @@ import { cache } from 'react'
 import { createClient } from 'redis'
 import { sessionSource } from './session'
 
-/** All servers and all people share the store, and nothing else: a module lives as long as the server. */
+/** All users share the store, and nothing else, because a module lives as long as the server. */
 let store: TokenStore | undefined
 
 function openStore(): TokenStore {
   const client = createClient({ url: process.env.REDIS_URL! }).on('error', console.warn)
-  // Not awaited: the client tries again for as long as it takes.
+  // Not awaited: the client reconnects by itself.
   client.connect().catch(console.warn)
   const key = Buffer.from(process.env.TOKEN_KEY!, 'base64') // 32 bytes from your secret manager
   return redisStore({ client, encryptionKeys: [{ id: '2026-11', key }] })
@@ -23,17 +23,17 @@ function openStore(): TokenStore {
 export function accountOf(session: string) {
   const { TOKEN_ENDPOINT = '', REVOCATION_ENDPOINT: revocationEndpoint, SESSION_ENDPOINT } = process.env
   const login = { tokenEndpoint: TOKEN_ENDPOINT, revocationEndpoint, clientId: 'page', grant: 'login' } as const
-  // One of the two is yours.
+  // Use one of the two.
   const source = SESSION_ENDPOINT ? sessionSource(session) : oauth2(login)
   const tokens = createTokenManager({ source, store: (store ??= openStore()), storeKey: session })
-  // After the answer: waits for an exchange in flight, and ends the timers.
+  // After the response: waits for a token request in flight, and ends the timers.
   after(() => tokens.close())
   const api = axios.create({ baseURL: process.env.API_URL! })
   attachBearer(api, tokens)
   return { api, tokens }
 }
 
-/** The account of the person who asks. `cache`: all components of one answer share it. */
+/** The account of the current user. With `cache`, all components of one response share it. */
 export const ownAccount = cache(async () => {
   const session = (await cookies()).get('session')?.value
   return session === undefined ? undefined : accountOf(session)

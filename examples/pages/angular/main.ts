@@ -1,3 +1,3 @@
-// The CLI of Angular compiles the templates, and needs no compiler in the page.
+// Angular's CLI compiles the templates, so the page needs no compiler.
 import '@angular/compiler'
 import './session.ts'

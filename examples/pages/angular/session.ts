@@ -6,13 +6,13 @@ import { Home } from './home.ts'
 
 @Injectable({ providedIn: 'root' })
 export class Session {
-  /** Undefined until the manager has looked into the store. */
+  /** Undefined until the manager has read the store. */
   readonly login = signal(tokens.status().login)
-  /** Another number for each other person. */
-  readonly person = signal(0)
+  /** A new number for each new user. */
+  readonly user = signal(0)
   readonly #stop = tokens.on('loginChanged', ({ login, account }) => {
     this.login.set(login)
-    if (account !== 'same') this.person.update((n) => n + 1)
+    if (account !== 'same') this.user.update((n) => n + 1)
   })
 
   constructor() {
@@ -23,7 +23,7 @@ export class Session {
 @Component({
   selector: '#app',
   imports: [Home],
-  // `track` removes what the components inside know of the person before.
+  // `track` discards the state of the components inside when the user changes.
   template: `@if (session.login() === 'required') {
       <form (submit)="submit($event)">
         <input name="name" aria-label="Name" autocomplete="username" required />
@@ -32,7 +32,7 @@ export class Session {
         <p role="alert">{{ wrong() }}</p>
       </form>
     } @else if (session.login() === 'present') {
-      @for (person of [session.person()]; track person) {
+      @for (user of [session.user()]; track user) {
         <app-home />
       }
     }`,

@@ -1,17 +1,17 @@
-// RTK Query on an attached instance. The manager renews, and the attachment sends a request again if the API refuses its token.
+// RTK Query with an attached instance. The manager renews tokens. The attachment repeats a request whose token the API rejects.
 import { configureStore } from '@reduxjs/toolkit'
 import { type BaseQueryFn, createApi, retry } from '@reduxjs/toolkit/query'
 import { type AxiosInstance, type AxiosRequestConfig, isAxiosError } from 'axios'
 import { type LoginManager, tokenErrorIn } from 'axios-evergreen'
 
-/** Plain data: the state must not keep an axios error, which has the whole request. */
+/** Plain data, because the state must not keep an axios error, which contains the whole request. */
 interface Failure {
   readonly status: number | undefined
   readonly code: string | undefined
   readonly mayRetry: boolean
 }
 
-/** No query is asked again after a 401 or any other 4xx, nor when a login is required. */
+/** Do not retry after a 4xx, including 401, or if a login is required. */
 function failureOf(error: unknown): Failure {
   const { response, code } = isAxiosError(error) ? error : {}
   const status = response?.status
@@ -40,7 +40,7 @@ export function storeOf(api: AxiosInstance, tokens: Pick<LoginManager, 'on'>) {
     reducer: { [queries.reducerPath]: queries.reducer },
     middleware: (given) => given().concat(queries.middleware),
   })
-  // After a logout, and for another person, the cache is empty.
+  // Clear the cache after a logout, and for another user.
   tokens.on('loginChanged', ({ account }) => {
     if (account !== 'same') store.dispatch(queries.util.resetApiState())
   })

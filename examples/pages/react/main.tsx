@@ -6,7 +6,7 @@ import { Session } from './session.tsx'
 function Home() {
   const [name, setName] = useState('')
   useEffect(() => {
-    // In development StrictMode runs each effect twice: the first request is aborted, and nobody is told.
+    // In development StrictMode runs each effect twice. The first request is aborted silently.
     const left = new AbortController()
     const asked = api.get<{ name: string }>('/me', { signal: left.signal })
     asked.then(

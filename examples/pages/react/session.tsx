@@ -2,10 +2,10 @@
 import { Fragment, type ReactNode, useActionState, useSyncExternalStore } from 'react'
 import { logIn, tokens } from '../tokens.ts'
 
-/** `login` is undefined until the manager has looked into the store. `person` is another number for each other person. */
-let state = { login: tokens.status().login, person: 0 }
+/** `login` is undefined until the manager has read the store. `user` is a new number for each new user. */
+let state = { login: tokens.status().login, user: 0 }
 tokens.on('loginChanged', ({ login, account }) => {
-  state = { login, person: account === 'same' ? state.person : state.person + 1 }
+  state = { login, user: account === 'same' ? state.user : state.user + 1 }
 })
 const subscribe = (changed: () => void) => tokens.on('loginChanged', changed)
 const read = () => state
@@ -13,10 +13,10 @@ const read = () => state
 export const useLogin = () => useSyncExternalStore(subscribe, read, read)
 
 export function Session({ children }: { children: ReactNode }) {
-  const { login, person } = useLogin()
+  const { login, user } = useLogin()
   if (login === 'required') return <LoginForm />
-  // The key removes what the components inside know of the person before.
-  return login === 'present' && <Fragment key={person}>{children}</Fragment>
+  // The key discards the state of the components inside when the user changes.
+  return login === 'present' && <Fragment key={user}>{children}</Fragment>
 }
 
 function LoginForm() {

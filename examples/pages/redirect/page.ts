@@ -1,4 +1,4 @@
-// A page without a framework. Each framework does the same with its own session, and a button in the place of the form.
+// A page without a framework. With a framework, use its session, and a button instead of the form.
 import { api, logIn, logOut, tokens, wrong } from './tokens.ts'
 
 const app = document.getElementById('app')!

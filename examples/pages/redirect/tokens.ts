@@ -1,4 +1,4 @@
-// Login by redirect: authorization code with PKCE. The provider sends the person back to /callback, which shows the same page.
+// Login by redirect: authorization code with PKCE. The provider sends the user back to /callback, which serves the same page.
 import axios from 'axios'
 import { type AdoptedGrant, attachBearer, createTokenManager } from 'axios-evergreen'
 import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
@@ -8,25 +8,25 @@ import * as oauth from 'oauth4webapi'
 const issuer = new URL('https://login.example.com')
 const client = { client_id: 'my-page' }
 const redirect_uri = `${location.origin}/callback`
-/** While you develop, a provider on this machine may speak plain http. */
+/** During development, a provider on this machine may use plain http. */
 const http = { [oauth.allowInsecureRequests]: issuer.protocol === 'http:' }
 const server = async () => oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, http))
 
 export const tokens = createTokenManager({
-  source: oauth2({ issuer, clientId: client.client_id, grant: 'login' }), // the metadata name the address to revoke at
+  source: oauth2({ issuer, clientId: client.client_id, grant: 'login' }), // the metadata contain the revocation endpoint
   store: webStore({ encryptionKeys: [browserKey()] }),
 })
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 
-/** What the page must know when the person comes back. */
+/** What the page needs when the user comes back. */
 type Begun = Record<'nonce' | 'verifier' | 'address', string>
 
 /** @param more `{ prompt: 'login' }` or `{ prompt: 'select_account' }`: for another account. */
 export async function logIn(more: Record<string, string> = {}): Promise<void> {
   const { authorization_endpoint } = await server()
   const [state, nonce, verifier] = [1, 2, 3].map(oauth.generateRandomCodeVerifier) as [string, string, string]
-  // For this tab alone, and by its state: several tabs may log in at once.
+  // Only for this tab, and under its state, because several tabs may log in at once.
   const begun: Begun = { nonce, verifier, address: location.href }
   sessionStorage.setItem(`login ${state}`, JSON.stringify(begun))
   const challenge = { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' }
@@ -34,36 +34,36 @@ export async function logIn(more: Record<string, string> = {}): Promise<void> {
   location.assign(`${authorization_endpoint}?${new URLSearchParams({ ...client, ...asked, ...more })}`)
 }
 
-/** @returns Undefined on each page but the one that the provider sends the person to. */
+/** @returns Undefined, except on the page to which the provider redirects. */
 async function comeBack(): Promise<AdoptedGrant | undefined> {
   if (location.pathname !== '/callback') return undefined
-  const answer = new URL(location.href)
-  const state = answer.searchParams.get('state') ?? ''
+  const callback = new URL(location.href)
+  const state = callback.searchParams.get('state') ?? ''
   const begun = sessionStorage.getItem(`login ${state}`)
   const { nonce, verifier, address } = JSON.parse(begun ?? '{"address":"/"}') as Begun
-  // A code is good for one use: neither a reload nor the back button may present it again.
+  // A code works once, so neither a reload nor the back button may send it again.
   sessionStorage.removeItem(`login ${state}`)
   history.replaceState(null, '', address)
   if (begun === null) throw new Error('This login did not begin in this tab. Log in again.')
   const as = await server()
-  const code = oauth.validateAuthResponse(as, client, answer, state)
+  const code = oauth.validateAuthResponse(as, client, callback, state)
   const redeem = oauth.authorizationCodeGrantRequest
   const response = await redeem(as, client, oauth.None(), code, redirect_uri, verifier, http)
   const checks = { expectedNonce: nonce, requireIdToken: true }
   const tokenSet = await oauth.processAuthorizationCodeResponse(as, client, response, checks)
-  localStorage.setItem('idToken', tokenSet.id_token!) // for all tabs; no credential, but it names the person
+  localStorage.setItem('idToken', tokenSet.id_token!) // for all tabs; not a credential, but it identifies the user
   return fromTokenResponse(tokenSet)
 }
 
-/** What went wrong at the login, such as `access_denied`; empty if nothing did. */
+/** The error of the login, such as `access_denied`, or an empty string. */
 export const wrong = tokens.adopt(comeBack()).then(
   () => '',
   (thrown: Error & { error?: string }) => thrown.error ?? thrown.message,
 )
-// After adopt(): while a login is under way, nobody is told that one is required.
+// After adopt(): while a login is in progress, no event says that one is required.
 followPage(tokens)
 
-/** Revokes the refresh token, then ends the session at the provider, which sends the person back. */
+/** Revokes the refresh token, then ends the session at the provider, which sends the user back. */
 export async function logOut(): Promise<void> {
   await tokens.logout()
   const idToken = localStorage.getItem('idToken') ?? ''

@@ -1,4 +1,4 @@
-// Has what ../tokens.ts has, but the login is a session at your server. The page has its cookie (HttpOnly), and asks it for access tokens.
+// Has the same exports as ../tokens.ts, but the login is a session at your server. The page has an HttpOnly cookie, and requests access tokens with it.
 import axios from 'axios'
 import { attachBearer, createTokenManager, type LoginSource } from 'axios-evergreen'
 import { session } from 'axios-evergreen/login'
@@ -12,7 +12,7 @@ const source: LoginSource = {
     if (!response.ok) throw response // 401: a login is required
     return grantIn(response)
   },
-  // For logout(), which tries again after a failure. By then the cookie may be that of the next session, so the token names the one that ends.
+  // For logout(), which may retry after a failure. By then the cookie may belong to the next session, so the token identifies the session to end.
   async revoke({ accessToken = '' }, { signal }) {
     const response = await fetch('/session/end', { method: 'POST', body: accessToken, signal })
     if (!response.ok) throw response
@@ -22,15 +22,15 @@ export const tokens = createTokenManager({ source, store: webStore({ encryptionK
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 followPage(tokens)
-// The page shows nothing before it knows whether there is a session.
+// The page shows nothing until it knows whether there is a session.
 tokens.getAccessToken().catch(() => undefined)
 
 async function grantIn(response: Response) {
-  const answer = (await response.json()) as { accessToken: string; expiresIn: number; subject: string }
-  return { accessToken: answer.accessToken, accessLifetimeMs: answer.expiresIn * 1_000, subject: answer.subject }
+  const body = (await response.json()) as { accessToken: string; expiresIn: number; subject: string }
+  return { accessToken: body.accessToken, accessLifetimeMs: body.expiresIn * 1_000, subject: body.subject }
 }
 
-/** @throws {Error} whose message is for the person. */
+/** @throws {Error} with a message for the user. */
 export async function logIn(form: FormData): Promise<void> {
   const body = new URLSearchParams([...form] as [string, string][])
   const response = await fetch('/session', { method: 'POST', body })

@@ -1,4 +1,4 @@
-// Has what ../tokens.ts has, but asks the worker. Its script stands at the root: only there can a service worker serve all pages.
+// Has the same exports as ../tokens.ts, but uses the worker. The worker's script is at the root, so that a service worker can control all pages.
 import axios from 'axios'
 import { attachBearer } from 'axios-evergreen'
 import { connectTokens } from 'axios-evergreen/web'
@@ -11,7 +11,7 @@ export const tokens = await connectTokens(worker)
 export const api = axios.create({ baseURL: '/api' })
 attachBearer(api, tokens)
 
-/** @throws {Error} whose message is for the person. */
+/** @throws {Error} with a message for the user. */
 export async function logIn(form: FormData): Promise<void> {
   const text = new URLSearchParams([...form] as [string, string][]).toString()
   const { port1, port2 } = new MessageChannel()

@@ -1,9 +1,9 @@
-// A shared, service or dedicated worker. It keeps the manager, and with it the refresh token.
+// A shared, service or dedicated worker, which keeps the manager and its refresh token.
 import { createTokenManager } from 'axios-evergreen'
 import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 import { exposeTokens } from 'axios-evergreen/web'
 
-// In memory: a script of the page can read every database of the origin, and use every key that it finds there.
+// In memory, because a script of the page can read every database of the origin and use every key in it.
 const tokens = createTokenManager({
   source: oauth2({
     tokenEndpoint: new URL('/oauth/token', location.href),
@@ -14,7 +14,7 @@ const tokens = createTokenManager({
 })
 exposeTokens(tokens)
 
-/** The login happens here, too: so no refresh token passes through a page. Anybody may post anything: another message is none of ours. */
+/** The login happens here, so that no refresh token passes through a page. Other messages are ignored. */
 async function logIn({ data, ports: [page] }: MessageEvent<{ logIn?: string } | undefined>): Promise<void> {
   if (typeof data?.logIn !== 'string') return
   try {
@@ -26,7 +26,7 @@ async function logIn({ data, ports: [page] }: MessageEvent<{ logIn?: string } | 
     page?.postMessage((error as Error).message)
   }
 }
-// A service worker lives until it has answered. A shared worker has a port for each page.
+// `waitUntil` keeps a service worker alive until the login is done. A shared worker has a port per page.
 addEventListener('message', (event: MessageEvent & { waitUntil?(work: unknown): void }) => {
   const work = logIn(event)
   event.waitUntil?.(work)

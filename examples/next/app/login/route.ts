@@ -6,12 +6,12 @@ import { accountOf } from '../../lib/account'
 export async function POST(request: Request): Promise<Response> {
   const form = await request.formData()
   const body = new URLSearchParams([...form] as [string, string][])
-  const answer = await fetch(process.env.LOGIN_ENDPOINT!, { method: 'POST', body })
-  if (!answer.ok) return new Response('Wrong name or password.', { status: 401 })
-  // Another session for each login: nobody can have known its id before.
+  const response = await fetch(process.env.LOGIN_ENDPOINT!, { method: 'POST', body })
+  if (!response.ok) return new Response('Wrong name or password.', { status: 401 })
+  // A new session for each login, so that no attacker can have set its id before.
   const session = randomBytes(32).toString('base64url')
   const { tokens } = accountOf(session)
-  await tokens.adopt(fromTokenResponse((await answer.json()) as Record<string, unknown>))
+  await tokens.adopt(fromTokenResponse((await response.json()) as Record<string, unknown>))
   ;(await cookies()).set('session', session, { httpOnly: true, secure: true, sameSite: 'lax' })
   return new Response(null, { status: 303, headers: { Location: '/' } })
 }
