@@ -1,4 +1,4 @@
-import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
+import { asGiven, checkedFlag, checkFunction, checkText, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkKey, type GivenKey } from '../core/proof-port.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { OriginSettings } from './origins.ts'
@@ -21,21 +21,24 @@ export type Refuses<Answer> = (answer: Answer) => boolean | PromiseLike<boolean>
 type Unknown<Options> = Readonly<Record<Exclude<keyof Options, keyof GivenOptions<never>>, never>>
 
 /** All options but those of one client alone. */
-const NAMES = /* @__PURE__ */ namesOf<Omit<GivenOptions<never>, 'overwrite'>>({
-  origins: true,
-  header: true,
-  scheme: true,
-  refuses: true,
-  allowInsecureHttp: true,
-  dpop: true,
-})
+const OPTIONS = {
+  origins: asGiven,
+  header: headerName,
+  scheme: schemeName,
+  refuses: rejecting,
+  allowInsecureHttp: checkedFlag,
+  dpop: proofKey,
+} satisfies Readers<Omit<GivenOptions<never>, 'overwrite'>>
+
+type MoreReaders = Partial<Readers<Pick<GivenOptions<never>, 'overwrite'>>>
 
 export interface BearerSettings<Answer> extends OriginSettings {
   readonly header: string
   /** The text of the header with this token. */
   readonly text: (token: string) => string
   readonly refuses: Refuses<Answer>
-  readonly overwrite: boolean
+  /** Undefined with a client that has no such option. */
+  readonly overwrite?: boolean | undefined
   readonly dpop: GivenKey | undefined
 }
 
@@ -47,32 +50,38 @@ export interface BearerSettings<Answer> extends OriginSettings {
 export function bearerSettings<
   Answer extends { readonly status: number },
   Options extends GivenOptions<Answer> = GivenOptions<Answer>,
->(what: string, given: Options & Unknown<Options>, more: readonly 'overwrite'[] = []): BearerSettings<Answer> {
-  const own = ownOptions<GivenOptions<Answer>>(`The options of ${what}`, given, [...NAMES, ...more])
-  const { origins, header = 'Authorization', dpop, refuses = isUnauthorized, allowInsecureHttp = false } = own
-  const { overwrite = false } = own
-  const { scheme = dpop === undefined ? 'Bearer' : 'DPoP' } = own
-  checkFlag('allowInsecureHttp', allowInsecureHttp)
-  checkText('header', header)
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
-    throw new TypeError('header must be the name of a header, such as X-Api-Token')
-  if (scheme !== '') checkText('scheme', scheme)
-  // Other characters would end the header line, or be stripped on the way.
-  if (!/^[\x21-\x7e]*$/.test(scheme)) throw new TypeError('scheme must be one word of visible ASCII')
-  if (dpop !== undefined) checkKey('dpop', dpop)
-  if (dpop !== undefined && own.scheme !== undefined)
+>(what: string, options: Options & Unknown<Options>, more: MoreReaders = {}): BearerSettings<Answer> {
+  const { scheme, ...own } = readOptions(`The options of ${what}`, options, { ...OPTIONS, ...more }, '')
+  const { dpop, allowInsecureHttp } = own
+  if (dpop !== undefined && scheme !== undefined)
     throw new TypeError('scheme must not be given with dpop: it is DPoP (RFC 9449)')
-  checkFunction('refuses', refuses)
-  checkFlag('overwrite', overwrite)
-  return {
-    origins: givenOrigins(origins, allowInsecureHttp),
-    header,
-    text: textWith(scheme),
-    refuses,
-    overwrite,
-    allowInsecureHttp,
-    dpop,
-  }
+  const origins = givenOrigins(own.origins, allowInsecureHttp)
+  const text = textWith(scheme ?? (dpop === undefined ? 'Bearer' : 'DPoP'))
+  return { ...own, origins, text } as BearerSettings<Answer>
+}
+
+function headerName(name: string, given: unknown = 'Authorization'): string {
+  checkText(name, given)
+  if (/^[\w!#$%&'*+.^`|~-]+$/.test(given)) return given
+  throw new TypeError(`${name} must be the name of a header, such as X-Api-Token`)
+}
+
+function schemeName(name: string, given: unknown): string | undefined {
+  if (given === undefined || given === '') return given
+  checkText(name, given)
+  // Other characters would end the header line, or be stripped on the way.
+  if (/^[\x21-\x7e]*$/.test(given)) return given
+  throw new TypeError(`${name} must be one word of visible ASCII`)
+}
+
+function rejecting(name: string, given: unknown = isUnauthorized): Refuses<never> {
+  checkFunction(name, given)
+  return given as Refuses<never>
+}
+
+function proofKey(name: string, given: unknown): GivenKey | undefined {
+  if (given !== undefined) checkKey(name, given as GivenKey)
+  return given as GivenKey | undefined
 }
 
 export const isUnauthorized = ({ status }: { readonly status: number }) => status === 401

@@ -5,7 +5,7 @@ import { deliver } from '../client/course.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
-import { checkFunction } from '../core/option-checks.ts'
+import { checkedFlag, checkFunction } from '../core/option-checks.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
@@ -67,7 +67,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
 ): Fetch {
   checkFunction('fetch', fetch)
   checkManager(tokens)
-  const settings: BearerSettings<Response> = bearerSettings('withBearer', options, ['overwrite'])
+  const settings: BearerSettings<Response> = bearerSettings('withBearer', options, { overwrite: checkedFlag })
   const access = accessTo(tokens)
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
   const grantee = granteeOf(settings, access)
