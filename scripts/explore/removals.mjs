@@ -91,7 +91,7 @@ export const REMOVALS = {
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
   'an act and a look': [['login/logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
-    ['login/login-looks.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
+    ['login/record-checker.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
   ],
   // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
@@ -119,8 +119,8 @@ export const REMOVALS = {
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.
   'a renewal of one login': [
-    ['core/claimant.ts', ' || login.isOther(claim.tokens)', ''],
-    ['core/claimant.ts', ' login: login.number,', ''],
+    ['core/lease-holder.ts', ' || login.isOther(claim.tokens)', ''],
+    ['core/lease-holder.ts', ' login: login.number,', ''],
   ],
   // Versions of two logins are compared, also after a loss.
   'a login of a lower version': [
@@ -134,9 +134,9 @@ export const REMOVALS = {
   'a login by its name': [['login/identity.ts', 'one.loginId !== undefined && one.loginId === other.loginId', 'false']],
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
-    ['core/claimant.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
-    ['core/claimant.ts', 'login: login.number, breaksCoolDown }', 'login: named, breaksCoolDown }'],
-    ['core/claimant.ts', '        this.#pauses.check()\n', ''],
+    ['core/lease-holder.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
+    ['core/lease-holder.ts', 'login: login.number, breaksCoolDown }', 'login: named, breaksCoolDown }'],
+    ['core/lease-holder.ts', '        this.#pauses.check()\n', ''],
   ],
   // The register may drop a record that is still of use.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],

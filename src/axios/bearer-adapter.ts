@@ -24,16 +24,16 @@ type Config = InternalAxiosRequestConfig
  * Sends one request with a token, below all interceptors and transforms. Interceptors never see the header, so a retry library starts from a clean
  * config.
  *
- * @param begun The mark under which the request began.
+ * @param generation The mark under which the request began.
  */
 export function sendWithToken(
   config: Config,
   adapter: AxiosAdapter,
   grantee: Bearer,
-  begun: number | undefined,
+  generation: number | undefined,
 ): Promise<AxiosResponse> {
   try {
-    return deliver(new AxiosRequest(config, adapter, grantee, begun))
+    return deliver(new AxiosRequest(config, adapter, grantee, generation))
   } catch (error) {
     return Promise.reject(ofRequest(error, config))
   }
@@ -47,8 +47,8 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   readonly #place: SentRequest | undefined
   trail: RedirectTrail | undefined
 
-  constructor(config: Config, adapter: AxiosAdapter, grantee: Bearer, begun: number | undefined) {
-    super(grantee, begun)
+  constructor(config: Config, adapter: AxiosAdapter, grantee: Bearer, generation: number | undefined) {
+    super(grantee, generation)
     this.config = config
     this.adapter = adapter
     this.serializer = takeAsCalled(config)

@@ -21,7 +21,7 @@ type Config = InternalAxiosRequestConfig
 /** A grantee, and the mark of its manager under which a request began. */
 interface Begun {
   readonly bearer: Bearer
-  readonly mark: number | undefined
+  readonly generation: number | undefined
 }
 
 /** What all requests of an instance share. */
@@ -48,35 +48,38 @@ export class Beginning {
 
   constructor(bearers: ReadonlyMap<string, Bearer>, shared: Shared) {
     this.#shared = shared
-    this.#all = [...new Set(bearers.values())].map((bearer) => ({ bearer, mark: bearer.access.markNow?.() }))
+    this.#all = [...new Set(bearers.values())].map((bearer) => ({
+      bearer,
+      generation: bearer.access.currentGeneration?.(),
+    }))
     this.#byOrigin = new Map(
-      this.#all.flatMap((begun) => originsOf(bearers, begun.bearer).map((origin) => [origin, begun])),
+      this.#all.flatMap((generation) => originsOf(bearers, generation.bearer).map((origin) => [origin, generation])),
     )
   }
 
   /** Whether it still holds: no login of a manager has begun or ended since. */
   get isNow(): boolean {
-    return this.#all.every(({ bearer, mark }) => bearer.access.markNow?.() === mark)
+    return this.#all.every(({ bearer, generation }) => bearer.access.currentGeneration?.() === generation)
   }
 
   /** @returns What stands in the place of the adapter of a request. Requests with the same adapter share it. */
   wrapperFor(config: WithAdapter): Wrapper {
     if (this.#last?.beneath.isOf(config)) return this.#last.wrapper
     const beneath = new AdapterBeneath(config)
-    const wrapper = this.#wrapperOf(beneath, (final, { bearer, mark }) =>
-      sendWithToken(final, beneath.sender(final), bearer, mark),
+    const wrapper = this.#wrapperOf(beneath, (final, { bearer, generation }) =>
+      sendWithToken(final, beneath.sender(final), bearer, generation),
     )
     this.#last = { beneath, wrapper }
     return wrapper
   }
 
   #lateWrapper(beneath: AdapterBeneath, isCopy: boolean): Wrapper {
-    return this.#wrapperOf(beneath, async (final, { bearer, mark }) => {
+    return this.#wrapperOf(beneath, async (final, { bearer, generation }) => {
       const { access, header, refuses } = bearer
       const outer: Outer = { header, hasCalledOurs: false }
       // If that adapter has called our wrapper, the wrapper has replayed the request already.
       const relieved: Bearer = { ...bearer, refuses: (response) => !outer.hasCalledOurs && refuses(response) }
-      if (!isCopy) return sendWithToken(final, noting(beneath.sender(final), outer), relieved, mark)
+      if (!isCopy) return sendWithToken(final, noting(beneath.sender(final), outer), relieved, generation)
       try {
         return await noting(beneath.plain(final), outer)(final)
       } finally {
@@ -86,12 +89,12 @@ export class Beginning {
   }
 
   /** @param send Sends a request that gets a token. */
-  #wrapperOf(beneath: AdapterBeneath, send: (final: Config, begun: Begun) => Promise<AxiosResponse>): Wrapper {
+  #wrapperOf(beneath: AdapterBeneath, send: (final: Config, generation: Begun) => Promise<AxiosResponse>): Wrapper {
     return beneath.wrapped((final) => {
       noteCallBeneath(final)
-      const begun = this.#begunOf(final)
-      if (begun && !mayFollowByItself(final, beneath)) return send(final, begun)
-      begun?.bearer.access.anomaly('custom-transport', OWN_TRANSPORT)
+      const generation = this.#begunOf(final)
+      if (generation && !mayFollowByItself(final, beneath)) return send(final, generation)
+      generation?.bearer.access.anomaly('custom-transport', OWN_TRANSPORT)
       return beneath.plain(final)(final)
     })
   }
@@ -101,10 +104,10 @@ export class Beginning {
     if (memberOf(config, 'evergreen') === false || memberOf(config, 'auth') || memberOf(config, 'socketPath'))
       return undefined
     const origin = this.#shared.scope.originOf(config)
-    const begun = origin === undefined ? undefined : this.#byOrigin.get(origin)
-    const own = begun && headerIn(config.headers, begun.bearer.name)
-    if (begun && own === undefined) return begun
-    if (begun) this.#reportOwn(begun.bearer, own)
+    const generation = origin === undefined ? undefined : this.#byOrigin.get(origin)
+    const own = generation && headerIn(config.headers, generation.bearer.name)
+    if (generation && own === undefined) return generation
+    if (generation) this.#reportOwn(generation.bearer, own)
     else this.#reportBare(config, origin ?? 'an address without an origin')
     return undefined
   }

@@ -41,20 +41,20 @@ export function maySeeRedirects({ name, prover }: Grantee<never>): boolean {
  * A request belongs to the login that its manager knew when the request began. With a source that can obtain, the request may wait while the
  * manager is reset, so there the login counts from the first sending.
  *
- * @param begun The mark under which the request began.
+ * @param startGeneration The mark under which the request began.
  * @returns The mark under which it counts from now on.
  * @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended: the request must not be sent.
  */
-export function markAtSending(grantee: Grantee<never>, begun: number | undefined): number | undefined {
+export function generationAtSending(grantee: Grantee<never>, startGeneration: number | undefined): number | undefined {
   const { access } = grantee
-  if (isStillOf(grantee, begun)) return begun
-  if (!access.needsLogin) return access.markNow?.()
+  if (isStillOf(grantee, startGeneration)) return startGeneration
+  if (!access.needsLogin) return access.currentGeneration?.()
   throw new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
 }
 const ENDED =
   'The login in which this request began has ended. The request was not sent: send it again if it still applies'
 
 /** Whether the login of a request that was sent under `mark` goes on: only then may it have another token. */
-export function isStillOf({ access }: Grantee<never>, mark = 0): boolean {
-  return mark >= access.markSince()
+export function isStillOf({ access }: Grantee<never>, generation = 0): boolean {
+  return generation >= access.firstGeneration()
 }

@@ -3,7 +3,7 @@ import { TokenError } from '../core/errors.ts'
 import { isPromise } from '../core/thrown.ts'
 import { hidesRefusal } from './bodies.ts'
 import { cureOf } from './challenges.ts'
-import { type Grantee, isStillOf, markAtSending } from './client-port.ts'
+import { type Grantee, isStillOf, generationAtSending } from './client-port.ts'
 import { promised } from './promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
 import type { Prover } from './key-port.ts'
@@ -34,24 +34,24 @@ export type Failed = { readonly error: unknown } | undefined
 export abstract class BearerRequest<A extends Answer> {
   readonly grantee: Grantee<A>
   /** The mark under which the request began. */
-  readonly begun: number | undefined
+  readonly startGeneration: number | undefined
   /** Undefined if the request has no proof, or one of its own. */
   readonly prover: Prover | undefined
   /** That of its latest sending. */
   token = ''
   /** The mark under which it counts since its first sending. */
-  mark: number | undefined
+  generation: number | undefined
   isReplay = false
   /** Whether this token has had a second proof. */
   isProvenAgain = false
   /** How long it has waited: one budget for the first token, for that of the replay, and for proofs. */
   spentMs = 0
 
-  constructor(grantee: Grantee<A>, begun: number | undefined, prover = grantee.prover) {
+  constructor(grantee: Grantee<A>, startGeneration: number | undefined, prover = grantee.prover) {
     this.grantee = grantee
-    this.begun = begun
+    this.startGeneration = startGeneration
     this.prover = prover
-    this.mark = begun
+    this.generation = startGeneration
   }
 
   /** The signal of the caller. */
@@ -108,7 +108,7 @@ const withToken = <A extends Answer>(token: string, request: BearerRequest<A>) =
 
 /** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login of the request has ended. */
 function sendWith<A extends Answer>(token: string, request: BearerRequest<A>): Promise<A> {
-  request.mark = markAtSending(request.grantee, request.begun)
+  request.generation = generationAtSending(request.grantee, request.startGeneration)
   request.token = token
   return sendProven(request)
 }
@@ -124,7 +124,7 @@ const askProof = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimit
 function withProof<A extends Answer>(proof: string, request: BearerRequest<A>): Promise<A> {
   // The key may need longer than the token lives.
   if (request.grantee.access.hasEnded(request.token)) return afterToken(request)
-  markAtSending(request.grantee, request.mark)
+  generationAtSending(request.grantee, request.generation)
   return request.send(proof)
 }
 
@@ -194,8 +194,8 @@ async function judged<A extends Answer>(
 }
 
 /** The client has rejected without an answer. */
-export function failed<A extends Answer>({ grantee, token, mark }: BearerRequest<A>, error: unknown): void {
-  if (hidesRefusal(error) && isStillOf(grantee, mark)) grantee.access.replaceBehind(token)
+export function failed<A extends Answer>({ grantee, token, generation }: BearerRequest<A>, error: unknown): void {
+  if (hidesRefusal(error) && isStillOf(grantee, generation)) grantee.access.renewInBackground(token)
 }
 
 /** Gives the API's own answer to the caller. */
@@ -207,11 +207,11 @@ function surfaced<A extends Answer>(request: BearerRequest<A>, answer: A, failur
 
 /** Does what follows an answer that refuses the token. */
 async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, failure: Failed): Promise<A> {
-  const { grantee, token, mark, isReplay, isProvenAgain, prover } = request
+  const { grantee, token, generation, isReplay, isProvenAgain, prover } = request
   const { access } = grantee
   let sequel = sequelOf({
     cure: cureOf(request.headerOf(answer, 'www-authenticate')),
-    isOfThisLogin: isStillOf(grantee, mark),
+    isOfThisLogin: isStillOf(grantee, generation),
     isRepeatable: request.isRepeatable(answer),
     isReplay,
     mayProveAgain: prover !== undefined && !isProvenAgain,
@@ -221,7 +221,7 @@ async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, fa
     // Waits again if the process stalled until the token had expired.
     while (next !== undefined && access.hasEnded(next)) next = await another(request)
     // Without another token the API's own answer tells the caller most.
-    if (next === undefined || !isStillOf(grantee, mark)) sequel = 'surface'
+    if (next === undefined || !isStillOf(grantee, generation)) sequel = 'surface'
     else if (next === token) sequel = 'surface-again'
     else Object.assign(request, { token: next, isReplay: true, isProvenAgain: false })
   }
@@ -236,7 +236,7 @@ async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, fa
       return surfaced(request, answer, failure)
     case 'replace-behind':
       // This request must not be sent again. Later requests get another token.
-      access.replaceBehind(token)
+      access.renewInBackground(token)
       return surfaced(request, answer, failure)
     case 'surface':
       return surfaced(request, answer, failure)

@@ -12,7 +12,7 @@ export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
   get(options: WaitLimits): Promise<string> | string
   replace(refused: string, options: WaitLimits): Promise<string>
-  readonly markSince: () => number
+  readonly firstGeneration: () => number
 }
 /** How long one caller may wait, and what ends its wait. */
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
@@ -65,8 +65,8 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
       return true
     },
     hasEnded: () => false,
-    markSince: () => 0,
-    replaceBehind(refused) {
+    firstGeneration: () => 0,
+    renewInBackground(refused) {
       void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)
     },
     peek() {

@@ -33,7 +33,7 @@ export interface Settings extends ManagerSettings {
 }
 
 /** A login can be forgotten more often than this only while the store is unreachable. */
-const MOST_FORGOTTEN = 8
+const MOST_DISCARDED = 8
 
 /** Everything about one manager that changes: its tokens, what is known of the refresh token, its cool-down, its login and its counts. */
 export class Account implements Activity {
@@ -51,20 +51,20 @@ export class Account implements Activity {
   /** This refresh token is never presented again, even if the record does not have that it is spent. */
   spent: string | undefined
   /** The mark of the credentials of this manager, as far as it is known. */
-  mark: string | undefined
+  credentialsDigest: string | undefined
   /** This refresh token met a 5xx. */
   met5xx: string | undefined
   /** The highest version of the record that this manager has seen. */
   seenVersion = 0
   /** From this instant on, monotonic ms, a token may be sent only after a check of the record: the login may have ended elsewhere. */
-  noticeAt = Infinity
+  staleAt = Infinity
   /**
    * Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. `spent` is not
    * enough: each exchange with private tokens overwrites it.
    */
-  forgotten: readonly string[] = []
+  discarded: readonly string[] = []
   /** What renewals of this login bring after an act has outdated them: these tokens are not used. Each act that ends a login begins another list. */
-  leftover: NewTokens[] = []
+  lateTokens: NewTokens[] = []
   /** What the renewal in flight waits for, for the error of a caller who gives up. Undefined: a pause. */
   awaited: (() => string) | undefined
   /** Tokens of logins that have ended, whose revocation failed. The next logout tries again. */
@@ -94,9 +94,9 @@ export class Account implements Activity {
   }
 
   /** The store may be unreachable. Even so, the manager must not present its current refresh token again, also after tokens of its own. */
-  giveUp(): void {
+  discardRefreshToken(): void {
     const { refreshToken } = this.current?.stored ?? {}
-    if (refreshToken !== undefined) this.forgotten = [refreshToken, ...this.forgotten].slice(0, MOST_FORGOTTEN)
+    if (refreshToken !== undefined) this.discarded = [refreshToken, ...this.discarded].slice(0, MOST_DISCARDED)
   }
 }
 

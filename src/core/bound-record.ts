@@ -10,13 +10,13 @@ export function boundRecord(key: string | Promise<string>, open: (key: string) =
   /** Never rejects: each step does. */
   const known = opened.catch(() => undefined)
   return {
-    claim: async (...given) => (await opened).claim(...given),
-    claimToEnd: async (...given) => (await opened).claimToEnd(...given),
+    acquire: async (...given) => (await opened).acquire(...given),
+    acquireForLogout: async (...given) => (await opened).acquireForLogout(...given),
     accept: async (...given) => (await opened).accept(...given),
     release: async (...given) => (await opened).release(...given),
     adopt: async (...given) => (await opened).adopt(...given),
     clear: async (...given) => (await opened).clear(...given),
-    look: async (...given) => (await opened).look?.(...given),
+    check: async (...given) => (await opened).check?.(...given),
     close: () => void known.then((record) => record?.close?.()),
     watch(onChange) {
       const watched = known.then((record) => record?.watch?.(onChange))

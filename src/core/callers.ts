@@ -27,10 +27,10 @@ export class Callers {
 
   /** The token if it may be sent right now. If it is due, starts a renewal in the background. Without `background`, the next caller who waits does. */
   peek(): string | undefined {
-    const mustLook = this.#mustLook()
+    const mustCheck = this.#mustCheck()
     const token = this.#take()
-    if (!mustLook) return token
-    void this.#machine.looks.notice()
+    if (!mustCheck) return token
+    void this.#machine.checker.checkOnce()
     return undefined
   }
 
@@ -41,7 +41,7 @@ export class Callers {
     if (freshness === 'expired') return undefined
     current.used = true
     // Whoever sends it now would be refused, and what can be sent only once would be lost.
-    if (current.isRefused && isReplacing(this.#account)) return undefined
+    if (current.isRejected && isReplacing(this.#account)) return undefined
     const isWanted = freshness === 'due' || current.mustRenew
     if (isWanted && admission(this.#account, this.#machine.now) === 'start') {
       if (!this.#settings.renewal.background) return undefined
@@ -53,36 +53,36 @@ export class Callers {
   /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
   get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#getFor(this.#account.login.marks.now, options)
+    return this.#getFor(this.#account.login.generations.current, options)
   }
 
-  #getFor(mark: number, options: WaitOptions | undefined): Promise<string> | string {
-    return this.#mustLook() ? this.#afterLook(mark, options) : this.#takeOrWait(mark, options)
+  #getFor(generation: number, options: WaitOptions | undefined): Promise<string> | string {
+    return this.#mustCheck() ? this.#afterCheck(generation, options) : this.#takeOrWait(generation, options)
   }
 
-  #takeOrWait(mark: number, options: WaitOptions | undefined): Promise<string> | string {
-    return this.#take() ?? this.#wait(causeFor(this.#account.current), options, mark, true)
+  #takeOrWait(generation: number, options: WaitOptions | undefined): Promise<string> | string {
+    return this.#take() ?? this.#wait(causeFor(this.#account.current), options, generation, true)
   }
 
   /** Whether the login may have ended elsewhere by now, and nothing asks the record. Of a login that the record does not know yet nobody else can know. */
-  #mustLook(): boolean {
-    const { noticeAt, current, acts } = this.#account
+  #mustCheck(): boolean {
+    const { staleAt: noticeAt, current, acts } = this.#account
     const isLate = noticeAt < Infinity && this.#machine.now >= noticeAt
     return isLate && current?.freshness !== 'expired' && !acts.areUnderWay
   }
 
   /** All callers who come during a look share it. */
-  async #afterLook(mark: number, options: WaitOptions | undefined): Promise<string> {
+  async #afterCheck(generation: number, options: WaitOptions | undefined): Promise<string> {
     const { clock, renewal } = this.#settings
     const { login } = this.#account
-    const { looks, now } = this.#machine
+    const { checker: checker, now } = this.#machine
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
     // At the limit of a caller a silent store is no reason to refuse a token that lives.
-    await withinLimit(looks.notice(), limit).catch(() => checkNotAborted(signal))
-    if (mark < login.marks.since) throw login.errorOfLoss('logged-out')
-    return this.#takeOrWait(mark, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
+    await withinLimit(checker.checkOnce(), limit).catch(() => checkNotAborted(signal))
+    if (generation < login.generations.first) throw login.errorOfLoss('logged-out')
+    return this.#takeOrWait(generation, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
@@ -93,26 +93,26 @@ export class Callers {
       throw new TypeError('refused must be the access token alone, not the text of a header')
     const { login } = this.#account
     // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
-    const mark = login.marks.since
+    const generation = login.generations.first
     if (!this.#isCurrent(refused)) {
-      if (login.isPast(refused)) throw login.errorOfLoss('logged-out')
-      return this.#getFor(mark, options)
+      if (login.isOfEndedLogin(refused)) throw login.errorOfLoss('logged-out')
+      return this.#getFor(generation, options)
     }
-    this.#refuse()
-    if (mark < login.marks.since)
+    this.#deny()
+    if (generation < login.generations.first)
       throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#account.backoff?.error), 'refused')
     const isExpired = this.#account.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
       const tooSoon = this.#beginForced()
       if (tooSoon) throw this.#machine.denial(tooSoon)
     }
-    return this.#wait(isExpired ? 'expired' : 'refused', options, mark, false)
+    return this.#wait(isExpired ? 'expired' : 'refused', options, generation, false)
   }
 
   /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
-  replaceBehind(refused: string): void {
+  renewInBackground(refused: string): void {
     if (!this.#isCurrent(refused)) return
-    this.#refuse()
+    this.#deny()
     if (this.#admission() !== 'start' || this.#beginForced()) return
     const { current } = this.#account
     if (this.#settings.renewal.background) this.#machine.renew('refused', false)
@@ -121,7 +121,7 @@ export class Callers {
 
   renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#wait('forced', options, this.#account.login.marks.now, false)
+    return this.#wait('forced', options, this.#account.login.generations.current, false)
   }
 
   /** Whether `token` is the current one and has expired. */
@@ -139,9 +139,9 @@ export class Callers {
   }
 
   /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
-  #refuse(): void {
+  #deny(): void {
     const { current } = this.#account
-    current?.refused()
+    current?.rejected()
     this.#machine.logins.concludeLoss()
   }
 
@@ -158,20 +158,20 @@ export class Callers {
 
   #admission(limit?: number, isForced = false) {
     const { backoff, current } = this.#account
-    const isUnserved = backoff?.whileServed === true && current?.isRefused === true
+    const isUnserved = backoff?.whileUsable === true && current?.isRejected === true
     return admission(this.#account, this.#machine.now, limit, isForced || isUnserved)
   }
 
   /**
    * Not an async function: each of ten thousand waiters would hold one more promise.
    *
-   * @param mark Of the login in which the caller has asked.
+   * @param generation Of the login in which the caller has asked.
    * @param mayKeep Whether the caller takes the old token if no new one comes in time.
    */
   #wait(
     because: RenewalCause,
     options: WaitOptions | undefined,
-    mark: number,
+    generation: number,
     mayKeep: boolean,
   ): Promise<string> | string {
     const signal = ownOption(options, 'signal')
@@ -184,15 +184,15 @@ export class Callers {
     const admitted = this.#admission(limit, because === 'forced')
     // Whoever has no token waits for the login that is under way.
     const isHeld = current?.living === undefined && this.#account.login.isPending && admitted !== 'closed'
-    const isRefused = !isHeld && admitted !== 'start' && admitted !== 'join'
-    if (isRefused && living === undefined) throw this.#refused(admitted, because)
+    const isRejected = !isHeld && admitted !== 'start' && admitted !== 'join'
+    if (isRejected && living === undefined) throw this.#refused(admitted, because)
     if (admitted === 'start' && !isHeld) machine.renew(because)
     this.#account.renewal?.hurry(limit)
-    if (living === undefined || !current) return this.#waitIn({ limit, signal, mark }, because)
+    if (living === undefined || !current) return this.#waitIn({ limit, signal, generation }, because)
     // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
-    if (isRefused || patienceMs <= 0) return living
-    return this.#waitIn({ limit, keepAt: now + patienceMs, signal, mark }, because)
+    if (isRejected || patienceMs <= 0) return living
+    return this.#waitIn({ limit, keepAt: now + patienceMs, signal, generation }, because)
   }
 
   #waitIn(wait: Wait, because: RenewalCause): Promise<string> {
@@ -211,7 +211,7 @@ export class Callers {
 function causeFor(current: HeldToken | undefined): RenewalCause {
   if (!current) return 'cold'
   if (current.freshness === 'expired') return 'expired'
-  return current.mustRenew || current.isRefused ? 'refused' : 'due'
+  return current.mustRenew || current.isRejected ? 'refused' : 'due'
 }
 
 /** The source has asked for a token in its own token call (F309). */

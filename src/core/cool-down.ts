@@ -18,17 +18,17 @@ export const MINUTE_MS = 60_000
  */
 export function coolDownMs(
   error: TokenError,
-  situation: Pick<Situation, 'failures' | 'sinceClaimMs' | 'servedMs'> & Partial<Pick<Situation, 'chance'>>,
+  situation: Pick<Situation, 'failures' | 'sinceLeaseMs' | 'usableMs'> & Partial<Pick<Situation, 'chance'>>,
   retryAfterMs: number,
 ): number {
-  const { failures, sinceClaimMs, servedMs, chance } = situation
+  const { failures, sinceLeaseMs, usableMs, chance } = situation
   if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
   if (error.code === 'ERR_STORE_UNAVAILABLE') return shortBackoffMs(chance)
   // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
-  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceClaimMs)
+  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceLeaseMs)
   // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
-  const backoffMs = servedMs > 2_000 ? Math.min(steppedMs, servedMs - 1_000) : steppedMs
+  const backoffMs = usableMs > 2_000 ? Math.min(steppedMs, usableMs - 1_000) : steppedMs
   return Math.max(backoffMs, retryAfterMs)
 }
 

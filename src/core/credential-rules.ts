@@ -7,7 +7,7 @@ import {
   type Policy,
   type Rules,
   saidOf,
-  serves,
+  isUsable,
   type Situation,
 } from './situation.ts'
 
@@ -16,10 +16,10 @@ const MAX_PRESENTATIONS = 3
 
 /** The rules for sources that can obtain. A refresh token in doubt is given up for them. */
 export const CREDENTIAL_RULES: Rules = {
-  choose({ tokens, presentable, presentations }, { mustObtain, servedMs }) {
+  choose({ tokens, presentable, presentations }, { mustObtain, usableMs }) {
     const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
     // The service may have spent it in spite of the 5xx. While the old access token serves, the manager has time to find out.
-    const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || servedMs <= 0)
+    const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || usableMs <= 0)
     return presentable && !mustObtain && !hasEnded && !mayBeSpent ? tokens?.refreshToken : undefined
   },
 
@@ -63,7 +63,10 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
     case 'not-sent':
       if (!isFinal(error)) return { fate: 'keep', next: 'retry' }
       // A retryable code (ERR_REFRESH_REJECTED) says nothing about the credentials, so the manager obtains with them.
-      return { fate: 'keep', next: error.retryable || (!serves(situation) && isRefreshGone(error)) ? 'obtain' : 'stop' }
+      return {
+        fate: 'keep',
+        next: error.retryable || (!isUsable(situation) && isRefreshGone(error)) ? 'obtain' : 'stop',
+      }
     case 'unknown-5xx':
       // If the grace covers the pause, this 5xx does not count as a presentation.
       return { fate: isReusable ? 'keep' : retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
@@ -81,5 +84,5 @@ function mostCoolDownMs(error: TokenError, { next }: Consequence, situation: Sit
   if (next === 'obtain' && outcomeOf(error) === 'rejected' && !isRefreshGone(error)) return SHORT_BACKOFF_MS
   // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
   const isGone = situation.exchange === 'refresh' && isRefreshGone(error)
-  return isGone && serves(situation) ? situation.servedMs : undefined
+  return isGone && isUsable(situation) ? situation.usableMs : undefined
 }

@@ -20,10 +20,10 @@ import {
   type TokenSource,
 } from './token-source.ts'
 import { member } from './thrown.ts'
-import type { GrantedClaim, NewTokens, StoredTokens } from './token-store.ts'
+import type { Lease, NewTokens, StoredTokens } from './token-store.ts'
 
 /** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
-const ODD_LIFETIME_MS = 5_000
+const SHORT_LIFETIME_MS = 5_000
 
 /** What one exchange brought. With a `flaw`, the refresh token alone can be used (`GrantRemarks`). */
 export interface Exchanged {
@@ -51,9 +51,9 @@ export async function exchange(
   const sentAt = settings.tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
   const kept = { ...(context !== undefined && { context }) }
-  let mark: Promise<string | undefined> | undefined
+  let digest: Promise<string | undefined> | undefined
   const hasCredentials = (text: string) =>
-    void (mark = digestFor(settings.source, text, 4).then((found) => (account.mark = found)))
+    void (digest = digestFor(settings.source, text, 4).then((found) => (account.credentialsDigest = found)))
   const kind = refreshToken === undefined ? 'obtain' : 'refresh'
   const call = callOf(settings.source, refreshToken)
   const wasOffline = isOffline()
@@ -62,11 +62,14 @@ export async function exchange(
     const onSend = (known: Known) => (account.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
     const given = await runWithin(account, () => withinExchange(settings, holdsProcess, call, about, onSend))
     const { tokens: granted, flaw } = await readGiven(account, given, refreshToken, sentAt)
-    const marked = (await mark) ?? credentials
-    return { tokens: { ...kept, ...granted, ...(marked !== undefined && { credentials: marked }) }, flaw }
+    const credentialsDigest = (await digest) ?? credentials
+    return {
+      tokens: { ...kept, ...granted, ...(credentialsDigest !== undefined && { credentials: credentialsDigest }) },
+      flaw,
+    }
   } catch (thrown) {
     const error = settings.readThrown(thrown, kind, settings.needsLogin)
-    if (credentials !== undefined && ((await mark) ?? credentials) !== credentials) onRotated?.()
+    if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()
     throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
   } finally {
     account.awaited = undefined
@@ -86,9 +89,10 @@ async function readGiven(
   sentAt: number,
 ): Promise<Exchanged> {
   const { source, tokenClock, events } = account.settings
-  const { grant, flaw, odd, isLifetimeAssumed } = grantOfSource(given as TokenGrant, refreshToken)
+  const { grant, flaw, problems, isLifetimeAssumed } = grantOfSource(given as TokenGrant, refreshToken)
   if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, account.current)
-  if (odd.length > 0) events.anomaly('unexpected-response', `The token source gave odd members: ${odd.join('; ')}`)
+  if (problems.length > 0)
+    events.anomaly('unexpected-response', `The token source gave odd members: ${problems.join('; ')}`)
   const ageMs = tokenClock.now() - sentAt
   return { tokens: newTokens(grant, account, ageMs, await subjectOf(source, grant)), flaw }
 }
@@ -126,7 +130,7 @@ export function withinExchange<Result>(
   const context: PackageContext = Object.freeze({
     signal: deadline.signal,
     clock,
-    report: (...odd: Parameters<Events['anomaly']>) => void events.anomaly(...odd),
+    report: (...problems: Parameters<Events['anomaly']>) => void events.anomaly(...problems),
     ...named,
     [INTERNAL]: internal,
   })
@@ -191,7 +195,7 @@ function digestFor({ id }: TokenSource, text: string, digits: number): Promise<s
 }
 
 /** The mark of credentials that are constants: known before the first exchange. A refusal of others keeps no owner from its own (F355). */
-export async function markOf(source: TokenSource): Promise<string | undefined> {
+export async function credentialsDigestOf(source: TokenSource): Promise<string | undefined> {
   const read = member(source, CREDENTIALS)
   const text: unknown = typeof read === 'function' ? Reflect.apply(read, source, []) : undefined
   return typeof text === 'string' ? digestFor(source, text, 4) : undefined
@@ -215,7 +219,7 @@ export function newTokens(
   const before = current?.stored
   // Some services give the same token until it ends, each time with what is left of its life.
   const hadMore = before?.accessToken === accessToken && before.accessLifetimeMs > accessLifetimeMs
-  if (accessToken !== '' && accessLifetimeMs < ODD_LIFETIME_MS && !hadMore)
+  if (accessToken !== '' && accessLifetimeMs < SHORT_LIFETIME_MS && !hadMore)
     events.anomaly(
       'unexpected-lifetime',
       `An access token lives ${Math.round(accessLifetimeMs)} ms only: did the source give seconds?`,
@@ -240,7 +244,7 @@ function dueBefore(refreshMs = Infinity, { refreshShare = Infinity }: Rules): nu
 
 /** What a call has presented, and under which claim. */
 export interface Presented {
-  readonly claim: Pick<GrantedClaim, 'tokens'>
+  readonly lease: Pick<Lease, 'tokens'>
   readonly refreshToken: string | undefined
 }
 
@@ -248,21 +252,21 @@ export interface Presented {
  * @returns What a call brought. A refresh goes on with the person of its pair, whoever the answer names, and with its access token if the answer brings none
  * that can be used. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6).
  */
-export function broughtBy(
-  { claim, refreshToken }: Presented,
+export function receivedTokens(
+  { lease: lease, refreshToken }: Presented,
   { tokens: granted, flaw }: Exchanged,
   { keepsMs, rules }: Pick<Settings, 'keepsMs' | 'rules'>,
-  sinceClaimMs: number,
+  sinceLeaseMs: number,
 ): NewTokens {
   if (refreshToken === undefined) return granted
-  const { subject, refreshRemainingMs: leftMs } = claim.tokens ?? {}
-  const access = flaw && claim.tokens && accessOf(claim.tokens, sinceClaimMs)
-  const brought = { ...granted, ...access, ...(subject !== undefined && { subject }) }
-  if (keepsMs < Infinity || granted.refreshToken !== undefined) return brought
-  if (leftMs === undefined) return { ...brought, refreshToken }
-  const refreshRemainingMs = leftMs - sinceClaimMs
+  const { subject, refreshRemainingMs: leftMs } = lease.tokens ?? {}
+  const access = flaw && lease.tokens && accessOf(lease.tokens, sinceLeaseMs)
+  const received = { ...granted, ...access, ...(subject !== undefined && { subject }) }
+  if (keepsMs < Infinity || granted.refreshToken !== undefined) return received
+  if (leftMs === undefined) return { ...received, refreshToken }
+  const refreshRemainingMs = leftMs - sinceLeaseMs
   const dueRemainingMs = Math.min(granted.dueRemainingMs ?? Infinity, dueBefore(refreshRemainingMs, rules))
-  return { ...brought, refreshToken, refreshRemainingMs, ...(dueRemainingMs < Infinity && { dueRemainingMs }) }
+  return { ...received, refreshToken, refreshRemainingMs, ...(dueRemainingMs < Infinity && { dueRemainingMs }) }
 }
 
 function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTokens, byMs: number) {
@@ -270,7 +274,7 @@ function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTo
 }
 
 /** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */
-export function oddRotation(presented: string | undefined, next: string | undefined, graceMs: number) {
+export function rotationProblem(presented: string | undefined, next: string | undefined, graceMs: number) {
   if (graceMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
   return next === undefined
     ? "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one"

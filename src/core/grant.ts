@@ -13,7 +13,7 @@ export interface ReadGrant extends GrantRemarks {
   /** With a `flaw` it has no access token. */
   readonly grant: Readonly<TokenGrant>
   /** What could not be used of the other members, and counts as absent. */
-  readonly odd: readonly string[]
+  readonly problems: readonly string[]
 }
 
 /**
@@ -30,7 +30,7 @@ export function grantOfSource(given: RemarkedGrant | undefined, presented: strin
   const next = rotated?.refreshToken
   if (members && presented !== undefined && next !== undefined && next !== presented)
     return { ...remarks, ...readInParts(members, given, next, remarks.flaw) }
-  return { ...remarks, grant: checkedGrant(given), odd: [] }
+  return { ...remarks, grant: checkedGrant(given), problems: [] }
 }
 
 /** How long an access token lives if its source gives a lifetime of nothing, ms. */
@@ -51,28 +51,28 @@ function readInParts(
   refreshToken: string,
   flaw: TokenError | undefined,
 ): ReadGrant {
-  const odd: string[] = []
+  const problems: string[] = []
   const orAbsent = (read: (members: Members) => object): object => {
     try {
       return read(members)
     } catch (thrown) {
-      odd.push((thrown as Error).message)
+      problems.push((thrown as Error).message)
       return {}
     }
   }
   const lifetime = assumedIn(members)
-  if (lifetime.isLifetimeAssumed && !flaw) odd.push(assumed(members.accessLifetimeMs))
+  if (lifetime.isLifetimeAssumed && !flaw) problems.push(assumed(members.accessLifetimeMs))
   // A context of another kind is no oddity of the service: the source is broken, and says so each time.
   const context = typeof members.context === 'string' ? orAbsent(contextIn) : {}
   const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...context }
-  const without = (why: TokenError) => ({ grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), odd, flaw: why })
+  const without = (why: TokenError) => ({ grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: why })
   if (flaw) return without(flaw)
   try {
     if (typeof members.context !== 'string') contextIn(members)
     return {
       ...lifetime,
       grant: Object.freeze({ ...accessIn({ ...members, ...lifetime }, given), ...dueIn(members), ...parts }),
-      odd,
+      problems,
     }
   } catch (thrown) {
     return without(errorOf(thrown))

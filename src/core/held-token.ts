@@ -7,7 +7,7 @@ interface HoldSettings {
   readonly renewal: WindowSettings
 }
 
-const REFUSALS_AFTER_SUCCESS = 3
+const REJECTIONS_AFTER_SUCCESS = 3
 
 /** The tokens that a manager holds. They age by the manager's token clock from the moment it received them. */
 export class HeldToken {
@@ -15,9 +15,9 @@ export class HeldToken {
   /** Whether a caller has asked for the token since it arrived. */
   used = false
   /** The API has refused the token. */
-  isRefused = false
+  isRejected = false
   /** Refusals of the API since a request with the token last succeeded. */
-  #refusals = 0
+  #rejections = 0
   /** So many say that the token serves nobody. After a success the first ones say nothing: one endpoint may refuse everybody. */
   #telling = 1
   /** The next caller replaces the token, and waits for the new one. */
@@ -37,20 +37,20 @@ export class HeldToken {
     this.#freshUntil = this.#heldAt + Math.min(accessRemainingMs - this.#window.skewMs, dueRemainingMs)
   }
 
-  refused(): void {
-    this.isRefused = true
-    this.#refusals += 1
+  rejected(): void {
+    this.isRejected = true
+    this.#rejections += 1
   }
 
   /** A request with the token has succeeded. */
   succeeded(): void {
-    if (this.#refusals > 0) this.#telling = REFUSALS_AFTER_SUCCESS
-    this.#refusals = 0
+    if (this.#rejections > 0) this.#telling = REJECTIONS_AFTER_SUCCESS
+    this.#rejections = 0
   }
 
   /** Whether the API refuses the token, as far as is known. */
-  get servesNobody(): boolean {
-    return this.#refusals >= this.#telling
+  get isUnusable(): boolean {
+    return this.#rejections >= this.#telling
   }
 
   /** Ms until expiry; negative afterwards. */
@@ -77,7 +77,7 @@ export class HeldToken {
   }
 
   /** Ms until callers must wait for a newer token. */
-  get servedMs(): number {
+  get usableMs(): number {
     return this.remainingMs - this.#window.hardSkewMs
   }
 

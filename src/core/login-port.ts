@@ -2,7 +2,7 @@ import type { LoginReason, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import type { HeldToken } from './held-token.ts'
 import { LOGIN_CODE, type LoginLayer } from './login-layer.ts'
-import type { LoginMarks } from './login-marks.ts'
+import type { LoginGenerations } from './login-generations.ts'
 import type { Rules } from './situation.ts'
 import type { LoginStatus } from './status.ts'
 import type { AdoptedGrant, Exchange } from './token-source.ts'
@@ -28,7 +28,7 @@ export interface LoginCode<Account> {
   readonly keepsMs: number
   /** @param isAlone Whether there is no store that may hold a login. */
   view(events: Events, isAlone: boolean): LoginView
-  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly looks: Looks }
+  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker: LoginChecker }
 }
 
 export function codeOf<Account>(layer: LoginLayer): LoginCode<Account> {
@@ -37,7 +37,7 @@ export function codeOf<Account>(layer: LoginLayer): LoginCode<Account> {
 
 /** What a manager knows of its login. */
 export interface LoginView {
-  readonly marks: LoginMarks
+  readonly generations: LoginGenerations
   /** Logins are under way. */
   readonly isPending: boolean
   /** Whether the manager has been told whether there is a login. */
@@ -48,15 +48,15 @@ export interface LoginView {
   /** A login is required. @param reason Default: why, if the service refuses what it was given. @param failure The response of the service. */
   errorOfLoss(reason?: LoginReason, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError
   /** What `status()` says of the login. @param held The last tokens. */
-  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<LoginStatus, 'login' | 'loginReason'>
+  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'>
   /** Whether tokens of the record are those of another login. */
   isOther(tokens: StoredTokens): boolean
   /** Whether this access token belongs to a login that has ended. */
-  isPast(token: string): boolean
+  isOfEndedLogin(token: string): boolean
   /** The login has these tokens from now on. */
   held(accessToken: string, refreshToken?: string): void
   /** The record holds tokens that will not do for this renewal. */
-  passedOver(tokens: StoredTokens): void
+  skipped(tokens: StoredTokens): void
   /** What the failure of a token call means for the login. */
   errorOf(error: TokenError, exchange: Exchange): TokenError
 }
@@ -91,7 +91,7 @@ export interface Logins {
   logout(): Promise<LogoutResult>
   reset(): Promise<void>
   /** Tokens come into use that a renewal has brought. */
-  meet(tokens: StoredTokens, by: 'here' | 'elsewhere'): void
+  use(tokens: StoredTokens, by: 'here' | 'elsewhere'): void
   /** A login is required. @returns For how long an access token still serves, ms; undefined: none does. */
   lost(error: TokenError, by: 'here' | 'elsewhere'): number | undefined
   /** Of a login that is lost: its access token may serve no longer. */
@@ -101,13 +101,13 @@ export interface Logins {
 }
 
 /** Hears of the acts of other owners of the record. */
-export interface Looks {
+export interface LoginChecker {
   /** Looks now. Never rejects. */
-  look(): Promise<void>
+  check(): Promise<void>
   /** As `look`. Callers who come meanwhile share it. */
-  notice(): Promise<void>
+  checkOnce(): Promise<void>
   /** The manager has just learnt of its login. */
-  noted(): void
+  learned(): void
   /** What a look has waited for has ended. */
   resume(): void
   /** Looks now, and whenever the record may have changed. @returns stop */

@@ -4,7 +4,7 @@ import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
 import { errorWith, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
-import type { LoginHost, Logins, Looks } from './login-port.ts'
+import type { LoginHost, Logins, LoginChecker } from './login-port.ts'
 import { Renewal, type Renewed } from './renewal.ts'
 import { CallFailed, coolDownOf, shortBackoffMs } from './cool-down.ts'
 import type { OwnCoolDown } from './situation.ts'
@@ -12,7 +12,7 @@ import { type Context, currentContext } from './own-runtime.ts'
 import { admission, type Backoff, backoffAfter, denialOf, statusIn, timerMs, type LoginStatus } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { StoredTokens } from './token-store.ts'
-import { Halted } from './claimant.ts'
+import { Halted } from './lease-holder.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /** The least time between two renewals that no caller forced, even if tokens live for a shorter time. */
@@ -26,7 +26,7 @@ const NO_TOKEN_IN_TIME = 'No access token came within the time that this caller 
  */
 export class Machine implements LoginHost {
   readonly logins: Logins
-  readonly looks: Looks
+  readonly checker: LoginChecker
   readonly room: WaitingRoom
   readonly #account: Account
   readonly #settings: Settings
@@ -45,9 +45,9 @@ export class Machine implements LoginHost {
         cause: account.renewal?.lastError,
       })
     this.room = new WaitingRoom(settings.clock, () => account.current?.living, atLimit)
-    const { logins, looks } = settings.logins.open(account, this)
+    const { logins, checker: checker } = settings.logins.open(account, this)
     this.logins = logins
-    this.looks = looks
+    this.checker = checker
   }
 
   get #awaited(): string {
@@ -77,7 +77,7 @@ export class Machine implements LoginHost {
     this.#settle(undefined)
     account.current = undefined
     this.#cancelTimer()
-    this.looks.close()
+    this.checker.close()
     this.room.dismiss(this.denial('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may be one that does not keep the process alive. This timer does.
@@ -106,9 +106,9 @@ export class Machine implements LoginHost {
 
   resume(): void {
     const admitted = this.room.size > 0 && !this.#account.renewal && admission(this.#account, this.now)
-    if (admitted === 'start') this.renew(this.#account.current?.isRefused ? 'refused' : 'cold')
+    if (admitted === 'start') this.renew(this.#account.current?.isRejected ? 'refused' : 'cold')
     else if (admitted && admitted !== 'join') this.room.dismiss(this.denial(admitted))
-    this.looks.resume()
+    this.checker.resume()
   }
 
   denial(why: Parameters<typeof denialOf>[0]): TokenError {
@@ -159,13 +159,13 @@ export class Machine implements LoginHost {
       const renewed = await renewal.run(startAt - now)
       if (this.#account.renewal !== renewal) return
       const isFound = renewed.by === 'adopted' && !this.#account.login.isKnown
-      this.logins.meet(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
+      this.logins.use(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
       this.#hold(renewed, because, startAt, isFound)
     } catch (thrown) {
       if (this.#account.renewal === renewal) this.#failed(renewal, thrown)
     } finally {
       this.#account.work.end()
-      this.looks.resume()
+      this.checker.resume()
     }
   }
 
@@ -182,7 +182,7 @@ export class Machine implements LoginHost {
     current.used = this.room.size > 0
     account.current = current
     account.login.held(tokens.accessToken, tokens.refreshToken)
-    this.looks.noted()
+    this.checker.learned()
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: callers who wait need a renewal.
     if (tokens.accessToken === '') {

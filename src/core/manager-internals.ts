@@ -19,7 +19,7 @@ export interface ManagerInternals {
   /** Whether `token` is the current one and has expired: the process may stall before it sends a token that it was given. */
   readonly hasEnded: (token: string) => boolean
   /** Starts to replace a token that the API refused, for later requests. Nobody waits for it, and it keeps no process alive. */
-  readonly replaceBehind: (token: string) => void
+  readonly renewInBackground: (token: string) => void
   /** A request with this token has succeeded. */
   readonly succeeded?: (token: string) => void
   /** Revokes a promised login that a later act has overtaken. */
@@ -27,18 +27,18 @@ export interface ManagerInternals {
   /** Whether a person logs in and out. */
   readonly needsLogin?: boolean
   /** The mark of a request that begins now: a number that grows. */
-  readonly markNow?: () => number
+  readonly currentGeneration?: () => number
   /**
    * The first mark that belongs to the login of now. It grows at a logout, a `reset()`, and the login of somebody else, here or elsewhere. A request that
    * began under a lower mark must not get a token. Without logins it still must not be replayed.
    */
-  readonly markSince?: () => number
-  /** Whether a request that begins now waits for the next login (`LoginMarks.isAwaited`). */
+  readonly firstGeneration?: () => number
+  /** Whether a request that begins now waits for the next login (`LoginGenerations.isAwaited`). */
   readonly isLoginAwaited?: () => boolean
   /** Looks in the store now, and at each change there, whether somebody has logged in or out elsewhere. @returns stop */
   readonly followLogin?: () => () => void
   /** Looks once. Resolves when the manager knows what the store has told, and never rejects. */
-  readonly lookForLogin?: () => Promise<void>
+  readonly checkLogin?: () => Promise<void>
   /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
 }

@@ -4,18 +4,18 @@ import { TokenClock } from './token-clock.ts'
 import {
   type AdoptedTokens,
   aged,
-  type ClaimAnswer,
-  type ClaimTerms,
+  type LeaseResult,
+  type LeaseTerms,
   type CoolDown,
   type Decide,
-  type GrantedClaim,
+  type Lease,
   isOfOther,
   type KnownLogin,
-  type Looked,
+  type CheckResult,
   type Missing,
   type NewTokens,
   type Next,
-  type ReleaseAnswer,
+  type ReleaseResult,
   type Report,
   RESERVE_MS,
   type StoredTokens,
@@ -68,7 +68,7 @@ export class MemoryRecord implements TokenRecord {
     return this.#version
   }
 
-  claim(owner: string, seenVersion: number, ttlMs: number, terms: ClaimTerms = {}): Promise<ClaimAnswer> {
+  acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
     const coolDown = this.#cooling
     const newer = this.#newer(seenVersion, terms)
     if (newer) return Promise.resolve(newer)
@@ -77,26 +77,26 @@ export class MemoryRecord implements TokenRecord {
     return Promise.resolve(this.#busy(owner) ?? this.#granted(owner, ttlMs, terms))
   }
 
-  claimToEnd(owner: string, _seenVersion: number, ttlMs: number, ends: KnownLogin): Promise<ClaimAnswer> {
+  acquireForLogout(owner: string, _seenVersion: number, ttlMs: number, ends: KnownLogin): Promise<LeaseResult> {
     // A logout does not wait for a pause between two exchanges.
     const busy = this.#turn?.settled ? undefined : this.#busy(owner)
     return Promise.resolve(this.#newer(Infinity, ends) ?? busy ?? this.#granted(owner, ttlMs))
   }
 
-  #newer(seenVersion: number, known: KnownLogin): Extract<ClaimAnswer, { kind: 'newer' }> | undefined {
+  #newer(seenVersion: number, known: KnownLogin): Extract<LeaseResult, { kind: 'newer' }> | undefined {
     const pair = this.#pair
     if (!pair || (this.#version <= seenVersion && !isOfOther(this.#login, known))) return undefined
     return { kind: 'newer', tokens: this.#tokensOf(pair) }
   }
 
-  #busy(owner: string): ClaimAnswer | undefined {
+  #busy(owner: string): LeaseResult | undefined {
     if (!this.#turn || this.#turn.owner === owner) return undefined
     const remainingMs = this.#turn.until - this.#clock.monotonicNow()
     return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
   }
 
   /** @param terms Undefined: the claim is for a logout, and presents nothing. */
-  #granted(owner: string, ttlMs: number, terms?: ClaimTerms): GrantedClaim {
+  #granted(owner: string, ttlMs: number, terms?: LeaseTerms): Lease {
     const turn = this.#turn
     const now = this.#tokenClock.now()
     // It was never settled, so its owner may have presented the refresh token.
@@ -122,7 +122,7 @@ export class MemoryRecord implements TokenRecord {
     }
   }
 
-  accept({ fence, version }: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+  accept({ fence, version }: Lease, tokens: NewTokens): Promise<StoredTokens> {
     if (this.#turn?.fence === fence) return Promise.resolve(this.#settled(tokens))
     // At some services each of two exchanges that overlapped ends the session of the other.
     this.#overlaps ||= this.#turn?.settled === false
@@ -142,7 +142,7 @@ export class MemoryRecord implements TokenRecord {
     return this.#tokensOf(this.#pair)
   }
 
-  release({ fence, version }: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer> {
+  release({ fence, version }: Lease, told: Report | Decide): Promise<ReleaseResult> {
     const pair = this.#pair
     const turn = this.#turn?.fence === fence ? this.#turn : undefined
     const newer = pair && this.#version > version ? this.#tokensOf(pair) : undefined
@@ -204,7 +204,7 @@ export class MemoryRecord implements TokenRecord {
     this.#pair = this.#turn = this.#coolDown = undefined
   }
 
-  look(seenVersion: number, login?: number): Promise<Looked | undefined> {
+  check(seenVersion: number, login?: number): Promise<CheckResult | undefined> {
     const newer = this.#newer(seenVersion, { login })
     const coolDown = this.#cooling
     if (newer) return Promise.resolve(newer)

@@ -3,7 +3,7 @@ import { failureOfOther } from './failure-of-other.ts'
 import { MemoryRecord } from './memory-record.ts'
 import type {
   AdoptedTokens,
-  GrantedClaim,
+  Lease,
   KnownLogin,
   NewTokens,
   OpenableStore,
@@ -50,9 +50,9 @@ class SharedMemory extends MemoryRecord {
   /** Of logins that have ended, or were replaced. */
   #past: readonly string[] = []
 
-  override async accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
-    const stored = await super.accept(claim, tokens)
-    if (stored.version > claim.version) this.#note(stored.refreshToken)
+  override async accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
+    const stored = await super.accept(lease, tokens)
+    if (stored.version > lease.version) this.#note(stored.refreshToken)
     return stored
   }
 
@@ -60,9 +60,8 @@ class SharedMemory extends MemoryRecord {
     const { refreshToken = '', subject } = tokens
     const isThis = this.#known.includes(refreshToken)
     const { subject: before = subject } = this.stored ?? {}
-    const isOtherPerson = subject !== undefined && subject !== before
-    if (isThis ? !isOtherPerson : this.#past.includes(refreshToken))
-      return Promise.resolve(this.#joined(tokens, isThis))
+    const isOtherUser = subject !== undefined && subject !== before
+    if (isThis ? !isOtherUser : this.#past.includes(refreshToken)) return Promise.resolve(this.#joined(tokens, isThis))
     const stored = super.adopt(seenVersion, tokens)
     this.#end()
     this.#note(tokens.refreshToken)

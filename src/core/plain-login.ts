@@ -4,23 +4,23 @@ import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
 import { newTokens, withinExchange } from './exchange.ts'
 import { randomHex } from './digest.ts'
 import { readAdopted } from './grant.ts'
-import { LoginMarks } from './login-marks.ts'
-import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, Looks } from './login-port.ts'
+import { LoginGenerations } from './login-generations.ts'
+import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, LoginChecker } from './login-port.ts'
 import { type AdoptedGrant, offers } from './token-source.ts'
 import type { NewTokens, StoredTokens } from './token-store.ts'
 
 /** What a manager knows of a login if its source has none: which requests began before the last act. */
 class PlainView implements LoginView {
-  readonly marks = new LoginMarks()
+  readonly generations = new LoginGenerations()
   readonly isPending = false
   readonly isKnown = true
   readonly isPresent = true
   readonly number = undefined
   statusWith = () => ({})
   isOther = () => false
-  isPast = () => false
+  isOfEndedLogin = () => false
   held = () => undefined
-  passedOver = () => undefined
+  skipped = () => undefined
   errorOf = (error: TokenError) => error
   /** The source, or another manager of the record, asks for a login. */
   errorOfLoss = (loginReason?: LoginReason, { status, serviceCode }: Partial<TokenError> = {}) =>
@@ -49,11 +49,11 @@ class PlainLogins implements Logins {
     const { record, tokenClock } = settings
     const grant = readAdopted(given)
     this.#checkOpen()
-    if (login.marks.hasBegun) login.marks.next()
-    else login.marks.came()
+    if (login.generations.hasStarted) login.generations.replaced()
+    else login.generations.started()
     this.#forget()
     account.spent = undefined
-    account.forgotten = []
+    account.discarded = []
     const beganAt = tokenClock.now()
     const stored = acts.begin(async () => {
       const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt), loginId: randomHex() }
@@ -77,7 +77,7 @@ class PlainLogins implements Logins {
   }
 
   #forget(): void {
-    this.#account.leftover = []
+    this.#account.lateTokens = []
     this.#number = undefined
     this.#host.forget()
   }
@@ -86,8 +86,8 @@ class PlainLogins implements Logins {
     const account = this.#account
     const { acts, login, settings } = account
     const { record, source } = settings
-    account.giveUp()
-    login.marks.end()
+    account.discardRefreshToken()
+    login.generations.end()
     this.#forget()
     const cleared = acts.begin(() => record.clear(account.seenVersion, {}))
     // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
@@ -101,10 +101,10 @@ class PlainLogins implements Logins {
 
   /** A reset, and what was held is revoked, if the source can. The layers of `src/login` try again, and keep what could not be revoked. */
   async logout(): Promise<LogoutResult> {
-    const { current, leftover, settings } = this.#account
+    const { current, lateTokens: lateTokens, settings } = this.#account
     const ended = this.reset()
     await this.#host.afterExchange(() => Promise.resolve())
-    const held = leftover.at(-1) ?? current?.stored
+    const held = lateTokens.at(-1) ?? current?.stored
     const reason = held ? await this.#leftBy(held) : 'nothing'
     await ended
     if (reason === undefined) return { revoked: true }
@@ -131,18 +131,19 @@ class PlainLogins implements Logins {
   }
 
   /** Requests in flight do not get what came after an act of another owner (F209), nor what belongs to another person, if the service names people (F344). */
-  meet(tokens: StoredTokens): void {
+  use(tokens: StoredTokens): void {
     const { login, current } = this.#account
     const { login: number = 0, subject } = tokens
     const before = current?.stored.subject
     const isAfterAct = number > 0 && this.#number !== undefined && number !== this.#number && !current?.isOf(tokens)
-    if (isAfterAct || (subject !== undefined && before !== undefined && subject !== before)) login.marks.next()
-    else login.marks.came()
+    if (isAfterAct || (subject !== undefined && before !== undefined && subject !== before))
+      login.generations.replaced()
+    else login.generations.started()
     if (number > 0) this.#number = number
   }
 
   stop(): void {
-    this.#account.login.marks.end()
+    this.#account.login.generations.end()
     this.#account.current = undefined
   }
 
@@ -151,10 +152,10 @@ class PlainLogins implements Logins {
 }
 
 /** Nobody needs to hear of the acts of other owners: the next claim says what the record holds. */
-const NO_LOOKS: Looks = {
-  look: () => Promise.resolve(),
-  notice: () => Promise.resolve(),
-  noted: () => undefined,
+const NO_CHECKER: LoginChecker = {
+  check: () => Promise.resolve(),
+  checkOnce: () => Promise.resolve(),
+  learned: () => undefined,
   resume: () => undefined,
   follow: () => () => undefined,
   close: () => undefined,
@@ -166,5 +167,5 @@ export const PLAIN: LoginCode<Account> = {
   needsLogin: false,
   keepsMs: 0,
   view: () => new PlainView(),
-  open: (account, host) => ({ logins: new PlainLogins(account, host), looks: NO_LOOKS }),
+  open: (account, host) => ({ logins: new PlainLogins(account, host), checker: NO_CHECKER }),
 }

@@ -10,7 +10,7 @@ import {
   type Policy,
   type Situation,
 } from './situation.ts'
-import { type RefusedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
+import { type RejectedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
 import type { Report } from './token-store.ts'
 
 /**
@@ -32,7 +32,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     adopts: meanwhile?.newer === 'fit' && !halted,
     obtains: obtains && !meanwhile?.newer,
     isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
-    isAccountRefused: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
+    isAccountRejected: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
     hasRetryAfter: retryAfterMs > 0,
     next: nextAfter(told, consequence, situation, policy, retryAfterMs),
   }
@@ -43,23 +43,23 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
 function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion'] {
   const { meanwhile, halted } = situation
   if (meanwhile?.newer || halted === 'outdated') return undefined
-  const refused = refusedTokenIn(situation)
+  const refused = rejectedTokenIn(situation)
   const suspicion = rules.suspicionOf(refused)
   return suspicion && { ...suspicion, remainingMs: refused.remainingMs }
 }
 
-function refusedTokenIn({
-  claim,
-  sinceClaimMs,
+function rejectedTokenIn({
+  lease: lease,
+  sinceLeaseMs,
   meanwhile,
   met5xx = false,
   isRotated = false,
-}: Situation): RefusedRefreshToken {
-  const { tokens, presentations, isDoubted, overlapped } = claim
+}: Situation): RejectedRefreshToken {
+  const { tokens, presentations, isDoubted, overlapped } = lease
   const { accessLifetimeMs = 0, accessRemainingMs = 0, refreshRemainingMs } = tokens ?? {}
   return {
-    remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceClaimMs,
-    uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceClaimMs),
+    remainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - sinceLeaseMs,
+    uncertaintyMs: uncertaintyOf(accessLifetimeMs - accessRemainingMs + sinceLeaseMs),
     attemptedBefore: presentations > 0 || isDoubted === true,
     met5xx,
     contested: overlapped === true || meanwhile?.contested === true,
@@ -116,8 +116,8 @@ function coolDownAfter(
   situation: Situation,
   retryAfterMs: number,
 ): OwnCoolDown {
-  const { failures, servedMs } = situation
-  if (next === 'while-served') return { ...coolDownOf(error, servedMs, failures), whileServed: true }
+  const { failures, usableMs } = situation
+  if (next === 'while-served') return { ...coolDownOf(error, usableMs, failures), whileUsable: true }
   const ms = Math.max(leastMs, coolDownMs(error, situation, retryAfterMs))
   return coolDownOf(error, Math.min(mostMs, ms), failures)
 }
@@ -136,17 +136,17 @@ function pauseAfter(
 function reportOf(
   { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
   { judged, says }: Consequence,
-  { halted, isRefused, mark }: Situation,
+  { halted, isRejected, credentialsDigest }: Situation,
 ): Omit<Report, 'fate'> {
   const isCoolDown = next.kind === 'cool-down'
   const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
   // The access token of another owner may end at another time.
-  if (adopts || !isShared || (isCoolDown && next.whileServed === true)) return { shared: undefined }
+  if (adopts || !isShared || (isCoolDown && next.whileUsable === true)) return { shared: undefined }
   if (!isCoolDown) return { shared: next }
-  const isEnd = judged === true && isRefused === true && error.code === 'ERR_LOGIN_REQUIRED'
+  const isEnd = judged === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = isEnd || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   // A refusal says nothing about the credentials of other owners.
-  const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? mark : undefined
+  const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? credentialsDigest : undefined
   const shared = by === undefined ? next : { ...next, by }
   return { shared, ...(drops && { drops }), ...(says !== undefined && { says }) }
 }

@@ -52,7 +52,7 @@ export interface Proof {
 }
 
 /** What an answer says about later proofs. A value that is no text counts as absent. */
-export interface ProofAnswer {
+export interface ProofResponse {
   readonly status: number
   /** `DPoP-Nonce` */
   readonly nonce: unknown
@@ -61,7 +61,7 @@ export interface ProofAnswer {
   /** `Age`: the answer comes from a cache, and its `Date` is old. */
   readonly age: unknown
   /** The server refuses the proof, and does not only ask for a nonce. */
-  readonly isRefused?: boolean
+  readonly isRejected?: boolean
 }
 
 /**
@@ -72,7 +72,7 @@ export interface Proofs {
   /** @throws {TokenError} `ERR_TOKEN_SOURCE` with outcome `not-sent` and refresh token `kept`: the key does not sign. */
   prove(request: ProvedRequest, clock: Clock): Promise<Proof>
   /** Keeps the nonce and the time of the answer, whatever its status, for later proofs to the same origin. */
-  learn(request: ProvedRequest, answer: ProofAnswer, clock: Clock): void
+  learn(request: ProvedRequest, answer: ProofResponse, clock: Clock): void
   /** Whether a proof made now would have another nonce or another time: a server that refused `proof` may accept a new one. */
   isOutdated(proof: Proof, request: ProvedRequest, clock: Clock): boolean
 }
@@ -98,6 +98,6 @@ export interface HeardAnswer {
 }
 
 /** Whether a server refuses the proof, and not the token (RFC 9449, sections 7.1, 8 and 9). `error`: the error code of its answer. */
-export function isProofRefused(error: string | undefined): boolean {
+export function isProofRejected(error: string | undefined): boolean {
   return error === 'use_dpop_nonce' || error === 'invalid_dpop_proof'
 }

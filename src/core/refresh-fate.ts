@@ -1,4 +1,4 @@
-import type { ClaimTerms, GrantedClaim, Report } from './token-store.ts'
+import type { LeaseTerms, Lease, Report } from './token-store.ts'
 
 /** What an account knows of its stored refresh token. */
 export interface Fate {
@@ -25,16 +25,16 @@ export function doubted<Known extends Fate>(known: Known, at: number): Known {
   return { ...known, doubtAt: Math.min(at, known.doubtAt ?? at) }
 }
 
-/** What is known after an exchange that failed. @param claim The claim of that exchange. */
+/** What is known after an exchange that failed. @param lease The claim of that exchange. */
 export function fateAfter<Known extends Fate>(
   known: Known,
-  claim: { readonly at: number; readonly settled: boolean },
+  lease: { readonly at: number; readonly settled: boolean },
   { fate, says }: Report,
   now: number,
 ): Known {
-  const isCounted = fate === 'counted' && !claim.settled
+  const isCounted = fate === 'counted' && !lease.settled
   return {
-    ...(fate === 'doubtful' ? doubted(known, claim.at) : known),
+    ...(fate === 'doubtful' ? doubted(known, lease.at) : known),
     presentations: known.presentations + (isCounted ? 1 : 0),
     retired: known.retired || fate === 'dead',
     ...(says !== undefined && { unclear: unclearAfter(known.unclear, says, now) }),
@@ -48,9 +48,9 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
 /** Whether the refresh token may be presented now, and what speaks against it. */
 export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
-  { graceMs = 0, needsLogin = false }: ClaimTerms = {},
+  { graceMs = 0, needsLogin = false }: LeaseTerms = {},
   now: number,
-): Pick<GrantedClaim, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
+): Pick<Lease, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
   const doubtAt = known?.doubtAt
   const unclear = known?.unclear
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs

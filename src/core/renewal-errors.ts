@@ -1,6 +1,6 @@
 import { TokenError } from './errors.ts'
 import type { Account, Settings } from './account.ts'
-import type { CoolDown, GrantedClaim } from './token-store.ts'
+import type { CoolDown, Lease } from './token-store.ts'
 
 /** The error for callers while the record cools down. The failure may be one of another owner (F224). */
 export function coolingError(
@@ -13,7 +13,7 @@ export function coolingError(
 }
 
 /** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */
-export function errorIfPrivate({ isPrivate }: GrantedClaim, error: TokenError): TokenError {
+export function errorIfPrivate({ isPrivate }: Lease, error: TokenError): TokenError {
   if (!isPrivate || error.code !== 'ERR_LOGIN_REQUIRED') return error
   const message = 'The shared token store is unavailable, and only the store may hold the tokens of a login'
   return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import type { Account, Settings } from './account.ts'
 import { outcomeOf, TokenError } from './errors.ts'
-import { broughtBy, exchange, type Exchanged, oddRotation, type Presented } from './exchange.ts'
+import { receivedTokens, exchange, type Exchanged, rotationProblem, type Presented } from './exchange.ts'
 import { planAfter, planAfterLateArrival } from './plan.ts'
 import { CallFailed, nextCallOf } from './cool-down.ts'
 import { errorIfPrivate } from './renewal-errors.ts'
@@ -10,21 +10,21 @@ import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
   type Decide,
-  type GrantedClaim,
+  type Lease,
   type NewTokens,
   type RefreshTokenFate,
-  type ReleaseAnswer,
+  type ReleaseResult,
   type Report,
   type StoredTokens,
 } from './token-store.ts'
-import { Claimant, type Halt, Halted, Pauses, type RenewalStart } from './claimant.ts'
+import { LeaseHolder, type Halt, Halted, Pauses, type RenewalStart } from './lease-holder.ts'
 
 /** The private obtains of a fleet are spread over this time. */
 const SPREAD_MS = 2_000
 
 /** One token call, under one claim. */
 interface Call extends Presented {
-  readonly claim: GrantedClaim
+  readonly lease: Lease
   readonly attempt: number
   /** Uniform in [0, 1). */
   readonly chance: number
@@ -46,7 +46,7 @@ export class Renewal {
   isRepeating = false
   /** Why the last call failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
-  readonly #claimant: Claimant
+  readonly #leaseHolder: LeaseHolder
   #signatureFailures = 0
   /** The last call has shown that the credentials are others than those that the obtain of its pair used. */
   #isRotated = false
@@ -58,16 +58,16 @@ export class Renewal {
   /** The instant at which the first caller gives up, monotonic ms. */
   #limit = Infinity
   /** Takes the tokens that arrive after a reset or a login: they belong to the login under which this renewal began. */
-  readonly #leftover: NewTokens[]
+  readonly #lateTokens: NewTokens[]
 
   constructor(account: Account, start: RenewalStart) {
-    const { settings, work, leftover } = account
+    const { settings, work, lateTokens: leftover } = account
     this.#account = account
     this.#settings = settings
     this.#start = start
     this.#pauses = new Pauses({ clock: settings.clock, work, isWanted: () => this.#isWanted })
-    this.#leftover = leftover
-    this.#claimant = new Claimant(account, start, this.#pauses)
+    this.#lateTokens = leftover
+    this.#leaseHolder = new LeaseHolder(account, start, this.#pauses)
   }
 
   /** Ends pauses at once and makes no further call. The exchange in flight runs to its end: an aborted refresh would put a good pair in doubt. */
@@ -100,39 +100,45 @@ export class Renewal {
   async #attempt(attempt: number): Promise<Renewed> {
     // Before the claim: if the user's `random` throws, no claim is left unsettled.
     const chance = this.#settings.random()
-    const claim = await this.#claimant.claim()
-    if (claim.kind === 'newer') {
+    const lease = await this.#leaseHolder.acquire()
+    if (lease.kind === 'newer') {
       this.#pauses.check()
-      return this.#adopted(claim.tokens, attempt - 1)
+      return this.#adopted(lease.tokens, attempt - 1)
     }
-    if (this.#pauses.halted() || !this.#isWanted) return this.#withdraw(claim, 'keep')
-    const refreshToken = this.#tokenOrPlan(claim)
-    if (typeof refreshToken === 'object') return this.#withoutCall(claim, refreshToken, attempt)
+    if (this.#pauses.halted() || !this.#isWanted) return this.#withdraw(lease, 'keep')
+    const refreshToken = this.#tokenOrPlan(lease)
+    if (typeof refreshToken === 'object') return this.#withoutCall(lease, refreshToken, attempt)
     const { events } = this.#settings
-    const call: Call = { claim, attempt, chance, by: refreshToken === undefined ? 'obtain' : 'refresh', refreshToken }
-    if (claim.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
+    const call: Call = {
+      lease: lease,
+      attempt,
+      chance,
+      by: refreshToken === undefined ? 'obtain' : 'refresh',
+      refreshToken,
+    }
+    if (lease.isPrivate && call.by === 'obtain' && attempt === 1) await this.#spread(call)
     this.#begin(call)
     const run = () =>
-      exchange(this.#account, refreshToken, this.#start.holdsProcess, claim.tokens, () => (this.#isRotated = true))
+      exchange(this.#account, refreshToken, this.#start.holdsProcess, lease.tokens, () => (this.#isRotated = true))
     return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
-      (error: unknown) => this.#failed(call, errorIfPrivate(claim, error as TokenError)),
+      (error: unknown) => this.#failed(call, errorIfPrivate(lease, error as TokenError)),
     )
   }
 
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
-  #tokenOrPlan(claim: GrantedClaim): string | undefined | Plan {
+  #tokenOrPlan(lease: Lease): string | undefined | Plan {
     const { source, rules } = this.#settings
-    const { spent, forgotten, mustObtain } = this.#account
-    const refreshToken = claim.tokens?.refreshToken ?? ''
+    const { spent, discarded: forgotten, mustObtain } = this.#account
+    const refreshToken = lease.tokens?.refreshToken ?? ''
     const isGivenUp = refreshToken === spent || forgotten.includes(refreshToken)
-    const presentable = claim.presentable && !isGivenUp && offers(source, 'refresh')
+    const presentable = lease.presentable && !isGivenUp && offers(source, 'refresh')
     const isForced = this.#start.because === 'forced'
-    return rules.choose({ ...claim, presentable }, { ...this.#served, mustObtain, isForced, failures: this.#failures })
+    return rules.choose({ ...lease, presentable }, { ...this.#served, mustObtain, isForced, failures: this.#failures })
   }
 
-  async #withoutCall(claim: GrantedClaim, plan: Plan, attempt: number): Promise<never> {
-    await this.#release(claim, plan)
+  async #withoutCall(lease: Lease, plan: Plan, attempt: number): Promise<never> {
+    await this.#release(lease, plan)
     return this.#perform(plan, attempt)
   }
 
@@ -143,18 +149,18 @@ export class Renewal {
 
   /** Renewals in a row that gave up, if this one does, too. */
   get #failures(): number {
-    return this.#claimant.failuresBefore + 1
+    return this.#leaseHolder.failuresBefore + 1
   }
 
-  get #served(): { readonly servedMs: number; readonly isRefused: boolean } {
-    return { servedMs: this.#claimant.servedMs, isRefused: this.#account.current?.isRefused === true }
+  get #served(): { readonly usableMs: number; readonly isRejected: boolean } {
+    return { usableMs: this.#leaseHolder.usableMs, isRejected: this.#account.current?.isRejected === true }
   }
 
   /** Without the shared store every process obtains for itself. A random pause spreads these calls if no caller is in a hurry. */
-  async #spread({ claim, chance }: Call): Promise<void> {
+  async #spread({ lease: lease, chance }: Call): Promise<void> {
     if (this.#isPressed) return
     const pause = this.#pauses.for(chance * SPREAD_MS, () => this.#isPressed)
-    await pause.catch(() => this.#withdraw(claim, 'keep'))
+    await pause.catch(() => this.#withdraw(lease, 'keep'))
   }
 
   /** Whether a caller cannot wait for the longest random pause and for a whole exchange after it. */
@@ -172,22 +178,22 @@ export class Renewal {
   }
 
   async #succeeded(call: Call, exchanged: Exchanged): Promise<Renewed> {
-    const { claim, by, attempt } = call
+    const { lease: lease, by, attempt } = call
     const { tokens: granted, flaw } = exchanged
     const { record, events, graceMs, keepsMs } = this.#settings
     const { suspicions } = this.#account
     if (this.#pauses.halted() === 'outdated') {
-      this.#leftover.push(granted)
-      return this.#withdraw(claim, by === 'refresh' ? 'doubtful' : 'keep')
+      this.#lateTokens.push(granted)
+      return this.#withdraw(lease, by === 'refresh' ? 'doubtful' : 'keep')
     }
-    const brought = broughtBy(call, exchanged, this.#settings, this.#claimant.sinceClaimMs)
+    const received = receivedTokens(call, exchanged, this.#settings, this.#leaseHolder.sinceLeaseMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
-    else if (graceMs < Infinity && brought.refreshToken !== call.refreshToken) this.#spent(claim)
+    else if (graceMs < Infinity && received.refreshToken !== call.refreshToken) this.#spent(lease)
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
-    const odd = oddRotation(call.refreshToken, granted.refreshToken, keepsMs)
-    if (odd !== undefined) events.anomaly('unexpected-response', odd)
-    const tokens = await record.accept(claim, brought)
+    const problem = rotationProblem(call.refreshToken, granted.refreshToken, keepsMs)
+    if (problem !== undefined) events.anomaly('unexpected-response', problem)
+    const tokens = await record.accept(lease, received)
     this.#pauses.check()
     if (flaw && tokens.refreshToken === granted.refreshToken) return this.#onceMore(call, tokens, flaw)
     const isOurs = tokens.accessToken === granted.accessToken
@@ -232,16 +238,19 @@ export class Renewal {
     const planWith = (meanwhile?: Meanwhile) => planAfter(error, { ...situation, meanwhile }, this.#settings)
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
-    const answer = await this.#release(call.claim, ({ newer, contested }) => {
-      planned = planWith({ contested, newer: newer && (this.#claimant.adopts(newer, isLast) ? 'fit' : 'unfit') })
+    const answer = await this.#release(call.lease, ({ newer, contested }) => {
+      planned = planWith({ contested, newer: newer && (this.#leaseHolder.adopts(newer, isLast) ? 'fit' : 'unfit') })
       return planned
     })
     return { plan: answer ? planned : planWith(), newer: answer?.newer }
   }
 
   /** What the plan means for later renewals, and for the listeners. */
-  async #remember({ claim, refreshToken = '' }: Call, { error, suspicion, obtains, isSpent }: Plan): Promise<void> {
-    if (isSpent) this.#spent(claim)
+  async #remember(
+    { lease: lease, refreshToken = '' }: Call,
+    { error, suspicion, obtains, isSpent }: Plan,
+  ): Promise<void> {
+    if (isSpent) this.#spent(lease)
     if (obtains) this.#account.mustObtain = true
     if (!suspicion) return
     const { remainingMs, ...told } = suspicion
@@ -249,9 +258,9 @@ export class Renewal {
   }
 
   /** @throws {CallFailed} */
-  #perform({ error, next, hasRetryAfter, isAccountRefused }: Plan, attempt: number): never {
+  #perform({ error, next, hasRetryAfter, isAccountRejected }: Plan, attempt: number): never {
     const { events } = this.#settings
-    if (isAccountRefused) this.#account.suspicions.settle('rejected')
+    if (isAccountRejected) this.#account.suspicions.settle('rejected')
     if (next.kind === 'retry') {
       this.isRepeating ||= next.ms > 0
       if (this.isRepeating) this.#start.onRepeat()
@@ -271,40 +280,40 @@ export class Renewal {
     if (retryAfterMsOf(error) > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
   }
 
-  #situation({ claim, attempt, by, chance, refreshToken }: Call): Situation {
+  #situation({ lease: lease, attempt, by, chance, refreshToken }: Call): Situation {
     const { retry } = this.#settings
-    const { met5xx, mark } = this.#account
+    const { met5xx, credentialsDigest } = this.#account
     return {
       ...this.#served,
       exchange: by,
-      claim,
+      lease: lease,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
-      maxAttempts: this.#claimant.failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
+      maxAttempts: this.#leaseHolder.failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
       signatureFailures: this.#signatureFailures,
       failures: this.#failures,
-      sinceClaimMs: this.#claimant.sinceClaimMs,
+      sinceLeaseMs: this.#leaseHolder.sinceLeaseMs,
       presented: this.#presented,
       isRotated: this.#isRotated,
       met5xx: refreshToken !== undefined && met5xx === refreshToken,
-      mark,
+      credentialsDigest,
       halted: this.#pauses.halted(),
       chance,
     }
   }
 
   /** If the store cannot be reached, the claim expires there. */
-  #release(claim: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer | undefined> {
-    return this.#settings.record.release(claim, told).catch(() => undefined)
+  #release(lease: Lease, told: Report | Decide): Promise<ReleaseResult | undefined> {
+    return this.#settings.record.release(lease, told).catch(() => undefined)
   }
 
-  #spent({ tokens }: GrantedClaim): void {
+  #spent({ tokens }: Lease): void {
     this.#account.spent = tokens?.refreshToken
   }
 
-  async #withdraw(claim: GrantedClaim, fate: RefreshTokenFate): Promise<never> {
-    if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.#spent(claim)
-    await this.#release(claim, { fate })
+  async #withdraw(lease: Lease, fate: RefreshTokenFate): Promise<never> {
+    if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.#spent(lease)
+    await this.#release(lease, { fate })
     throw new Halted()
   }
 }

@@ -1,17 +1,9 @@
 import { detailsOf, type LoginReason, outcomeOf, type TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import type { ManagerSettings } from './manager-options.ts'
-import type { RefusedRefreshToken, Suspicion } from './suspicion.ts'
+import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
-import type {
-  CoolDown,
-  GrantedClaim,
-  NewTokens,
-  RefreshTokenFate,
-  ReleaseAnswer,
-  Report,
-  Retry,
-} from './token-store.ts'
+import type { CoolDown, Lease, NewTokens, RefreshTokenFate, ReleaseResult, Report, Retry } from './token-store.ts'
 
 /** What a plan takes from the settings. */
 export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {
@@ -29,18 +21,18 @@ export interface Situation {
   /** Renewals in a row that gave up, if this one does, too. */
   readonly failures: number
   /** How long ago the claim of the call was granted: the call itself, and the pause that may spread it. */
-  readonly sinceClaimMs: number
+  readonly sinceLeaseMs: number
   /** How long the old access token still serves requests without a wait. */
-  readonly servedMs: number
+  readonly usableMs: number
   /** Signatures found wrong in this renewal, this one included. */
   readonly signatureFailures: number
   /** Uniform in [0, 1). */
   readonly chance: number
-  readonly claim: Pick<GrantedClaim, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped' | 'unclear'>
+  readonly lease: Pick<Lease, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped' | 'unclear'>
   /** What the record says when it is told of the failure. Undefined: the store cannot be reached. */
   readonly meanwhile?: Meanwhile | undefined
   /** The API has refused the old access token. */
-  readonly isRefused?: boolean
+  readonly isRejected?: boolean
   /** Presentations of this renewal that the service may have acted on, this one included. */
   readonly presented?: number
   /** The refresh token met a 5xx before, which may come from a gateway that knows nothing (evidence only). */
@@ -48,18 +40,18 @@ export interface Situation {
   /** The credentials are others than those that the obtain of this pair used. */
   readonly isRotated?: boolean
   /** The mark of the credentials of this manager, as far as it is known. */
-  readonly mark?: string | undefined
+  readonly credentialsDigest?: string | undefined
   /** Why the renewal is halted. */
   readonly halted?: 'outdated' | 'closed' | undefined
 }
 
 /** `newer`: another owner has stored tokens meanwhile, and whether they will do. */
-export interface Meanwhile extends Pick<ReleaseAnswer, 'contested'> {
+export interface Meanwhile extends Pick<ReleaseResult, 'contested'> {
   readonly newer?: 'fit' | 'unfit' | undefined
 }
 
 /** What the choice of an exchange depends on, beside the claim. */
-export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | 'failures'> {
+export interface Beforehand extends Pick<Situation, 'usableMs' | 'isRejected' | 'failures'> {
   /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
   readonly mustObtain: boolean
   /** The caller wants a renewal in any case. */
@@ -69,7 +61,7 @@ export interface Beforehand extends Pick<Situation, 'servedMs' | 'isRefused' | '
 /** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `src/login/login-rules.ts`. */
 export interface Rules {
   /** @returns The refresh token to present; undefined: obtain; or the plan that takes the place of an exchange. */
-  choose(claim: GrantedClaim, beforehand: Beforehand): string | undefined | Plan
+  choose(lease: Lease, beforehand: Beforehand): string | undefined | Plan
   /** The table of outcomes. The source says what became of the refresh token, else the outcome does. No HTTP status decides. */
   consequenceOf(error: TokenError, situation: Situation, policy: Policy): Consequence
   /**
@@ -78,7 +70,7 @@ export interface Rules {
    *
    * @returns undefined if the token had expired.
    */
-  suspicionOf(refused: RefusedRefreshToken): Suspicion | undefined
+  suspicionOf(refused: RejectedRefreshToken): Suspicion | undefined
   /** @returns What callers and listeners are told of a login that the failure ends; undefined: the failure itself. */
   errorAfter?(
     error: TokenError,
@@ -114,7 +106,7 @@ export interface Consequence {
 export interface Plan extends Report {
   readonly error: TokenError
   /** The refusal of the refresh token is to be reported. */
-  readonly suspicion?: (Suspicion & Pick<RefusedRefreshToken, 'remainingMs'>) | undefined
+  readonly suspicion?: (Suspicion & Pick<RejectedRefreshToken, 'remainingMs'>) | undefined
   /** The tokens of another owner will do: nothing follows. */
   readonly adopts: boolean
   /** The next call is an obtain, in this renewal or in the next one. */
@@ -122,7 +114,7 @@ export interface Plan extends Report {
   /** The refresh token is never presented again, even if the store is not told. */
   readonly isSpent: boolean
   /** The credentials were refused, which settles a suspicion. */
-  readonly isAccountRefused: boolean
+  readonly isAccountRejected: boolean
   /** The service asked for a pause. */
   readonly hasRetryAfter: boolean
   /** The next call of this renewal; or the renewal gives up, and all owners of the record cool down. */
@@ -132,7 +124,7 @@ export interface Plan extends Report {
 /** What follows a renewal that gave up. */
 export interface OwnCoolDown extends CoolDown {
   /** Only this manager cools down, and only as long as its access token serves: the cool-down ends as soon as the API refuses the token. */
-  readonly whileServed?: boolean | undefined
+  readonly whileUsable?: boolean | undefined
 }
 
 /** A plan that says nothing but its error and what is next. */
@@ -141,7 +133,7 @@ export const NOTHING_FAILED = {
   adopts: false,
   obtains: false,
   isSpent: false,
-  isAccountRefused: false,
+  isAccountRejected: false,
   hasRetryAfter: false,
 } as const
 
@@ -156,6 +148,6 @@ export function isRefreshGone(error: TokenError): boolean {
 }
 
 /** Whether requests can still use the old access token. */
-export function serves({ servedMs, isRefused = false }: Pick<Situation, 'servedMs' | 'isRefused'>): boolean {
-  return servedMs > 0 && !isRefused
+export function isUsable({ usableMs, isRejected = false }: Pick<Situation, 'usableMs' | 'isRejected'>): boolean {
+  return usableMs > 0 && !isRejected
 }

@@ -18,7 +18,7 @@ export interface Activity {
 }
 
 /** The manager makes no token call before `until`, monotonic ms. */
-export interface Backoff extends Pick<OwnCoolDown, 'failures' | 'isFirm' | 'whileServed'> {
+export interface Backoff extends Pick<OwnCoolDown, 'failures' | 'isFirm' | 'whileUsable'> {
   /** Infinity: until `reset()`, `adopt()`, or a login elsewhere. */
   readonly until: number
   /** From this instant on a caller asks the record again whether somebody has logged in elsewhere. */
@@ -32,11 +32,11 @@ export const ASK_MS = 1_000
 /** The backoff after a renewal that gave up. */
 export function backoffAfter(
   error: TokenError,
-  { ms, failures, isFirm, whileServed }: OwnCoolDown,
+  { ms, failures, isFirm, whileUsable }: OwnCoolDown,
   now: number,
 ): Backoff {
   const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt: now + ASK_MS } : { until: now + ms }
-  return { ...ends, error, failures, isFirm, whileServed }
+  return { ...ends, error, failures, isFirm, whileUsable }
 }
 
 /**
@@ -95,7 +95,7 @@ export interface LoginStatus extends TokenStatus {
 }
 
 type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'> &
-  Partial<Pick<HeldToken, 'servesNobody' | 'mustRenew'>>
+  Partial<Pick<HeldToken, 'isUnusable' | 'mustRenew'>>
 
 /** What `status()` returns, without the login and the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
 export function statusIn(
@@ -121,8 +121,8 @@ function phaseIn(activity: Activity, token: Token | undefined, now: number): Tok
   const { backoff, isClosed } = activity
   if (isClosed) return 'closed'
   if (token && token.remainingMs > 0) {
-    const isRefused = token.servesNobody === true && token.mustRenew !== true && !isReplacing(activity)
-    return isRefused ? 'refused' : token.freshness
+    const isRejected = token.isUnusable === true && token.mustRenew !== true && !isReplacing(activity)
+    return isRejected ? 'refused' : token.freshness
   }
   if (backoff?.until === Infinity) return 'stopped'
   if (backoff && now < backoff.until) return 'cooling-down'

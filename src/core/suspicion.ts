@@ -4,7 +4,7 @@ import type { TokenError } from './errors.ts'
 import type { Events, SuspicionEvent, TokenEvents } from './events.ts'
 
 /** What is known when a refresh token has been refused. */
-export interface RefusedRefreshToken {
+export interface RejectedRefreshToken {
   /** Remaining life of the refresh token, ms; undefined if its expiry is not known. */
   readonly remainingMs: number | undefined
   /** How far `remainingMs` may be off. */

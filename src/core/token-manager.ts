@@ -214,11 +214,11 @@ export class Manager implements LoginManager {
     const { source, clock, renewal, events, layer } = settings
     return {
       needsLogin: layer !== undefined,
-      markNow: () => login.marks.now,
-      markSince: () => login.marks.since,
-      isLoginAwaited: () => login.marks.isAwaited,
-      followLogin: () => this.#machine.looks.follow(),
-      lookForLogin: () => this.#machine.looks.look(),
+      currentGeneration: () => login.generations.current,
+      firstGeneration: () => login.generations.first,
+      isLoginAwaited: () => login.generations.isAwaited,
+      followLogin: () => this.#machine.checker.follow(),
+      checkLogin: () => this.#machine.checker.check(),
       origin: member(source, 'origin') as string | undefined,
       boundTo: member(source, 'boundTo'),
       clock,
@@ -226,7 +226,7 @@ export class Manager implements LoginManager {
       anomaly: (kind, message) => events.anomaly(kind, message),
       awaitToken: (options) => this.#callers.get(options),
       hasEnded: (token) => this.#callers.hasEnded(token),
-      replaceBehind: (token) => this.#callers.replaceBehind(token),
+      renewInBackground: (token) => this.#callers.renewInBackground(token),
       succeeded: (token) => this.#callers.succeeded(token),
       discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch(watcher) {

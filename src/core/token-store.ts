@@ -10,7 +10,7 @@ export interface TokenStore {
 /** What `core` knows of a store: one record per account, which atomic steps change. */
 export interface OpenableStore extends TokenStore {
   /** The store serves one person, as the storage of a browser does. */
-  readonly onePerson?: boolean
+  readonly singleUser?: boolean
   /** @returns What a caller reads if another owner has failed to renew. */
   readonly failureOfOther?: (coolDown: CoolDown) => string
   /** @param key A promise: it names what the tokens are bound to (`boundRecord`). */
@@ -35,26 +35,26 @@ export interface TokenRecord {
    * @param seenVersion The highest version this owner has seen.
    * @param ttlMs After this time an unsettled claim no longer blocks other owners.
    */
-  claim(owner: string, seenVersion: number, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer>
+  acquire(owner: string, seenVersion: number, ttlMs: number, terms?: LeaseTerms): Promise<LeaseResult>
   /**
    * Asks, for a logout, that no other owner makes an exchange: only that keeps the claim from being granted. It presents nothing.
    *
    * @param ends The login that the owner ends.
    */
-  claimToEnd(owner: string, seenVersion: number, ttlMs: number, ends: EndTerms): Promise<ClaimAnswer>
+  acquireForLogout(owner: string, seenVersion: number, ttlMs: number, ends: EndTerms): Promise<LeaseResult>
   /**
    * Settles a claim with new tokens. Stores them, unless newer tokens or a `clear` came after the claim was granted.
    *
    * @param tokens Remaining lifetimes as of now.
    * @returns The newer tokens if there are some, else these.
    */
-  accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens>
+  accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens>
   /**
    * Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim.
    *
    * @param told What the owner reports; or decides it inside the step.
    */
-  release(claim: GrantedClaim, told: Report | Decide): Promise<ReleaseAnswer>
+  release(lease: Lease, told: Report | Decide): Promise<ReleaseResult>
   /**
    * Clears the record, and stores tokens that came from elsewhere. Changes nothing if the record knows their login by their refresh token.
    *
@@ -76,7 +76,7 @@ export interface TokenRecord {
    * @param login The login that the owner has; undefined: it does not know the number.
    * @returns undefined if there is nothing that this owner has not seen.
    */
-  look?(seenVersion: number, login?: number): Promise<Looked | undefined>
+  check?(seenVersion: number, login?: number): Promise<CheckResult | undefined>
   /** The manager no longer uses the record. */
   close?(): void
   /**
@@ -149,7 +149,7 @@ export function isOfOther(stored: { login: number; loginId?: string | undefined 
 }
 
 /** What an owner asks for with a claim. It neither presents nor changes the pair of another login than this one. */
-export interface ClaimTerms extends Pick<KnownLogin, 'login'> {
+export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
   readonly graceMs?: number
   /** Whether the claim may be granted in a cool-down that is not firm. */
@@ -157,9 +157,9 @@ export interface ClaimTerms extends Pick<KnownLogin, 'login'> {
   /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
   readonly needsLogin?: boolean
   /** How long the owners of a login take at most until they look into the record, ms: after a loss they write back what they have seen. */
-  readonly noticeMs?: number
+  readonly maxStalenessMs?: number
   /** That of the owner's credentials. Undefined: not known. */
-  readonly mark?: string | undefined
+  readonly credentialsDigest?: string | undefined
   readonly others?: Others
 }
 
@@ -190,21 +190,21 @@ export interface AdoptedTokens extends StoredTokens {
 }
 
 /** What an owner sees of its login without a claim. */
-export type Looked =
+export type CheckResult =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
   | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
   | { readonly kind: 'missing'; readonly missing: Missing }
 
-export type ClaimAnswer =
+export type LeaseResult =
   | { readonly kind: 'newer'; readonly tokens: StoredTokens }
   /** What is left of the cool-down. */
   | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
   /** `by`: the owner that makes an exchange. Undefined while that owner makes a pause before its next exchange. */
   | { readonly kind: 'busy'; readonly remainingMs: number; readonly by?: string | undefined }
-  | GrantedClaim
+  | Lease
 
 /** Goes back to the record as it was granted. A store may know it by its identity, so a copy would be another claim. */
-export interface GrantedClaim {
+export interface Lease {
   readonly kind: 'granted'
   readonly fence: number
   /** The version of the record when it granted the claim, with or without tokens. */
@@ -244,7 +244,7 @@ export interface GrantedClaim {
  */
 export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
 
-export interface ReleaseAnswer {
+export interface ReleaseResult {
   /** The stored tokens, if they are newer than those of the claim. */
   readonly newer?: StoredTokens
   /** Another exchange of the account may have been in flight: the record has granted another claim since, or the stored pair is `overlapped`. */
@@ -269,7 +269,7 @@ export interface Report {
   readonly says?: string | undefined
 }
 /** Decides what an owner tells the record, by what the record says. Pure: if another owner was faster, the step of the store asks again. */
-export type Decide = (answer: ReleaseAnswer) => Report
+export type Decide = (answer: ReleaseResult) => Report
 /** Must exceed the time that the owner's next claim takes to reach the store. */
 export const RESERVE_MS = 1_000
 

@@ -17,11 +17,11 @@ export interface Wait {
   readonly keepAt?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** The mark of the login under which the caller asks. */
-  readonly mark?: number | undefined
+  readonly generation?: number | undefined
 }
 
 interface Waiter extends Wait {
-  readonly mark: number
+  readonly generation: number
   keepAt: number
   /** A rejected promise rejects the waiter, so that each of ten thousand callers holds one function in the place of two. */
   readonly resolve: (token: string | Promise<never>) => void
@@ -68,10 +68,10 @@ export class WaitingRoom {
   }
 
   /** @throws `signal.reason` when the caller gives up. */
-  enter({ limit, keepAt = Infinity, signal, mark = 0 }: Wait): Promise<string> {
+  enter({ limit, keepAt = Infinity, signal, generation = 0 }: Wait): Promise<string> {
     return new Promise((resolve) => {
       // Not by a spread of the wait: that alone would double the cost of a waiter.
-      const waiter: Waiter = { limit, keepAt, signal, mark, resolve }
+      const waiter: Waiter = { limit, keepAt, signal, generation, resolve }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)
       const next = Math.min(keepAt, limit)
@@ -107,7 +107,7 @@ export class WaitingRoom {
    */
   dismiss(error: TokenError, until = Infinity, before = Infinity): void {
     for (const waiter of this.#waiters) {
-      if (waiter.limit > until || waiter.mark >= before || this.#keep(waiter)) continue
+      if (waiter.limit > until || waiter.generation >= before || this.#keep(waiter)) continue
       this.#leave(waiter)
       waiter.resolve(Promise.reject(error))
     }
@@ -197,5 +197,9 @@ export function waitMsOf(options: WaitOptions | undefined, most: number): number
 /** Whether two callers may share a wait: their limits differ by less than a millisecond, the resolution of timers. */
 function isAlike(earlier: Wait, later: Wait): boolean {
   const isNear = (one = Infinity, other = Infinity) => one === other || Math.abs(one - other) < 1
-  return earlier.mark === later.mark && isNear(earlier.limit, later.limit) && isNear(earlier.keepAt, later.keepAt)
+  return (
+    earlier.generation === later.generation &&
+    isNear(earlier.limit, later.limit) &&
+    isNear(earlier.keepAt, later.keepAt)
+  )
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import type { ProofAnswer, ProvedRequest } from '../core/proofs.ts'
+import type { ProofResponse, ProvedRequest } from '../core/proofs.ts'
 import { hasJumped } from '../core/token-clock.ts'
 
 /** A `Date`, and when it came. */
@@ -37,19 +37,19 @@ export class Origins {
     return leadOf(this.#known.get(url.origin)?.sighting, this.#clock)
   }
 
-  learn(request: ProvedRequest, answer: ProofAnswer): void {
+  learn(request: ProvedRequest, answer: ProofResponse): void {
     const { origin } = request.url
     const known = this.#known.get(origin)
     const nonce = nonceIn(answer.nonce) ?? known?.nonce
     // A refused proof had the time of an earlier answer: without a newer one that of this machine is tried.
-    const sighting = this.#sightingIn(request, answer) ?? (answer.isRefused ? undefined : known?.sighting)
+    const sighting = this.#sightingIn(request, answer) ?? (answer.isRejected ? undefined : known?.sighting)
     // The origin that was heard last is the last one to be forgotten.
     this.#known.delete(origin)
     this.#known.set(origin, { nonce, sighting })
     if (this.#known.size > MOST_ORIGINS) this.#known.delete(this.#known.keys().next().value ?? '')
   }
 
-  #sightingIn(request: ProvedRequest, { status, date, age }: ProofAnswer): Sighting | undefined {
+  #sightingIn(request: ProvedRequest, { status, date, age }: ProofResponse): Sighting | undefined {
     const at = dateIn(date)
     if (at === undefined || Number(age) > 0) return undefined
     const sighting: Sighting = { at, wall: this.#clock.wallNow(), monotonic: this.#clock.monotonicNow() }

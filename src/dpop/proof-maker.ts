@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
 import { ownOption } from '../core/option-checks.ts'
-import type { HeardAnswer, KeyProofs, Proof, ProofAnswer, ProvedRequest, SentRequest } from '../core/proofs.ts'
+import type { HeardAnswer, KeyProofs, Proof, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
 import { asSent, proofAnswerOf } from './as-sent.ts'
 import { base64urlOf, base64urlOfText } from './base64url.ts'
 import { Origins } from './origins.ts'
@@ -53,7 +53,7 @@ export class ProofMaker implements KeyProofs {
     this.learn(asSent(request), proofAnswerOf(answer), clock)
   }
 
-  learn(request: ProvedRequest, answer: ProofAnswer, clock: Clock): void {
+  learn(request: ProvedRequest, answer: ProofResponse, clock: Clock): void {
     this.#originsBy(clock).learn(request, answer)
   }
 

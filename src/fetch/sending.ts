@@ -23,7 +23,11 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
   #spare: Input | undefined
 
   constructor(fetch: Fetch, grantee: Grantee<Response>, origin: string, { input, url, init }: Call) {
-    super(grantee, grantee.access.markNow?.(), headerIn(input, init, 'dpop') === null ? grantee.prover : undefined)
+    super(
+      grantee,
+      grantee.access.currentGeneration?.(),
+      headerIn(input, init, 'dpop') === null ? grantee.prover : undefined,
+    )
     this.#fetch = fetch
     this.#origin = origin
     this.input = input

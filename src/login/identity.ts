@@ -27,7 +27,7 @@ export function compare(one: Identity, other: Identity): Sameness {
  * Whether the login goes on that the manager has, by the way in which tokens arrive, and by what is known of whose they are. Unknown is never "the same" for
  * the requests of a login that an act replaced, and never "another" for a revocation.
  */
-export const GOES_ON = {
+export const CONTINUES = {
   /** By `adopt()`: only the name is known at once. */
   adopted: { same: true, other: false, unknown: false },
   /** By a token call of a session, and of a session whose end everybody has heard: then whoever comes may be anybody. */
@@ -35,7 +35,7 @@ export const GOES_ON = {
   obtainedAfterEnd: { same: true, other: false, unknown: false },
   /** In the record. As long as that has not told the number of this login, its person decides. */
   found: { same: true, other: false, unknown: true },
-  foundUntold: { same: true, other: false, unknown: false },
+  foundUnreported: { same: true, other: false, unknown: false },
   /** Of the tokens that an `adopt()` replaced: they are revoked only if they are known to be those of somebody else. */
   replaced: { same: true, other: false, unknown: true },
 } as const satisfies Readonly<Record<string, Readonly<Record<Sameness, boolean>>>>

@@ -2,10 +2,10 @@ import type { Account } from '../core/account.ts'
 import { LOGIN_CODE, type LoginLayer } from '../core/login-layer.ts'
 import type { LoginCode } from '../core/login-port.ts'
 import type { Rules } from '../core/situation.ts'
-import { LoginLooks } from './login-looks.ts'
+import { RecordChecker } from './record-checker.ts'
 import type { LoginAccount } from './login-account.ts'
 import { LoginWatch } from './login-watch.ts'
-import { PeopleLogins } from './logins.ts'
+import { UserLogins } from './user-logins.ts'
 
 /** Only `kind` can be seen of a layer. @param keepsMs See `LoginCode`. */
 export function loginLayer(kind: LoginLayer['kind'], rules: Rules, keepsMs: number): LoginLayer {
@@ -17,8 +17,8 @@ export function loginLayer(kind: LoginLayer['kind'], rules: Rules, keepsMs: numb
     view: (events, isAlone) => new LoginWatch(events, !needsLogin, isAlone),
     open(account, host) {
       const own = account as LoginAccount
-      const logins = new PeopleLogins(own, host)
-      return { logins, looks: new LoginLooks(own, host, logins) }
+      const logins = new UserLogins(own, host)
+      return { logins, checker: new RecordChecker(own, host, logins) }
     },
   }
   return Object.freeze(Object.defineProperty({ kind }, LOGIN_CODE, { value: Object.freeze(code) }))

@@ -10,13 +10,13 @@ import {
   type Policy,
   type Rules,
   saidOf,
-  serves,
+  isUsable,
   type Situation,
 } from '../core/situation.ts'
 import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
 import { SAYING } from '../core/token-source.ts'
-import type { GrantedClaim } from '../core/token-store.ts'
+import type { Lease } from '../core/token-store.ts'
 import { loginRequired } from './login-required.ts'
 
 /** In one renewal a refresh token of a login is presented at most this often, if nobody knows what became of it. */
@@ -53,16 +53,16 @@ export const LOGIN_RULES: Rules = {
   },
 
   /** The refresh token is presented although its computed end has passed: the clock of this machine may be wrong. */
-  choose(claim, beforehand) {
-    const { tokens, presentable, isLastResort } = claim
-    if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(claim, beforehand)
-    if (!isLastResort || beforehand.isForced || !serves(beforehand)) return tokens.refreshToken
-    const { servedMs, failures } = beforehand
-    const [code, message] = claim.isRestored
+  choose(lease, beforehand) {
+    const { tokens, presentable, isLastResort } = lease
+    if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(lease, beforehand)
+    if (!isLastResort || beforehand.isForced || !isUsable(beforehand)) return tokens.refreshToken
+    const { usableMs, failures } = beforehand
+    const [code, message] = lease.isRestored
       ? (['ERR_STORE_UNAVAILABLE', RESTORED] as const)
       : (['ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT] as const)
     const error = new TokenError(code, message, { outcome: 'not-sent' })
-    const next = { ...coolDownOf(error, servedMs, failures - 1), whileServed: true }
+    const next = { ...coolDownOf(error, usableMs, failures - 1), whileUsable: true }
     return { ...NOTHING_FAILED, error, shared: undefined, next }
   },
 
@@ -89,7 +89,7 @@ function afterRefresh(error: TokenError, situation: Situation, policy: Policy): 
   if (loginReason !== undefined) return { fate: 'dead', next: 'login', reason: loginReason }
   if (!isUnclear(error)) return afterClearAnswer(error, situation, policy)
   const says = saidBy(error)
-  const { unclear } = situation.claim
+  const { unclear } = situation.lease
   const isClearAtLast =
     unclear?.says === says && unclear.times + 1 >= MAX_UNCLEAR && unclear.sinceMs >= LEAST_UNCLEAR_MS
   if (isClearAtLast) return { fate: 'dead', next: 'login', reason: 'refused' }
@@ -97,7 +97,7 @@ function afterRefresh(error: TokenError, situation: Situation, policy: Policy): 
 }
 
 function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
-  const { presented = 1, claim } = situation
+  const { presented = 1, lease: lease } = situation
   const isReusable = graceMs === Infinity
   const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
   switch (saidOf(error)) {
@@ -117,11 +117,11 @@ function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: 
     case 'unknown':
       if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
       // The service may still be busy with the first presentation.
-      if (graceMs === 0 && serves(situation)) return { fate: 'doubtful', next: 'while-served' }
+      if (graceMs === 0 && isUsable(situation)) return { fate: 'doubtful', next: 'while-served' }
       return {
         fate: 'doubtful',
         next: error.retryable ? again : 'stop',
-        isFirstDoubt: graceMs === 0 && claim.isDoubted !== true,
+        isFirstDoubt: graceMs === 0 && lease.isDoubted !== true,
       }
   }
 }
@@ -143,12 +143,12 @@ function reasonOf(suspicion: Suspicion | undefined): LoginReason {
   return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
 }
 
-function planWithoutLogin(claim: GrantedClaim, { servedMs, failures, isRefused = false }: Beforehand): Plan {
-  const reason = reasonWithout(claim, isRefused)
+function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false }: Beforehand): Plan {
+  const reason = reasonWithout(lease, isRejected)
   const why = reason === 'expired' ? WITHOUT_REFRESH_TOKEN : undefined
-  const error = errorIfPrivate(claim, loginRequired(reason, {}, why))
-  const drops = isRefused && error.code === 'ERR_LOGIN_REQUIRED'
-  const ms = coolDownMs(error, { servedMs, failures, sinceClaimMs: 0 }, 0)
+  const error = errorIfPrivate(lease, loginRequired(reason, {}, why))
+  const drops = isRejected && error.code === 'ERR_LOGIN_REQUIRED'
+  const ms = coolDownMs(error, { usableMs, failures, sinceLeaseMs: 0 }, 0)
   const next = coolDownOf(error, ms, failures)
   return { ...NOTHING_FAILED, error, shared: next, ...(drops && { drops }), next }
 }
@@ -162,7 +162,7 @@ const IN_DOUBT =
 const RESTORED =
   'The shared token store has failed over, or was restored, and may have lost writes: the manager presents its refresh token as soon as the access token no longer serves'
 
-function reasonWithout({ missing, tokens }: GrantedClaim, isRefused: boolean): LoginReason {
+function reasonWithout({ missing, tokens }: Lease, isRejected: boolean): LoginReason {
   if (!tokens) return missing ?? 'none-yet'
-  return tokens.refreshToken === undefined && !isRefused ? 'expired' : 'refused'
+  return tokens.refreshToken === undefined && !isRejected ? 'expired' : 'refused'
 }

@@ -1,14 +1,14 @@
 import { detailsOf, type LoginReason, TokenError } from '../core/errors.ts'
 import type { Events, LoginEvents } from '../core/events.ts'
 import type { HeldToken } from '../core/held-token.ts'
-import { LoginMarks } from '../core/login-marks.ts'
+import { LoginGenerations } from '../core/login-generations.ts'
 import type { LoginView } from '../core/login-port.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { Exchange } from '../core/token-source.ts'
 import type { KnownLogin, StoredTokens } from '../core/token-store.ts'
-import { compare, GOES_ON, type Identity } from './identity.ts'
+import { compare, CONTINUES, type Identity } from './identity.ts'
 import { loginRequired } from './login-required.ts'
-import { UnderWay } from './under-way.ts'
+import { PendingLogins } from './pending-logins.ts'
 
 type LoginChange = LoginEvents['loginChanged']
 /** What stored tokens say of their login. */
@@ -17,7 +17,7 @@ type StoredIdentity = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 /** A request that began so many tokens ago has ended. */
 const MOST_HELD = 8
 /** Those of eight logins. */
-const MOST_PAST = 8 * MOST_HELD
+const MOST_ENDED = 8 * MOST_HELD
 
 /** What a manager knows of its login, and tells its listeners. */
 export class LoginWatch implements LoginView {
@@ -25,7 +25,7 @@ export class LoginWatch implements LoginView {
   /** The number of the login in the record; undefined until the manager has seen one. */
   #number: number | undefined
   /** The record has not told the number of this login. Until then another number is that of another login. */
-  #isUntold = false
+  #isUnreported = false
   /** A record with this id holds this login, whatever its number. */
   #id: string | undefined
   /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
@@ -38,17 +38,17 @@ export class LoginWatch implements LoginView {
   #requiredBy: LoginChange['by'] = 'here'
   /** The last access tokens of this login, and of those that have ended. The last one stands first. */
   #held: readonly string[] = []
-  #past: readonly string[] = []
+  #endedTokens: readonly string[] = []
   /** The refresh token with which this login began, and the last eight since. */
   #refreshTokens: readonly string[] = []
   /** Until these logins have come, nobody hears that a login is required. */
-  readonly underWay = new UnderWay()
+  readonly pendingLogins = new PendingLogins()
   readonly #isAlone: boolean
   /** Whether the source can obtain without a person, as a session can. */
   readonly #mayObtain: boolean
   /** Why the login has ended, although its access token may still serve, and where. Nobody has been told yet. */
   loss: { readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
-  readonly marks = new LoginMarks()
+  readonly generations = new LoginGenerations()
 
   /** @param isAlone Whether there is no store that may hold a login. */
   constructor(events: Events, mayObtain: boolean, isAlone: boolean) {
@@ -61,7 +61,7 @@ export class LoginWatch implements LoginView {
   }
 
   /** What `status()` says of the login. Nothing: it is not known yet. @param held The last tokens. */
-  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): Pick<LoginStatus, 'login' | 'loginReason'> {
+  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'> {
     if (this.isPending) return { login: 'pending' }
     if (this.#login === undefined) return {}
     const reason = this.#login === 'required' ? this.#reason : this.#reasonOfEnd(held)
@@ -71,12 +71,12 @@ export class LoginWatch implements LoginView {
   }
 
   /** Why the login is at its end, although the listeners are told only when the next caller asks. */
-  #reasonOfEnd(held?: Pick<HeldToken, 'living' | 'stored' | 'isRefused'>): LoginReason | undefined {
+  #reasonOfEnd(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): LoginReason | undefined {
     if (held?.living !== undefined) return undefined
     if (this.loss) return this.loss.reason
     // Nothing can renew the token.
     if (this.#mayObtain || !held || held.stored.refreshToken !== undefined) return undefined
-    return held.isRefused ? 'refused' : 'expired'
+    return held.isRejected ? 'refused' : 'expired'
   }
 
   get isPresent(): boolean {
@@ -94,13 +94,13 @@ export class LoginWatch implements LoginView {
 
   /** The service refuses a session: whoever had it must log in. */
   errorOf(error: TokenError, exchange: Exchange): TokenError {
-    const isRefused = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
-    if (!this.#mayObtain || exchange === 'refresh' || !isRefused) return error
-    return sessionRefused(detailsOf(error).loginReason ?? this.#reasonOfRefusal, error)
+    const isRejected = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
+    if (!this.#mayObtain || exchange === 'refresh' || !isRejected) return error
+    return sessionRejected(detailsOf(error).loginReason ?? this.#reasonOfRefusal, error)
   }
 
   get isPending(): boolean {
-    return this.underWay.isPending
+    return this.pendingLogins.isPending
   }
 
   /** The last login that the record has told this manager of. */
@@ -110,7 +110,7 @@ export class LoginWatch implements LoginView {
 
   /** The number of the login that the manager has, if the record has told it. */
   get number(): number | undefined {
-    return this.#isUntold ? undefined : this.last
+    return this.#isUnreported ? undefined : this.last
   }
 
   /** That of the last login with an id that the manager had. */
@@ -131,13 +131,13 @@ export class LoginWatch implements LoginView {
     return this.#login !== undefined
   }
 
-  get person(): Identity {
+  get user(): Identity {
     return { name: this.#name, subject: this.#subject }
   }
 
   /** Whether tokens that `adopt()` brings belong to the login of now, or to the last one, as far as that is known at once. */
   isAdoptedBySame(name: string | undefined): boolean {
-    return GOES_ON.adopted[compare({ name: this.#name }, { name })]
+    return CONTINUES.adopted[compare({ name: this.#name }, { name })]
   }
 
   /**
@@ -146,34 +146,35 @@ export class LoginWatch implements LoginView {
    */
   isNext(tokens: StoredIdentity): boolean {
     if (this.isOther(tokens)) return true
-    const row = this.marks.isAwaited ? GOES_ON.obtainedAfterEnd : GOES_ON.obtained
+    const row = this.generations.isAwaited ? CONTINUES.obtainedAfterEnd : CONTINUES.obtained
     return this.#mayObtain && !row[compare({ subject: this.#subject }, { subject: tokens.subject })]
   }
 
   /** Whether tokens of the record are those of another login than the one that the manager knows. Tokens of no number are private. */
   isOther({ login = 0, loginId, subject }: StoredIdentity): boolean {
     if (login === 0) return false
-    if (!this.#isUntold) return !GOES_ON.found[compare({ loginId: this.#id, login: this.#number }, { loginId, login })]
+    if (!this.#isUnreported)
+      return !CONTINUES.found[compare({ loginId: this.#id, login: this.#number }, { loginId, login })]
     // Somebody has logged in elsewhere since.
     const mine = this.#login === 'required' ? {} : { subject: this.#subject }
-    return !GOES_ON.foundUntold[compare({ loginId: this.#id, ...mine }, { loginId, subject })]
+    return !CONTINUES.foundUnreported[compare({ loginId: this.#id, ...mine }, { loginId, subject })]
   }
 
   /** The login ends, and its name with it: while that has no fingerprint, nothing would tell that the next login is of somebody else. */
   end(): void {
-    this.marks.end()
+    this.generations.end()
     this.#name = undefined
     this.#passTokens()
   }
 
   /** Another login takes its place. */
   next(): void {
-    this.marks.next()
+    this.generations.replaced()
     this.#passTokens()
   }
 
   #passTokens(): void {
-    this.#past = [...this.#held, ...this.#past].slice(0, MOST_PAST)
+    this.#endedTokens = [...this.#held, ...this.#endedTokens].slice(0, MOST_ENDED)
     this.#held = []
     this.#refreshTokens = []
   }
@@ -192,13 +193,13 @@ export class LoginWatch implements LoginView {
   }
 
   /** Whether this access token belongs to a login that has ended. The same tokens may have been adopted again. */
-  isPast(token: string): boolean {
-    return this.#past.includes(token) && !this.#held.includes(token)
+  isOfEndedLogin(token: string): boolean {
+    return this.#endedTokens.includes(token) && !this.#held.includes(token)
   }
 
   /** Somebody has logged in through `adopt()`. */
   began(name: string | undefined, loginId?: string): void {
-    this.#isUntold = true
+    this.#isUnreported = true
     this.#id = loginId
     this.#name = name
     this.#present()
@@ -219,7 +220,7 @@ export class LoginWatch implements LoginView {
     this.#number = login
     if (!isOwn) return
     this.#id = loginId ?? this.#id
-    this.#isUntold = false
+    this.#isUnreported = false
   }
 
   /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
@@ -251,7 +252,7 @@ export class LoginWatch implements LoginView {
    * of one before; but a session may be that of somebody else by now. The next claim names it by its number: otherwise the record would give the same tokens
    * again (F332).
    */
-  passedOver(tokens: StoredTokens): void {
+  skipped(tokens: StoredTokens): void {
     const isLogin = !this.#mayObtain && tokens.refreshToken !== undefined
     if (this.#login === undefined && isLogin) this.seen(tokens, false)
     else this.know(tokens)
@@ -265,17 +266,17 @@ export class LoginWatch implements LoginView {
     this.#reason = reason
     this.loss = undefined
     if (isNews) this.#requiredBy = found
-    if (isNews && !this.isPending) this.#tellRequired(reason)
+    if (isNews && !this.isPending) this.#reportRequired(reason)
   }
 
   /** The login that was under way did not come. Whoever has seen that it is pending hears that it is required, if it is. */
   missed(): void {
-    if (this.#login === 'required' && this.#reason) this.#tellRequired(this.#reason)
+    if (this.#login === 'required' && this.#reason) this.#reportRequired(this.#reason)
   }
 
-  #tellRequired(reason: LoginReason): void {
+  #reportRequired(reason: LoginReason): void {
     // Before the first login there is none that could be lost.
-    if (reason !== 'none-yet') this.marks.told()
+    if (reason !== 'none-yet') this.generations.lossReported()
     this.#emit({ login: 'required', by: this.#requiredBy, account: 'unknown', reason })
   }
 
@@ -283,7 +284,7 @@ export class LoginWatch implements LoginView {
     this.#login = 'present'
     this.#reason = undefined
     this.loss = undefined
-    this.marks.came()
+    this.generations.started()
   }
 
   #emit(change: LoginChange): void {
@@ -292,7 +293,7 @@ export class LoginWatch implements LoginView {
 }
 
 /** A session obtains by itself again once somebody has logged in. */
-function sessionRefused(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
+function sessionRejected(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
   const message = `A login is required (${reason}: the service gives this session no token): log in, then call reset()`
   return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })
 }

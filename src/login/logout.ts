@@ -1,6 +1,6 @@
 import type { Account } from '../core/account.ts'
-import { areSame, type ClaimAnswer, type KnownLogin, type NewTokens, type StoredTokens } from '../core/token-store.ts'
-import { Pauses, POLL_MS } from '../core/claimant.ts'
+import { areSame, type LeaseResult, type KnownLogin, type NewTokens, type StoredTokens } from '../core/token-store.ts'
+import { Pauses, POLL_MS } from '../core/lease-holder.ts'
 
 /** What an act ends in its manager: the login that it had at the call. */
 export interface EndedHere extends KnownLogin {
@@ -26,9 +26,9 @@ export interface EndedLogin {
 export async function endInRecord(account: Account, ended: EndedHere): Promise<EndedLogin> {
   const { held } = ended
   try {
-    const claim = await claimToEnd(account, ended)
+    const lease = await acquireForLogout(account, ended)
     const other = await clearRecord(account, ended)
-    return { tokens: (claim.kind === 'granted' ? claim.tokens : undefined) ?? held, other }
+    return { tokens: (lease.kind === 'granted' ? lease.tokens : undefined) ?? held, other }
   } catch (thrown) {
     // A later claim must not find these tokens, should the store have lost only the first step.
     await clearRecord(account, ended).catch(() => undefined)
@@ -47,12 +47,12 @@ export async function clearRecord(
 }
 
 /** Waits while another owner makes an exchange, until its claim expires at the latest. */
-async function claimToEnd(account: Account, { login, loginId }: EndedHere): Promise<ClaimAnswer> {
+async function acquireForLogout(account: Account, { login, loginId }: EndedHere): Promise<LeaseResult> {
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const claim = await record.claimToEnd(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId })
-    if (claim.kind !== 'busy') return claim
-    await pauses.forOther(record, Math.min(claim.remainingMs, POLL_MS))
+    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId })
+    if (lease.kind !== 'busy') return lease
+    await pauses.forOther(record, Math.min(lease.remainingMs, POLL_MS))
   }
 }

@@ -2,10 +2,10 @@ import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import type { GrantedClaim, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
+import type { Lease, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /** How often it is asked whether somebody has logged in elsewhere, and who opens the page, ms. */
-const LOOK_MS = 1_000
+const CHECK_MS = 1_000
 /** How long an attempt to log in counts without a page, ms. */
 const ATTEMPT_MS = 5_000
 /** How long the first page counts, ms. Each page that nobody answers doubles it. */
@@ -13,7 +13,7 @@ const FIRST_PAGE_MS = 120_000
 const LONGEST_PAGE_MS = 600_000
 
 /** The record of the login reports the same. */
-const UNHEARD: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
+const NO_REPORTS: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
 /**
  * Lets one request at a time start the login of a person. The others wait for that login. A record of its own, which never holds a token, decides for all
@@ -27,13 +27,13 @@ export class OnePage {
   readonly #owner = randomHex()
   /** What this process does. Undefined: nothing, or another process does it. */
   #own: 'attempt' | 'page' | undefined
-  #claim: GrantedClaim | undefined
+  #lease: Lease | undefined
   /** Until then the state is known, monotonic ms. */
   #until = -Infinity
   /** Since the last login. */
   #pages = 0
-  #looked: Promise<void> | undefined
-  #lookedAt = -Infinity
+  #checked: Promise<void> | undefined
+  #checkedAt = -Infinity
   #tell = (): void => undefined
   /** Resolves when somebody has logged in, or the page is free. */
   #news: Promise<void> | undefined
@@ -46,7 +46,7 @@ export class OnePage {
     this.#access = access
     const isShared = store !== undefined && store.kind !== 'memory'
     this.#wake()
-    this.#record = isShared ? (store as OpenableStore).open(`${id} page`, this.#access.clock, UNHEARD) : undefined
+    this.#record = isShared ? (store as OpenableStore).open(`${id} page`, this.#access.clock, NO_REPORTS) : undefined
     tokens.on('loginChanged', ({ login }) => {
       if (login === 'present') this.#forget(0)
       if (login === 'present') onLogin()
@@ -56,50 +56,50 @@ export class OnePage {
 
   /** Whether the request may start a login. Then an attempt is under way. */
   async opens(): Promise<boolean> {
-    if (this.#now < this.#until || !(await this.#claimed())) return false
+    if (this.#now < this.#until || !(await this.#acquired())) return false
     // Somebody may have logged in after this request was sent: then the claim was free again.
-    await this.#access.lookForLogin?.()
+    await this.#access.checkLogin?.()
     if (!this.#isLoggedIn) return true
     await this.end()
     return false
   }
 
   /** @param breaksPage Whether a page that counts is no reason to refuse. */
-  async #claimed(breaksPage = false): Promise<boolean> {
+  async #acquired(breaksPage = false): Promise<boolean> {
     const before = this.#own
     this.#own = 'attempt'
     this.#until = this.#now + ATTEMPT_MS
     const terms = { breaksCoolDown: breaksPage }
-    const claim = await this.#record?.claim(this.#owner, 0, ATTEMPT_MS, terms).catch(() => undefined)
-    this.#claim = claim?.kind === 'granted' ? claim : undefined
-    if (this.#claim) this.#pages = this.#claim.failures
+    const lease = await this.#record?.acquire(this.#owner, 0, ATTEMPT_MS, terms).catch(() => undefined)
+    this.#lease = lease?.kind === 'granted' ? lease : undefined
+    if (this.#lease) this.#pages = this.#lease.failures
     // Without the store nobody can know of the others.
-    if (this.#claim || !claim) return true
-    this.#own = claim.kind === 'cooling' && claim.coolDown.failures === this.#pages ? before : undefined
-    this.#until = this.#now + LOOK_MS
+    if (this.#lease || !lease) return true
+    this.#own = lease.kind === 'cooling' && lease.coolDown.failures === this.#pages ? before : undefined
+    this.#until = this.#now + CHECK_MS
     return false
   }
 
   /** The page opens now. One that a person asked for counts, too, unless another process has a page open. */
   async opened(): Promise<void> {
-    if (this.#own !== 'attempt' && !(await this.#claimed(this.#own === 'page'))) return
+    if (this.#own !== 'attempt' && !(await this.#acquired(this.#own === 'page'))) return
     const ms = Math.min(FIRST_PAGE_MS * 2 ** this.#pages, LONGEST_PAGE_MS)
     this.#pages += 1
     this.#own = 'page'
     // Somebody else may log in, and out again.
-    this.#until = this.#now + (this.#claim ? LOOK_MS : ms)
+    this.#until = this.#now + (this.#lease ? CHECK_MS : ms)
     const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
     const report = { fate: 'keep', shared: { kind: 'cool-down', ...coolDown } } as const
-    if (this.#claim) await this.#record?.release(this.#claim, report).catch(() => undefined)
+    if (this.#lease) await this.#record?.release(this.#lease, report).catch(() => undefined)
   }
 
   /** The attempt of this process has failed. @param endsPage Whether its page is of no use any more, either. */
   failed(endsPage: boolean): void {
     if (this.#own === 'page' && endsPage) void this.end()
     if (this.#own !== 'attempt') return
-    const claim = this.#claim
+    const lease = this.#lease
     this.#forget(this.#pages)
-    if (claim) void this.#record?.release(claim, { fate: 'keep' }).catch(() => undefined)
+    if (lease) void this.#record?.release(lease, { fate: 'keep' }).catch(() => undefined)
   }
 
   /** Somebody has logged in, and the store knows. */
@@ -111,7 +111,7 @@ export class OnePage {
 
   #forget(pages: number): void {
     this.#own = undefined
-    this.#claim = undefined
+    this.#lease = undefined
     this.#until = -Infinity
     this.#pages = pages
     this.#wake()
@@ -131,19 +131,19 @@ export class OnePage {
   }
 
   /** Looks whether somebody has logged in elsewhere, unless that was done just now. */
-  async look(): Promise<void> {
-    const { lookForLogin, maxWaitMs } = this.#access
-    if (this.#now - this.#lookedAt >= LOOK_MS) {
-      this.#lookedAt = this.#now
-      this.#looked = lookForLogin?.()
+  async check(): Promise<void> {
+    const { checkLogin: checkLogin, maxWaitMs } = this.#access
+    if (this.#now - this.#checkedAt >= CHECK_MS) {
+      this.#checkedAt = this.#now
+      this.#checked = checkLogin?.()
     }
-    await this.#within(maxWaitMs, this.#looked)
+    await this.#within(maxWaitMs, this.#checked)
   }
 
   /** Waits until somebody may have logged in, here or elsewhere, or the page may be free. */
   async news(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (!this.#isLoggedIn) await this.#within(Math.min(LOOK_MS, ms), this.#news, signal)
-    if (!this.#isLoggedIn) await this.look()
+    if (!this.#isLoggedIn) await this.#within(Math.min(CHECK_MS, ms), this.#news, signal)
+    if (!this.#isLoggedIn) await this.check()
   }
 
   /** Waits no longer than this, and never rejects. */

@@ -23,7 +23,7 @@ interface Sending extends Call {
   readonly isRepeatable: boolean
   readonly signal: AbortSignal | undefined
   /** The mark under which it began. Undefined: without a login, so it belongs to the first one whose token it carries. */
-  begun: number | undefined
+  startGeneration: number | undefined
   /** With which it was sent last. */
   token: string
 }
@@ -65,8 +65,16 @@ export class ServerCalls {
     headers.delete('authorization')
     const call = callOf(input, at.href, { ...membersOf(init), headers })
     const signal = memberOfCall(input, init, 'signal') ?? undefined
-    const begun = this.#tokens.status().login === 'present' ? this.#access.markNow?.() : undefined
-    const sending = { ...call, input: ownInput(call), at, isRepeatable: isRepeatable(call), signal, begun, token: '' }
+    const startGeneration = this.#tokens.status().login === 'present' ? this.#access.currentGeneration?.() : undefined
+    const sending = {
+      ...call,
+      input: ownInput(call),
+      at,
+      isRepeatable: isRepeatable(call),
+      signal,
+      startGeneration: startGeneration,
+      token: '',
+    }
     try {
       return await this.#sent(sending)
     } catch (error) {
@@ -106,13 +114,13 @@ export class ServerCalls {
   }
 
   async #sent(sending: Sending): Promise<Response> {
-    const { clock, markSince, maxWaitMs } = this.#access
+    const { clock, firstGeneration: firstGeneration, maxWaitMs } = this.#access
     let leftMs = maxWaitMs
     for (;;) {
       const startedAt = clock.monotonicNow()
       const mayHaveToken = await this.#mayHaveToken()
       // No request of one login gets a token of another one (R10).
-      if (sending.begun !== undefined && sending.begun < markSince()) throw ended()
+      if (sending.startGeneration !== undefined && sending.startGeneration < firstGeneration()) throw ended()
       sending.token = ''
       let response = mayHaveToken ? await this.#unlessEnded(this.#sentWithToken(sending)) : undefined
       leftMs -= response ? 0 : clock.monotonicNow() - startedAt
@@ -126,14 +134,14 @@ export class ServerCalls {
 
   /** Whether a token may be had. Otherwise a renewal would fail, and report that. */
   async #mayHaveToken(): Promise<boolean> {
-    if (this.#tokens.status().login !== 'present') await this.#page.look()
+    if (this.#tokens.status().login !== 'present') await this.#page.check()
     const { login, phase, renewing } = this.#tokens.status()
     return login !== 'required' || renewing || phase === 'closed'
   }
 
   #sentWithToken(sending: Sending): Promise<Response> {
     const text = (token: string) => {
-      sending.begun ??= this.#access.markSince()
+      sending.startGeneration ??= this.#access.firstGeneration()
       sending.token = token
       return `Bearer ${token}`
     }

@@ -1,4 +1,4 @@
-import { isProofRefused, type Proofs, type ProvedRequest } from '../core/proofs.ts'
+import { isProofRejected, type Proofs, type ProvedRequest } from '../core/proofs.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import type { Answered } from '../wire/answered.ts'
 import { documentIn, errorIn } from './document.ts'
@@ -35,6 +35,6 @@ async function provenOnce(
   const { status, headers, text } = answer
   const [nonce, date, age] = [headers.get('dpop-nonce'), headers.get('date'), headers.get('age')]
   const error = errorIn(documentIn(text))
-  proofs.learn(request, { status, nonce, date, age, isRefused: error === 'invalid_dpop_proof' }, clock)
-  return { answer, mayPass: isProofRefused(error) && proofs.isOutdated(proof, request, clock) }
+  proofs.learn(request, { status, nonce, date, age, isRejected: error === 'invalid_dpop_proof' }, clock)
+  return { answer, mayPass: isProofRejected(error) && proofs.isOutdated(proof, request, clock) }
 }

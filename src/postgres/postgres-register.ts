@@ -1,5 +1,5 @@
 import { member } from '../core/thrown.ts'
-import { ForeignAnswer } from '../store/reason.ts'
+import { ForeignReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
 import { DEFAULT_TABLE, quoted } from './table.ts'
 
@@ -65,7 +65,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
         if (codeOf(thrown) === SERIALIZATION_FAILURE) return false
         throw thrown
       }
-      throw new ForeignAnswer()
+      throw new ForeignReply()
     },
   }
 }

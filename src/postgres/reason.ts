@@ -1,4 +1,4 @@
-import { ForeignAnswer, reasonIn } from '../store/reason.ts'
+import { ForeignReply, reasonIn } from '../store/reason.ts'
 
 /** Advice by SQLSTATE code (PostgreSQL manual, appendix A). */
 const ADVICE = {
@@ -27,7 +27,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ]
 
 export function reasonOf(thrown: unknown): string {
-  if (thrown instanceof ForeignAnswer)
+  if (thrown instanceof ForeignReply)
     return 'query(text, values) must answer { rows } of objects, with texts as strings'
   return reasonIn(thrown, ADVICE, (message) => WORDS.find(([words]) => words.test(message))?.[1])
 }

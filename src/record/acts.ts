@@ -16,7 +16,7 @@ export function clear(stored: RecordState | undefined, seen: Seen, reading: Read
 
 /** Versions and fences keep growing, and members of later releases go on. */
 function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
-  const { version, fence, overlaps, claim, login, loginId, ended = [] } = stored ?? EMPTY
+  const { version, fence, overlaps, claim: lease, login, loginId, ended = [] } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   return {
     ...(stored ?? EMPTY),
@@ -24,7 +24,7 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     fence: clearedFence,
     clearedFence,
     // The exchange of the forgotten claim may still be in flight.
-    overlaps: overlaps || claim?.settled === false,
+    overlaps: overlaps || lease?.settled === false,
     // Not below the clock: after a loss, the number of an earlier login must not come again.
     login: Math.max(login + 1, Math.floor(now)),
     subject: undefined,

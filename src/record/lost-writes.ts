@@ -1,5 +1,5 @@
 import { doubted } from '../core/refresh-fate.ts'
-import type { ClaimTerms } from '../core/token-store.ts'
+import type { LeaseTerms } from '../core/token-store.ts'
 import type { Pair, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS, leftOf } from './record-views.ts'
 
@@ -25,11 +25,11 @@ export function withSeen(stored: RecordState, seen: RecordState | undefined, rea
   if (!seen || !isOlder(stored, seen)) return state
   // Another owner may have seen a newer pair still.
   const pair = seen.pair && lostSince(seen.pair, state.pair?.lossAt ?? reading.now)
-  const { fence, overlaps, claim, rest, epoch } = state
+  const { fence, overlaps, claim: lease, rest, epoch } = state
   return {
     ...seen,
     pair,
-    claim,
+    claim: lease,
     epoch,
     rest: rest?.code === 'ERR_LOGIN_REQUIRED' ? undefined : rest,
     fence: Math.max(fence, seen.fence),
@@ -57,11 +57,11 @@ function orderOf({ pair, clearedFence }: RecordState): number {
  */
 export function lossWaitMs(
   { pair }: RecordState,
-  { needsLogin, graceMs, noticeMs = 0 }: ClaimTerms,
+  { needsLogin, graceMs, maxStalenessMs = 0 }: LeaseTerms,
   now: number,
 ): number {
   const lossAt = pair?.lossAt
   const isPresentable = needsLogin === true && pair?.refreshToken !== undefined && !pair.retired
-  if (!isPresentable || lossAt === undefined || graceMs === Infinity || noticeMs === 0) return 0
-  return leftOf({ at: lossAt, ms: noticeMs + CLOCK_SLACK_MS }, now)
+  if (!isPresentable || lossAt === undefined || graceMs === Infinity || maxStalenessMs === 0) return 0
+  return leftOf({ at: lossAt, ms: maxStalenessMs + CLOCK_SLACK_MS }, now)
 }

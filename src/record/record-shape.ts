@@ -30,7 +30,7 @@ export interface RecordState {
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined
-  readonly claim?: Claim | undefined
+  readonly claim?: StoredLease | undefined
   readonly rest?: StoredCoolDown | undefined
 }
 
@@ -60,7 +60,7 @@ export interface Pair extends Fate {
   readonly overlapped: boolean
 }
 
-export interface Claim {
+export interface StoredLease {
   readonly at: number
   readonly ms: number
   readonly owner: string

@@ -1,21 +1,21 @@
 import { doubted, fateAfter, presentableIn } from '../core/refresh-fate.ts'
 import {
-  type ClaimAnswer,
-  type ClaimTerms,
+  type LeaseResult,
+  type LeaseTerms,
   type CoolDown,
   type Decide,
   type EndTerms,
-  type GrantedClaim,
+  type Lease,
   isOfOther,
-  type Looked,
+  type CheckResult,
   type NewTokens,
   type Next,
-  type ReleaseAnswer,
+  type ReleaseResult,
   type Report,
   RESERVE_MS,
   type StoredTokens,
 } from '../core/token-store.ts'
-import type { Change, Claim, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import type { Change, StoredLease, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
@@ -28,17 +28,17 @@ export const EMPTY: RecordState = {
 }
 
 /** Who asks for a claim, and what this owner has seen. */
-interface Claiming {
+interface Applicant {
   readonly owner: string
   readonly seenVersion: number
   readonly ttlMs: number
 }
-type ClaimRequest = Claiming & ClaimTerms
+type LeaseRequest = Applicant & LeaseTerms
 
-type Fenced = Pick<GrantedClaim, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
+type Fenced = Pick<Lease, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
 
 /** Asks for the right to make one exchange. */
-export function claim(stored: RecordState | undefined, request: ClaimRequest, reading: Reading): Change<ClaimAnswer> {
+export function acquire(stored: RecordState | undefined, request: LeaseRequest, reading: Reading): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
@@ -51,8 +51,8 @@ export function claim(stored: RecordState | undefined, request: ClaimRequest, re
 }
 
 /** Whether the credentials of others were refused. */
-function isOfOthers(rest: StoredCoolDown | undefined, { mark }: ClaimTerms): boolean {
-  return rest?.by !== undefined && mark !== undefined && rest.by !== mark
+function isOfOthers(rest: StoredCoolDown | undefined, { credentialsDigest }: LeaseTerms): boolean {
+  return rest?.by !== undefined && credentialsDigest !== undefined && rest.by !== credentialsDigest
 }
 
 /** The owner that has the lost pair writes it back sooner, so the others ask again after this time, ms. */
@@ -60,7 +60,7 @@ const POLL_MS = 2_000
 const LOST_WRITES = { kind: 'cool-down', isFirm: true, failures: 0, code: 'ERR_STORE_UNAVAILABLE' } as const
 
 /** Whether another owner may still have the successor of the refresh token. */
-function lossIn(state: RecordState, request: ClaimTerms, now: number) {
+function lossIn(state: RecordState, request: LeaseTerms, now: number) {
   const waitMs = lossWaitMs(state, request, now)
   return waitMs > 0
     ? ({ kind: 'cooling', coolDown: { ...LOST_WRITES, ms: Math.min(waitMs, POLL_MS) } } as const)
@@ -68,11 +68,11 @@ function lossIn(state: RecordState, request: ClaimTerms, now: number) {
 }
 
 /** Asks that no other owner makes an exchange: its tokens would outlive a logout. No cool-down and no newer pair of the login stands against that. */
-export function claimToEnd(
+export function acquireForLogout(
   stored: RecordState | undefined,
-  request: Claiming & EndTerms,
+  request: Applicant & EndTerms,
   reading: Reading,
-): Change<ClaimAnswer> {
+): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair } = state
@@ -83,23 +83,23 @@ export function claimToEnd(
 }
 
 /** Whether another owner has the turn. */
-function busyIn({ claim }: RecordState, { owner, others = {} }: Claiming & EndTerms, now: number) {
+function busyIn({ claim: lease }: RecordState, { owner, others = {} }: Applicant & EndTerms, now: number) {
   // When an owner claims again, its earlier exchange has ended. An owner that has died makes none.
-  if (!claim || claim.owner === owner || (!claim.settled && claim.owner === others.dead)) return undefined
+  if (!lease || lease.owner === owner || (!lease.settled && lease.owner === others.dead)) return undefined
   // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
-  const remainingMs = others.distrustsClock && !claim.settled ? claim.ms : leftOf(claim, now)
-  const by = claim.settled ? undefined : claim.owner
+  const remainingMs = others.distrustsClock && !lease.settled ? lease.ms : leftOf(lease, now)
+  const by = lease.settled ? undefined : lease.owner
   return remainingMs > 0 ? ({ kind: 'busy', remainingMs, by } as const) : undefined
 }
 
 /** @param terms Undefined: the claim is for a logout, and presents nothing. */
 function granted(
   stored: RecordState,
-  { owner, seenVersion, ttlMs, others }: Claiming & EndTerms,
+  { owner, seenVersion, ttlMs, others }: Applicant & EndTerms,
   now: number,
-  terms?: ClaimTerms,
-): Change<GrantedClaim> {
-  const state = others?.overlap ? (marked(stored, true) ?? stored) : stored
+  terms?: LeaseTerms,
+): Change<Lease> {
+  const state = others?.overlap ? (overlapping(stored, true) ?? stored) : stored
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
   // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
@@ -119,7 +119,7 @@ function granted(
 }
 
 /** What the owner of the claim in `state` is told. @param isLost The owner has seen a later version. */
-function grantIn(state: RecordState, isLost: boolean, now: number, terms?: ClaimTerms): GrantedClaim {
+function grantIn(state: RecordState, isLost: boolean, now: number, terms?: LeaseTerms): Lease {
   const { epoch, fence, login, pair, rest, version } = state
   return {
     kind: 'granted',
@@ -141,22 +141,22 @@ function grantIn(state: RecordState, isLost: boolean, now: number, terms?: Claim
  */
 export function accept(
   stored: RecordState | undefined,
-  claim: Fenced,
+  lease: Fenced,
   tokens: NewTokens,
   reading: Reading,
 ): Change<StoredTokens | undefined> {
   const { now } = reading
-  const { fence } = claim
+  const { fence } = lease
   const state = inEpoch(stored ?? EMPTY, reading)
-  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, claim)) {
+  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, lease)) {
     const answer = state.pair && tokensIn(state, state.pair, now)
     if (fence === state.pair?.fence) return { answer }
     // This exchange overlapped that of the stored pair, or the one in flight. At some services each of the two ends the session of the other.
-    const next = marked(state, state.overlaps || state.claim?.settled === false)
+    const next = overlapping(state, state.overlaps || state.claim?.settled === false)
     // If the record was lost and its clock set back, the claim of this exchange may still stand, with a fence below that of the pair.
     return { state: state.claim?.fence === fence ? { ...(next ?? state), claim: undefined } : next, answer }
   }
-  return settled(state, bare(claim), bare(tokens), now)
+  return settled(state, bare(lease), bare(tokens), now)
 }
 
 /** The pair that a claim brings. */
@@ -192,12 +192,12 @@ export function bare<Given extends object>(given: Given): Given {
 }
 
 /** The record with the pair that a claim brings. */
-export function settled(state: RecordState, claim: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
-  const { fence, version, login = 0 } = claim
+export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
+  const { fence, version, login = 0 } = lease
   const isContested = state.fence !== fence
-  const pair = pairOf(state, claim, tokens, now)
+  const pair = pairOf(state, lease, tokens, now)
   // Only the claim still knows the login of a record that was lost meanwhile. The fence of such a record may be lower.
-  const before = state.login === 0 ? claim.tokens : undefined
+  const before = state.login === 0 ? lease.tokens : undefined
   const next: RecordState = {
     ...state,
     version: Math.max(state.version, version) + 1,
@@ -220,31 +220,31 @@ export function release(
   { fence, version }: Fenced,
   told: Report | Decide,
   reading: Reading,
-): Change<ReleaseAnswer> {
+): Change<ReleaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
-  const { pair, claim } = state
+  const { pair, claim: lease } = state
   const newer = pair && state.version > version ? tokensIn(state, pair, now) : undefined
-  const answer: ReleaseAnswer = {
+  const answer: ReleaseResult = {
     contested: state.fence !== fence || pair?.overlapped === true,
     ...(newer && { newer }),
   }
   const report = typeof told === 'function' ? told(answer) : told
-  if (claim?.fence !== fence) return { answer }
+  if (lease?.fence !== fence) return { answer }
   const kept = report.drops ? undefined : pair
-  const after = kept && !newer ? fateAfter(kept, claim, report, now) : kept
-  return { state: released({ ...state, pair: after }, claim, report.shared, now), answer }
+  const after = kept && !newer ? fateAfter(kept, lease, report, now) : kept
+  return { state: released({ ...state, pair: after }, lease, report.shared, now), answer }
 }
 
 /** The claim stays if its owner makes the next call. */
-function released(state: RecordState, claim: Claim, next: Next | undefined, now: number): RecordState {
+function released(state: RecordState, lease: StoredLease, next: Next | undefined, now: number): RecordState {
   if (next === undefined) return { ...state, claim: undefined }
-  if (next.kind === 'retry') return { ...state, claim: { ...claim, at: now, ms: next.ms + RESERVE_MS, settled: true } }
+  if (next.kind === 'retry') return { ...state, claim: { ...lease, at: now, ms: next.ms + RESERVE_MS, settled: true } }
   return { ...state, claim: undefined, rest: storedCoolDown(next, now) }
 }
 
 /** What has become of a login, for an owner that makes no claim. */
-export function look(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<Looked | undefined> {
+export function look(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<CheckResult | undefined> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
@@ -256,7 +256,7 @@ export function look(stored: RecordState | undefined, seen: Seen, reading: Readi
 
 /** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */
 export function overlap(stored: RecordState | undefined, reading: Reading): Change<undefined> {
-  return { state: marked(inEpoch(stored ?? EMPTY, reading), true), answer: undefined }
+  return { state: overlapping(inEpoch(stored ?? EMPTY, reading), true), answer: undefined }
 }
 
 /**
@@ -265,7 +265,7 @@ export function overlap(stored: RecordState | undefined, reading: Reading): Chan
  * @param overlaps Whether the next pair will be marked, too.
  * @returns undefined if nothing changes: each process of a fleet may note the same.
  */
-function marked(state: RecordState, overlaps: boolean): RecordState | undefined {
+function overlapping(state: RecordState, overlaps: boolean): RecordState | undefined {
   const { pair } = state
   if (overlaps === state.overlaps && pair?.overlapped !== false) return undefined
   return { ...state, pair: pair && { ...pair, overlapped: true }, overlaps }

@@ -56,13 +56,13 @@ export function coolDownIn({ at, ms, ...reason }: StoredCoolDown, leftMs: number
 }
 
 /** @returns For how long the record is still of use, ms from `now`. */
-export function keptMs({ pair, claim, rest }: RecordState, now: number): number {
+export function keptMs({ pair, claim: lease, rest }: RecordState, now: number): number {
   if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
   const ends = [
     pair
       ? pair.at + Math.max(pair.accessMs, pair.refreshToken === undefined ? 0 : (pair.refreshMs ?? UNKNOWN_REFRESH_MS))
       : 0,
-    claim ? claim.at + claim.ms : 0,
+    lease ? lease.at + lease.ms : 0,
     rest ? rest.at + (rest.ms ?? 0) : 0,
   ]
   return Math.max(0, Math.max(...ends) - now)

@@ -1,6 +1,6 @@
 import { builtinModule } from '../core/builtin-module.ts'
 import { member } from '../core/thrown.ts'
-import { ForeignAnswer, reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
+import { ForeignReply, reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
 
 const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'
 const CA = 'give the client the CA of the server (option ca of its tls)'
@@ -38,7 +38,7 @@ export function watch(client: object): void {
 
 /** @returns Why a command failed or had no answer, without secrets. */
 export function reasonOf(thrown: unknown, client?: object): string {
-  if (thrown instanceof ForeignAnswer) return 'the client must answer with the reply of Redis, unchanged'
+  if (thrown instanceof ForeignReply) return 'the client must answer with the reply of Redis, unchanged'
   const lacking = /'([\w|]{1,40})' command/.exec(messageOf(thrown))?.[1]
   const reason = reasonIn(thrown, ADVICE, nameIn).replace(/^NOPERM(?=:)/, lacking ? `$& '${lacking}'` : '$&')
   const state = client && stateOf(client)

@@ -1,4 +1,4 @@
-import { ForeignAnswer } from '../store/reason.ts'
+import { ForeignReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
@@ -74,7 +74,7 @@ export function redisRegister(client: RedisClient): TokenRegister {
       const stored = text(await SCRIPT.run(client, command, key, expected === undefined ? args : [...args, expected]))
       if (stored === '-1') epochs.delete(key)
       if (stored === '1' && !isSettling) claimed.add(key)
-      if (!['1', '0', '-1'].includes(stored ?? '')) throw new ForeignAnswer()
+      if (!['1', '0', '-1'].includes(stored ?? '')) throw new ForeignReply()
       return stored === '1'
     },
   }

@@ -1,6 +1,6 @@
 import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
-import { ForeignAnswer } from '../store/reason.ts'
+import { ForeignReply } from '../store/reason.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { opening } from './open-file.ts'
 import { reasonOf } from './reason.ts'
@@ -72,7 +72,7 @@ function onGiven(database: unknown): Open {
       )
   return (gone) => {
     if (gone)
-      throw new ForeignAnswer(
+      throw new ForeignReply(
         'the file of the database was deleted or replaced: open a new one, or start the process again',
       )
     return database as SqliteDatabase

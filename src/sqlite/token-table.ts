@@ -1,6 +1,6 @@
 import { randomHex } from '../core/digest.ts'
 import { member } from '../core/thrown.ts'
-import { ForeignAnswer } from '../store/reason.ts'
+import { ForeignReply } from '../store/reason.ts'
 import { epochIn, isOther, markOf } from './file-mark.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { atOnce, type Begin, withoutWaiting } from './transaction.ts'
@@ -75,7 +75,7 @@ export class TokenTable {
     }
     const { value, epoch } = row
     if (typeof (value ?? '') !== 'string' || typeof epoch !== 'string')
-      throw new ForeignAnswer('database must answer rows that are objects, with texts as strings')
+      throw new ForeignReply('database must answer rows that are objects, with texts as strings')
     return { value: (value as string | null) ?? undefined, epoch: epochIn(epoch, mark) }
   }
 

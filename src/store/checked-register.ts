@@ -1,6 +1,6 @@
 import { checkFunction, checkObject, checkText, kindOf } from '../core/option-checks.ts'
 import { quietly } from '../core/thrown.ts'
-import { ForeignAnswer } from './reason.ts'
+import { ForeignReply } from './reason.ts'
 import type { RegisterReading, TokenRegister } from './token-register.ts'
 
 /**
@@ -38,11 +38,11 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
 
 function readingIn(given: unknown): RegisterReading {
   if (typeof given !== 'object' || given === null)
-    throw new ForeignAnswer(`read(key) must give { value, now }, got ${kindOf(given)}`)
+    throw new ForeignReply(`read(key) must give { value, now }, got ${kindOf(given)}`)
   const { value, now, epoch, epochAt } = given as Partial<Record<keyof RegisterReading, unknown>>
   // NaN, a Date or a bigint would make every instant in the record wrong.
   if (typeof now !== 'number' || !Number.isFinite(now))
-    throw new ForeignAnswer(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
+    throw new ForeignReply(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
   // Only a hint, so a wrong one counts as absent.
   const began = typeof epochAt === 'number' && Number.isFinite(epochAt) ? { epochAt } : {}
   return { value: textOrNone('value', value), now, epoch: epoch === null ? null : textOrNone('epoch', epoch), ...began }
@@ -50,11 +50,11 @@ function readingIn(given: unknown): RegisterReading {
 
 function textOrNone(name: string, given: unknown): string | undefined {
   if (given === undefined || typeof given === 'string') return given
-  throw new ForeignAnswer(`${name} of read(key) must be a string or undefined, got ${kindOf(given)}`)
+  throw new ForeignReply(`${name} of read(key) must be a string or undefined, got ${kindOf(given)}`)
 }
 
 /** No guess: a wrong one would let two owners make the same exchange. */
 function isReplaced(given: unknown): boolean {
   if (typeof given === 'boolean') return given
-  throw new ForeignAnswer(`replace(…) must give true or false, got ${kindOf(given)}`)
+  throw new ForeignReply(`replace(…) must give true or false, got ${kindOf(given)}`)
 }

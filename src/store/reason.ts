@@ -1,8 +1,8 @@
 /** A step of a register had no answer in time. The register may still execute the step. */
-export class NoAnswer extends Error {}
+export class NoReply extends Error {}
 
 /** The answer of a client has the wrong form. */
-export class ForeignAnswer extends Error {}
+export class ForeignReply extends Error {}
 
 export const UNKNOWN_REASON = 'the client failed'
 
@@ -17,7 +17,7 @@ export function reasonIn(
   advice: Readonly<Record<string, string>> = {},
   nameIn: (message: string) => string | undefined = () => undefined,
 ): string {
-  if (thrown instanceof NoAnswer || thrown instanceof ForeignAnswer) return thrown.message
+  if (thrown instanceof NoReply || thrown instanceof ForeignReply) return thrown.message
   const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown }
   const isCode = typeof code === 'string' && /^[A-Z_0-9]{1,60}$/.test(code)
   const name = isCode ? code : typeof message === 'string' ? nameIn(message) : undefined

@@ -1,5 +1,5 @@
 import { fingerprintOf, randomHex } from '../core/digest.ts'
-import type { Claim, Pair, RecordState, StoredCoolDown } from '../record/record-shape.ts'
+import type { StoredLease, Pair, RecordState, StoredCoolDown } from '../record/record-shape.ts'
 import type { Unclear } from '../core/refresh-fate.ts'
 import { EMPTY } from '../record/record-state.ts'
 import { member, quietly } from '../core/thrown.ts'
@@ -31,8 +31,8 @@ interface Shown {
   readonly fingerprint?: string
   readonly accessEnd?: string
   readonly refreshEnd?: string
-  readonly claimedUntil?: string
-  readonly restsUntil?: string
+  readonly leasedUntil?: string
+  readonly coolsDownUntil?: string
 }
 
 interface Envelope {
@@ -70,7 +70,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   if (!isKnown) return { flaw: 'it was not sealed' }
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
   if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
-  const state = withoutOddHints(quietly(() => JSON.parse(opened) as unknown))
+  const state = withoutInvalidHints(quietly(() => JSON.parse(opened) as unknown))
   const read = isRecordState(state) ? whole(state) : undefined
   return read && isInOrder(read) ? { state: read } : UNKNOWN
 }
@@ -95,15 +95,15 @@ function contextOf(key: string, { schema, nonce, shown }: Omit<Envelope, 'box' |
   return [key, String(schema), nonce, JSON.stringify(shown)]
 }
 
-async function shownOf({ version, pair, claim, rest }: RecordState): Promise<Shown> {
+async function shownOf({ version, pair, claim: lease, rest }: RecordState): Promise<Shown> {
   const at = (ms: number) => new Date(Math.min(ms, LAST_DATE)).toISOString()
   return {
     version,
     ...(pair?.refreshToken !== undefined && { fingerprint: await fingerprintOf(pair.refreshToken) }),
     ...(pair && { accessEnd: at(pair.at + pair.accessMs) }),
     ...(pair?.refreshMs !== undefined && { refreshEnd: at(pair.at + pair.refreshMs) }),
-    ...(claim && { claimedUntil: at(claim.at + claim.ms) }),
-    ...(rest && { restsUntil: rest.ms === null ? 'reset()' : at(rest.at + rest.ms) }),
+    ...(lease && { leasedUntil: at(lease.at + lease.ms) }),
+    ...(rest && { coolsDownUntil: rest.ms === null ? 'reset()' : at(rest.at + rest.ms) }),
   }
 }
 
@@ -172,7 +172,7 @@ const isRecordState = shape<RecordState>({
   past: optional(texts),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
-  claim: optional(shape<Claim>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
+  claim: optional(shape<StoredLease>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
   rest: optional(
     shape<StoredCoolDown>({
       at: number,
@@ -198,7 +198,7 @@ const HINTS: Readonly<Record<string, Check>> = {
 }
 const PAIR_HINTS: Readonly<Record<string, Check>> = { fingerprint: text, lossAt: number }
 
-function withoutOddHints(state: unknown): unknown {
+function withoutInvalidHints(state: unknown): unknown {
   const all = [
     [state, HINTS],
     [member(state, 'pair'), PAIR_HINTS],
@@ -212,8 +212,8 @@ function withoutOddHints(state: unknown): unknown {
 }
 
 /** The last fence is the highest one. Else each later claim would count as outdated, and no new pair would ever be stored. */
-function isInOrder({ fence, clearedFence, pair, claim }: RecordState): boolean {
-  return fence >= Math.max(clearedFence, pair?.fence ?? 0, claim?.fence ?? 0)
+function isInOrder({ fence, clearedFence, pair, claim: lease }: RecordState): boolean {
+  return fence >= Math.max(clearedFence, pair?.fence ?? 0, lease?.fence ?? 0)
 }
 
 /** Stored tokens must pass the checks of a token source: axios would strip other characters, and send a different token. */

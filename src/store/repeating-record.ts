@@ -3,8 +3,8 @@ import type { PastAct } from '../record/repeated-acts.ts'
 import {
   type AdoptedTokens,
   aged,
-  type ClaimAnswer,
-  type GrantedClaim,
+  type LeaseResult,
+  type Lease,
   type KnownLogin,
   type NewTokens,
   type StoredTokens,
@@ -14,10 +14,10 @@ import {
 import { PrivateRecord } from './private-record.ts'
 import { SharedRecord } from './shared-record.ts'
 import type { SharedSettings } from './stored-state.ts'
-import { Untold } from './untold.ts'
+import { UnreportedExchanges } from './unreported-exchanges.ts'
 
 /** A step whose answer is missing. */
-interface Owed {
+interface PendingStep {
   readonly what: 'renewal' | 'login' | 'logout'
   readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
   /** Of a login that the store may not know: when it was. Kept for its logout. */
@@ -29,48 +29,50 @@ interface Owed {
  * If the store has executed that step, or something later, the repetition changes nothing.
  */
 export class RepeatingRecord extends SharedRecord {
-  readonly untold: Untold
+  readonly unreported: UnreportedExchanges
   /** Has the tokens of a login as long as the store may not have them. */
   readonly alone: PrivateRecord
-  #owed: Owed | undefined
+  #pendingStep: PendingStep | undefined
   /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake that one. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     super(settings, key, clock, reports)
-    this.untold = new Untold(() => this.overlap(), clock)
-    this.alone = new PrivateRecord(clock, this.untold)
+    this.unreported = new UnreportedExchanges(() => this.overlap(), clock)
+    this.alone = new PrivateRecord(clock, this.unreported)
   }
 
-  override async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
+  override async acquire(
+    ...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>
+  ): Promise<LeaseResult> {
     const version = await this.#repeated(seenVersion)
-    const { owed } = this.untold
-    const answer = await super.claim(owner, version, ttlMs, {
+    const { pending: pendingStep } = this.unreported
+    const answer = await super.acquire(owner, version, ttlMs, {
       ...terms,
-      others: { ...terms?.others, overlap: owed > 0 },
+      others: { ...terms?.others, overlap: pendingStep > 0 },
     })
-    if (answer.kind === 'granted') this.untold.know(owed)
+    if (answer.kind === 'granted') this.unreported.confirm(pendingStep)
     return answer
   }
 
-  override async claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>) {
+  override async acquireForLogout(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>) {
     const version = await this.#repeated(seenVersion)
-    const { owed } = this.untold
-    const answer = await super.claimToEnd(owner, version, ttlMs, {
+    const { pending: pendingStep } = this.unreported
+    const answer = await super.acquireForLogout(owner, version, ttlMs, {
       ...ends,
-      others: { ...ends.others, overlap: owed > 0 },
+      others: { ...ends.others, overlap: pendingStep > 0 },
     })
-    if (answer.kind === 'granted') this.untold.know(owed)
+    if (answer.kind === 'granted') this.unreported.confirm(pendingStep)
     return answer
   }
 
-  override accept(claim: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+  override accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
     const sinceMs = this.stopwatch()
-    const step = () => super.accept(claim, aged(tokens, sinceMs()))
-    const owed: Owed = { what: 'renewal', repeat: step }
+    const step = () => super.accept(lease, aged(tokens, sinceMs()))
+    const pendingStep: PendingStep = { what: 'renewal', repeat: step }
     // If the login of these tokens has ended, nobody wants them.
-    if (this.#owed?.what !== 'logout') this.#owed = owed
-    return this.#answered(owed, step())
+    if (this.#pendingStep?.what !== 'logout') this.#pendingStep = pendingStep
+    return this.#answered(pendingStep, step())
   }
 
   override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
@@ -78,7 +80,7 @@ export class RepeatingRecord extends SharedRecord {
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.
-      const kept = await this.alone.look(0)
+      const kept = await this.alone.check(0)
       return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, begun, true) : undefined
     }
     void this.alone.adopt(this.alone.version, tokens)
@@ -95,10 +97,11 @@ export class RepeatingRecord extends SharedRecord {
     void this.alone.clear(this.alone.version)
     // Not repeated: it could end a later login.
     if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
-    const owed = this.#owed
+    const pendingStep = this.#pendingStep
     // Whoever has no login ends none. The logout before it is still owed.
-    if (ends.login === 0 && owed?.what === 'logout') return this.#act(owed, () => owed.repeat(seenVersion))
-    const begun = owed?.begun
+    if (ends.login === 0 && pendingStep?.what === 'logout')
+      return this.#act(pendingStep, () => pendingStep.repeat(seenVersion))
+    const begun = pendingStep?.begun
     const act = begun ?? this.actNow(seenVersion)
     const repeat = (version: number) => super.clear(version, ends, act())
     const first = () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends))
@@ -106,33 +109,33 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   /** A login or a logout that the store does not know yet must not look like the end, or the return, of a login. */
-  override async look(seenVersion: number, login?: number) {
-    return super.look(await this.#repeated(seenVersion), login)
+  override async check(seenVersion: number, login?: number) {
+    return super.check(await this.#repeated(seenVersion), login)
   }
 
   /** From now on only this act is owed. */
-  #act<Answer>(owed: Owed | undefined, step: () => Promise<Answer>): Promise<Answer> {
-    this.#owed = owed
-    return this.#answered(owed, this.#serialized(step))
+  #act<Answer>(pendingStep: PendingStep | undefined, step: () => Promise<Answer>): Promise<Answer> {
+    this.#pendingStep = pendingStep
+    return this.#answered(pendingStep, this.#serialized(step))
   }
 
   /** Repeats what is owed, after all acts. @returns the highest version that this owner has seen then */
   #repeated(seenVersion: number): Promise<number> {
     return this.#serialized(async () => {
-      const owed = this.#owed
-      const stored = owed && (await this.#answered(owed, owed.repeat(seenVersion)))
+      const pendingStep = this.#pendingStep
+      const stored = pendingStep && (await this.#answered(pendingStep, pendingStep.repeat(seenVersion)))
       // What has become of a login that the record knew already is news.
-      return owed?.what === 'login' && stored && !('known' in stored) ? stored.version : seenVersion
+      return pendingStep?.what === 'login' && stored && !('known' in stored) ? stored.version : seenVersion
     })
   }
 
   /** Until the store has answered, the step is owed. */
-  async #answered<Answer>(owed: Owed | undefined, answer: Promise<Answer>): Promise<Answer> {
+  async #answered<Answer>(pendingStep: PendingStep | undefined, answer: Promise<Answer>): Promise<Answer> {
     const answered = await answer
-    if (this.#owed !== owed) return answered
-    this.#owed = undefined
+    if (this.#pendingStep !== pendingStep) return answered
+    this.#pendingStep = undefined
     // From now on other owners may present the refresh token of this login.
-    if (owed?.what === 'login') void this.alone.clear(this.alone.version)
+    if (pendingStep?.what === 'login') void this.alone.clear(this.alone.version)
     return answered
   }
 

@@ -20,7 +20,7 @@ export function sharedOrPrivate(
   reports: StoreReports,
 ): TokenRecord {
   const shared = new RepeatingRecord(settings, key, clock, reports)
-  const { alone, untold } = shared
+  const { alone, unreported } = shared
   const fails = settings.onUnavailable === 'fail'
   let isReadable = !settings.keyRing.seals
   const unavailable = (thrown: unknown) => unavailableIn(settings, reports, thrown)
@@ -41,10 +41,10 @@ export function sharedOrPrivate(
   }
 
   return {
-    async claim(...given) {
+    async acquire(...given) {
       reportReadable()
       try {
-        return await shared.claim(...given)
+        return await shared.acquire(...given)
       } catch (thrown) {
         const error = unavailable(thrown)
         alone.isTold = !(thrown instanceof ForeignRecord)
@@ -52,34 +52,34 @@ export function sharedOrPrivate(
         // A rolling deploy leaves foreign records. It stops nobody who can obtain.
         if (fails && (alone.isTold || needsLogin)) throw error
         // Nobody can obtain a login. The shared record alone may have it, unless this owner keeps its tokens until the record has them.
-        if (needsLogin && !settings.isAlone?.() && (await alone.look(0))?.kind !== 'newer') throw error
-        return alone.claim(...given)
+        if (needsLogin && !settings.isAlone?.() && (await alone.check(0))?.kind !== 'newer') throw error
+        return alone.acquire(...given)
       }
     },
-    async claimToEnd(...given) {
+    async acquireForLogout(...given) {
       reportReadable()
       try {
-        return await shared.claimToEnd(...given)
+        return await shared.acquireForLogout(...given)
       } catch (thrown) {
         const error = unavailable(thrown)
         if (fails) throw error
-        return alone.claimToEnd(given[0], given[1], given[2], {})
+        return alone.acquireForLogout(given[0], given[1], given[2], {})
       }
     },
-    accept(claim, tokens) {
-      if (claim.isPrivate) return alone.accept(claim, tokens)
-      return served(shared.accept(claim, tokens).catch(rejected), tokens, claim.version)
+    accept(lease, tokens) {
+      if (lease.isPrivate) return alone.accept(lease, tokens)
+      return served(shared.accept(lease, tokens).catch(rejected), tokens, lease.version)
     },
-    release: (claim, ...told) =>
-      claim.isPrivate ? alone.release(claim, ...told) : shared.release(claim, ...told).catch(rejected),
+    release: (lease, ...told) =>
+      lease.isPrivate ? alone.release(lease, ...told) : shared.release(lease, ...told).catch(rejected),
     adopt(seenVersion, tokens, isLogin = false) {
       const stored = shared.adopt(seenVersion, tokens).catch(rejected)
       // The next request of this user may ask another manager, which knows the store alone.
       return fails || isLogin ? stored : served(stored, tokens, seenVersion)
     },
     clear: (...cleared) => shared.clear(...cleared).catch(rejected),
-    close: () => untold.close(),
-    look: (...given) => shared.look(...given),
+    close: () => unreported.close(),
+    check: (...given) => shared.check(...given),
     watch: (onChange) => settings.register.watch?.(onChange),
   }
 }

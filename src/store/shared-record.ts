@@ -3,20 +3,20 @@ import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
 import {
   aged,
-  type ClaimAnswer,
+  type LeaseResult,
   type EndTerms,
-  type GrantedClaim,
+  type Lease,
   type AdoptedTokens,
   type KnownLogin,
   type NewTokens,
   type Others,
-  type ReleaseAnswer,
+  type ReleaseResult,
   type StoredTokens,
   type StoreReports,
   type TokenRecord,
 } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
-import { accept, bare, claim, claimToEnd, look, overlap, release } from '../record/record-state.ts'
+import { accept, bare, acquire, acquireForLogout, look, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
 
@@ -47,18 +47,23 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     this.#stored = new StoredState(settings, key, clock, reports)
   }
 
-  async claim(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['claim']>): Promise<ClaimAnswer> {
+  async acquire(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
     // An owner without a token can wait longer: nobody is served meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
     const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
-    return this.#claimed((state, reading) => claim(state, request(), reading), { patience })
+    return this.#acquired((state, reading) => acquire(state, request(), reading), { patience })
   }
 
-  claimToEnd(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['claimToEnd']>): Promise<ClaimAnswer> {
+  acquireForLogout(
+    ...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>
+  ): Promise<LeaseResult> {
     const patience = seenVersion === 0 ? PATIENCE : 1
     const request = () => bare({ ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
-    return this.#claimed((state, reading) => claimToEnd(state, request(), reading), { patience, replacesAny: true })
+    return this.#acquired((state, reading) => acquireForLogout(state, request(), reading), {
+      patience,
+      replacesAny: true,
+    })
   }
 
   /** Of the moment at which the register was read: the clock may have jumped since the question. */
@@ -66,10 +71,10 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return { ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) }
   }
 
-  async #claimed(step: Step<ClaimAnswer>, how: How<ClaimAnswer>): Promise<ClaimAnswer> {
+  async #acquired(step: Step<LeaseResult>, how: How<LeaseResult>): Promise<LeaseResult> {
     const sinceMs = this.stopwatch()
     // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
-    const onLate = (answer: ClaimAnswer) => {
+    const onLate = (answer: LeaseResult) => {
       if (answer.kind === 'granted') this.release(answer, { fate: 'keep' }).catch(() => undefined)
     }
     const answer = await this.#stored.change(step, { ...how, onLate })
@@ -77,7 +82,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return { ...answer, tokens: aged(answer.tokens, sinceMs()) }
   }
 
-  async accept(granted: GrantedClaim, tokens: NewTokens): Promise<StoredTokens> {
+  async accept(granted: Lease, tokens: NewTokens): Promise<StoredTokens> {
     const sinceMs = this.stopwatch()
     const marked = await withFingerprint(tokens)
     const step: Step<StoredTokens | undefined> = (state, reading) =>
@@ -87,9 +92,9 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
 
-  async release(...[granted, told]: Parameters<TokenRecord['release']>): Promise<ReleaseAnswer> {
+  async release(...[granted, told]: Parameters<TokenRecord['release']>): Promise<ReleaseResult> {
     const sinceMs = this.stopwatch()
-    const step: Step<ReleaseAnswer> = (state, reading) => release(state, granted, told, reading)
+    const step: Step<ReleaseResult> = (state, reading) => release(state, granted, told, reading)
     const { newer, ...answer } = await this.#stored.change(step, { from: this.#stored.known })
     return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
   }
@@ -135,13 +140,13 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return this.#stored.change(step, { patience: PATIENCE, replacesAny: true })
   }
 
-  look(seenVersion: number, login?: number) {
-    return this.#stored.change((state, reading) => look(state, { seenVersion, login }, reading), { isOfClaim: false })
+  check(seenVersion: number, login?: number) {
+    return this.#stored.change((state, reading) => look(state, { seenVersion, login }, reading), { isOfLease: false })
   }
 
   /** Notes in the record that this owner makes an exchange without it. */
   overlap() {
-    return this.#stored.change(overlap, { isOfClaim: false })
+    return this.#stored.change(overlap, { isOfLease: false })
   }
 
   /** @returns How long ago this moment was, and what this owner had seen or written when that is first asked, such as a logout. */

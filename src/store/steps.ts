@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { setDeadline } from '../core/deadline.ts'
-import { NoAnswer } from './reason.ts'
+import { NoReply } from './reason.ts'
 
 /** So many steps of a store are in flight at first. */
 const FIRST = 4
@@ -75,14 +75,14 @@ export class Steps {
     this.#most = Math.min(FIRST, this.#capacity)
   }
 
-  /** @throws {NoAnswer} */
+  /** @throws {NoReply} */
   run<Value>(step: () => Promise<Value>, limit: Limit<Value>): Promise<Value> {
     const { clock, ms, isUrgent = false } = limit
     return new Promise((resolve, reject) => {
-      const fail = () => reject(new NoAnswer(`no answer within ${ms} ms`))
+      const fail = () => reject(new NoReply(`no answer within ${ms} ms`))
       const send = () => void this.#send(step, limit, fail).then(resolve, reject)
       if (this.#hasPlace(clock)) send()
-      else if (this.#isLong) reject(new NoAnswer(`the last ${this.#inFlight.size} steps have no answer yet`))
+      else if (this.#isLong) reject(new NoReply(`the last ${this.#inFlight.size} steps have no answer yet`))
       else (isUrgent ? this.#urgent : this.#queued).push({ send, fail })
     })
   }

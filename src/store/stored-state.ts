@@ -5,7 +5,7 @@ import type { Change, Reading, RecordState } from '../record/record-shape.ts'
 import { isOlder, withSeen } from '../record/lost-writes.ts'
 import { keptMs } from '../record/record-views.ts'
 import type { StoreReports } from '../core/token-store.ts'
-import { NoAnswer } from './reason.ts'
+import { NoReply } from './reason.ts'
 import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
 import { type KeyRing, UnusableKeys } from './sealed-box.ts'
 import type { Steps } from './steps.ts'
@@ -48,7 +48,7 @@ export interface How<Answer> {
   readonly from?: Known | undefined
   /** How many times `commandTimeoutMs` a step may take. Default 1. */
   readonly patience?: number
-  readonly isOfClaim?: boolean
+  readonly isOfLease?: boolean
   /** The step may take the place of a record that cannot be read, although it may be that of a login. */
   readonly replacesAny?: boolean
   /** The register has executed the step, but its answer came too late. */
@@ -110,7 +110,7 @@ export class StoredState {
       if (await replacing) return answer
       attempts += 1
     }
-    throw new NoAnswer(`the record changed ${MAX_ATTEMPTS} times in a row`)
+    throw new NoReply(`the record changed ${MAX_ATTEMPTS} times in a row`)
   }
 
   /** @throws {ForeignRecord} if the record cannot be read, and may be that of a login. */
@@ -164,7 +164,7 @@ export class StoredState {
     const keepMs = Math.min(LONGEST_MS, keptMs(state, reading.now) + DAY_MS)
     const stored = () => {
       this.#see(state)
-      if (how.isOfClaim !== false) this.known = { ...after, text }
+      if (how.isOfLease !== false) this.known = { ...after, text }
     }
     const late = (replaced: boolean) => {
       if (!replaced) return
@@ -178,9 +178,9 @@ export class StoredState {
     return replaced
   }
 
-  /** @throws {ForeignRecord | NoAnswer} if the keys cannot be used, or do not come: then nobody may touch the record. */
+  /** @throws {ForeignRecord | NoReply} if the keys cannot be used, or do not come: then nobody may touch the record. */
   async #keysKnown(patience?: number): Promise<void> {
-    const atLimit = () => new NoAnswer('encryptionKeys: the promise of a key has not settled')
+    const atLimit = () => new NoReply('encryptionKeys: the promise of a key has not settled')
     try {
       await withinLimit(this.#settings.keyRing.ids(), { ...this.#limit(patience), atLimit })
     } catch (thrown) {

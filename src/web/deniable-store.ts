@@ -1,4 +1,4 @@
-import type { GrantedClaim, OpenableStore, StoreReports, TokenRecord } from '../core/token-store.ts'
+import type { Lease, OpenableStore, StoreReports, TokenRecord } from '../core/token-store.ts'
 import type { StorageAccess } from './storage-access.ts'
 
 /**
@@ -25,19 +25,19 @@ function judgeOf(access: StorageAccess, reports: StoreReports): () => boolean {
 function deniableRecord(record: TokenRecord, access: StorageAccess, reports: StoreReports): TokenRecord {
   const judge = judgeOf(access, reports)
   /** The claims as the record granted them, by what the owner got. */
-  const granted = new WeakMap<GrantedClaim, GrantedClaim>()
-  const original = (claim: GrantedClaim) => granted.get(claim) ?? claim
+  const granted = new WeakMap<Lease, Lease>()
+  const original = (lease: Lease) => granted.get(lease) ?? lease
   return {
-    async claim(...given) {
-      const answer = await record.claim(...given).finally(judge)
+    async acquire(...given) {
+      const answer = await record.acquire(...given).finally(judge)
       if (answer.kind !== 'granted' || !answer.isPrivate || !judge()) return answer
       const { isPrivate, ...own } = answer
       granted.set(own, answer)
       return own
     },
-    claimToEnd: (...given) => record.claimToEnd(...given).finally(judge),
-    accept: (claim, ...given) => record.accept(original(claim), ...given),
-    release: (claim, ...given) => record.release(original(claim), ...given),
+    acquireForLogout: (...given) => record.acquireForLogout(...given).finally(judge),
+    accept: (lease, ...given) => record.accept(original(lease), ...given),
+    release: (lease, ...given) => record.release(original(lease), ...given),
     async adopt(seenVersion, tokens, isLogin) {
       try {
         return await record.adopt(seenVersion, tokens, isLogin)
@@ -57,7 +57,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
       }
     },
     close: () => record.close?.(),
-    look: (...given) => record.look?.(...given) ?? Promise.resolve(undefined),
+    check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
 }

@@ -17,7 +17,7 @@ import {
   type Question,
   QUESTION,
   type State,
-  type Told,
+  type Notification,
   transferred,
 } from './worker-messages.ts'
 
@@ -106,7 +106,7 @@ class Server {
           tokens.replaceAccessToken(refused, options),
       },
       renew: { otherwise: 'refused', run: (options: WaitOptions) => tokens.renew(options) },
-      replaceBehind: { otherwise: 'nothing', run: (refused: string) => internals.replaceBehind(refused) },
+      renewInBackground: { otherwise: 'nothing', run: (refused: string) => internals.renewInBackground(refused) },
       discard: { run: (grant: AdoptedGrant) => internals.discard?.(grant) },
       settled: { run: () => tokens.settled() },
       adopt: { isAct: true, run: (grant: AdoptedGrant) => tokens.adopt(grant) },
@@ -143,9 +143,13 @@ class Server {
   /** @returns `own`: the login of this act, and not that of an act that follows before the work is done. */
   #begin({ name, given, login, isOfNext = false }: Question): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
-    const { needsLogin = false, markNow, markSince } = this.#internals
+    const {
+      needsLogin = false,
+      currentGeneration: currentGeneration,
+      firstGeneration: firstGeneration,
+    } = this.#internals
     // A page that has not heard of a loss asks in the login that was lost, whatever is known here.
-    const begun = (isOfNext ? markNow : markSince)?.() ?? 0
+    const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0
     const isOfOther = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }
     const work = async () => {
@@ -153,7 +157,7 @@ class Server {
       if (rule.otherwise !== 'refused') return rule.run(given as never)
       if (isOfOther) throw loginEnded()
       const value = await rule.run(given as never)
-      if (needsLogin && begun < (markSince?.() ?? 0)) throw loginEnded()
+      if (needsLogin && generation < (firstGeneration?.() ?? 0)) throw loginEnded()
       return value
     }
     return { work: work(), own: rule?.isAct && this.#login }
@@ -165,7 +169,7 @@ class Server {
     const told = error === undefined ? event : { ...event, error: transferred(error) }
     for (const [page, { port, heardAt }] of this.#pages) {
       if (this.#now - heardAt > FORGOTTEN_AFTER_MS) this.#pages.delete(page)
-      else port.postMessage({ state: this.#state, event: [name, told] } satisfies Told)
+      else port.postMessage({ state: this.#state, event: [name, told] } satisfies Notification)
     }
   }
 
@@ -174,7 +178,7 @@ class Server {
   }
 
   get #login(): Login {
-    return { worker: this.#name, mark: this.#internals.markSince?.() ?? 0 }
+    return { worker: this.#name, generation: this.#internals.firstGeneration?.() ?? 0 }
   }
 
   get #state(): State {

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
-import type { ClaimAnswer, GrantedClaim, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
-import { answerFor, answers } from './roll-call.ts'
+import type { LeaseResult, Lease, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
+import { replyTo, answers } from './roll-call.ts'
 
 /** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
 interface Locks {
@@ -49,18 +49,18 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
   }
 
   /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for everybody. */
-  const settled = <Value>({ fence }: GrantedClaim, step: Promise<Value>): Promise<Value> =>
+  const settled = <Value>({ fence }: Lease, step: Promise<Value>): Promise<Value> =>
     step.finally(() => held.get(fence)?.())
 
-  /** @param claim Claims under a name, with what is known of the others; and once more if the owner in whose exchange the claim comes has died. */
-  async function claimed(owner: string, ttlMs: number, claim: (owner: string, others: Others) => Promise<ClaimAnswer>) {
+  /** @param lease Claims under a name, with what is known of the others; and once more if the owner in whose exchange the claim comes has died. */
+  async function claimed(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
     const release = await taken(life, acquire)
     const name = release ? life : owner
     let isKept = false
     try {
-      let answer = await claim(name, {})
+      let answer = await lease(name, {})
       if (answer.kind === 'busy' && answer.by !== undefined && (await hasDied(answer.by)))
-        answer = await claim(name, { dead: answer.by })
+        answer = await lease(name, { dead: answer.by })
       isKept = answer.kind === 'granted'
       if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
       return answer
@@ -70,16 +70,16 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
   }
 
   return {
-    claim: (owner, seenVersion, ttlMs, terms) =>
-      claimed(owner, ttlMs, (name, others) => record.claim(name, seenVersion, ttlMs, { ...terms, others })),
-    claimToEnd: (owner, seenVersion, ttlMs, ends) =>
-      claimed(owner, ttlMs, (name, others) => record.claimToEnd(name, seenVersion, ttlMs, { ...ends, others })),
-    accept: (claim, ...given) => settled(claim, record.accept(claim, ...given)),
-    release: (claim, ...given) => settled(claim, record.release(claim, ...given)),
+    acquire: (owner, seenVersion, ttlMs, terms) =>
+      claimed(owner, ttlMs, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
+    acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
+      claimed(owner, ttlMs, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
+    accept: (lease, ...given) => settled(lease, record.accept(lease, ...given)),
+    release: (lease, ...given) => settled(lease, record.release(lease, ...given)),
     adopt: (...given) => record.adopt(...given),
     clear: (...given) => record.clear(...given),
     close: () => record.close?.(),
-    look: (...given) => record.look?.(...given) ?? Promise.resolve(undefined),
+    check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
 }
@@ -119,7 +119,7 @@ async function taken(life: string, acquire: Acquire): Promise<(() => void) | und
   // Shared, because an outdated exchange of this owner may be in flight still.
   const release = await acquire(life, 'shared')
   if (!release) return undefined
-  const stop = answerFor(life)
+  const stop = replyTo(life)
   return () => {
     stop()
     release()

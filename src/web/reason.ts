@@ -1,4 +1,4 @@
-import { NoAnswer } from '../store/reason.ts'
+import { NoReply } from '../store/reason.ts'
 
 export const NO_ANSWER = 'IndexedDB gives no answer: load the page again, or start the browser again'
 
@@ -12,7 +12,7 @@ const CURES: Readonly<Record<string, string>> = {
 
 /** @returns Why a step in IndexedDB failed. The names of its errors are standardised, their messages are not. */
 export function reasonOf(thrown: unknown): string {
-  if (thrown instanceof NoAnswer) return NO_ANSWER
+  if (thrown instanceof NoReply) return NO_ANSWER
   const { name } = (thrown ?? {}) as { name?: unknown }
   if (typeof name !== 'string' || !/^\w{1,40}$/.test(name)) return 'IndexedDB failed'
   return Object.hasOwn(CURES, name) ? `${name}: ${CURES[name]}` : `IndexedDB failed with ${name}`

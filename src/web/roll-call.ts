@@ -8,7 +8,7 @@ const ANSWER = 'lives:'
 const PATIENCE_MS = 500
 
 /** Answers for that owner. @returns stop */
-export function answerFor(owner: string): () => void {
+export function replyTo(owner: string): () => void {
   const channel = openChannel(NAME)
   channel?.addEventListener('message', ({ data }) => data === owner && channel.postMessage(ANSWER + owner))
   return () => channel?.close()

@@ -1,4 +1,4 @@
-import { NoAnswer } from '../store/reason.ts'
+import { NoReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
 import { NO_ANSWER, reasonOf } from './reason.ts'
 
@@ -47,7 +47,7 @@ export class StorageAccess {
 
   /** No page waits twice for a storage that has never responded. */
   async #answered<Answer>(step: () => Promise<Answer>): Promise<Answer> {
-    if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoAnswer(NO_ANSWER)
+    if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoReply(NO_ANSWER)
     this.#pending += 1
     try {
       const answer = await step()
@@ -60,7 +60,7 @@ export class StorageAccess {
 
   /** @returns Why a step failed. */
   failed(thrown: unknown): string {
-    this.#isSilent = thrown instanceof NoAnswer
+    this.#isSilent = thrown instanceof NoReply
     return (this.#lack = reasonOf(thrown))
   }
 }

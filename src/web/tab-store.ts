@@ -17,7 +17,7 @@ export function tabStore(
   const store: OpenableStore = {
     ...memory,
     kind: 'web',
-    onePerson: true,
+    singleUser: true,
     open(key, clock, reports) {
       const record = memory.open(key, clock, reports)
       // Not in open(): before the first step nobody can listen.
@@ -28,13 +28,13 @@ export function tabStore(
         if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
       }
       return {
-        async claim(...claimed) {
+        async acquire(...claimed) {
           tell()
-          return record.claim(...claimed)
+          return record.acquire(...claimed)
         },
-        async claimToEnd(...claimed) {
+        async acquireForLogout(...claimed) {
           tell()
-          return record.claimToEnd(...claimed)
+          return record.acquireForLogout(...claimed)
         },
         accept: (...given) => record.accept(...given),
         release: (...given) => record.release(...given),

@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
-import { type Answer, type Port, QUESTION, type Question, type Told } from './worker-messages.ts'
+import { type Answer, type Port, QUESTION, type Question, type Notification } from './worker-messages.ts'
 
 /** What takes messages: a dedicated worker, a service worker, or the port of a shared worker. */
 export interface Postable {
@@ -16,7 +16,7 @@ export class Link {
   /** Ends the waits for answers. */
   readonly #waits = new Set<(error: Error) => void>()
   #events: Port | undefined
-  onTold: (told: Told) => void = () => undefined
+  onEvent: (told: Notification) => void = () => undefined
   /** The worker has ended. Not every browser says so. */
   onLost: () => void = () => undefined
 
@@ -36,8 +36,8 @@ export class Link {
       end = reject
       this.#waits.add(end)
       port.addEventListener('message', ({ data }) => {
-        const message = data as Answer | Told
-        if ('event' in message) this.onTold(message)
+        const message = data as Answer | Notification
+        if ('event' in message) this.onEvent(message)
         else resolve(message)
       })
       port.addEventListener('close', () => {

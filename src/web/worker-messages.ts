@@ -26,10 +26,10 @@ export interface Message {
 /** One login of one worker. A worker that starts again counts from the beginning, so its name is part of it. */
 export interface Login {
   readonly worker: string
-  readonly mark: number
+  readonly generation: number
 }
 export const isSame = (one: Login | undefined, other: Login | undefined) =>
-  one?.worker === other?.worker && one?.mark === other?.mark
+  one?.worker === other?.worker && one?.generation === other?.generation
 
 /** What a page asks, under the name `QUESTION`, with a port for the answer. */
 export interface Question {
@@ -48,7 +48,7 @@ export const QUESTION = 'axios-evergreen'
 export interface State {
   readonly login: Login
   readonly at: number
-  /** Whether who asks now waits for the next login (`LoginMarks.isAwaited`). */
+  /** Whether who asks now waits for the next login (`LoginGenerations.isAwaited`). */
   readonly isLoginAwaited: boolean
   readonly status: LoginStatus
   /** How long the access token lives, ms. */
@@ -67,7 +67,7 @@ export interface Answer {
   /** Before this question the worker sent no events to this page: it has started again, or had not heard of the page for long. */
   readonly isUnknown: boolean
 }
-export interface Told {
+export interface Notification {
   readonly state: State
   readonly event: readonly [name: keyof LoginEvents, event: object]
 }

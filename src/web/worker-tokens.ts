@@ -2,7 +2,7 @@ import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { type AnomalyKind, type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
-import { LoginMarks } from '../core/login-marks.ts'
+import { LoginGenerations } from '../core/login-generations.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { LoginStatus } from '../core/status.ts'
@@ -11,13 +11,13 @@ import { isPromise } from '../core/thrown.ts'
 import { readAdopted } from '../core/grant.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import type { GivenLogin } from '../core/login-port.ts'
-import { UnderWay } from '../login/under-way.ts'
+import { PendingLogins } from '../login/pending-logins.ts'
 import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import type { Link } from './worker-link.ts'
 import { isSame, type Login, loginEnded, restored, type State, type TransferredError } from './worker-messages.ts'
 
 /** A browser stops a service worker that hears nothing for half a minute. */
-const LOOK_EVERY_MS = 20_000
+const CHECK_EVERY_MS = 20_000
 /** The longest time of an act: a logout waits for the exchange in flight, and for the revocation. */
 const ACT_LIMIT_MS = 60_000
 
@@ -27,7 +27,7 @@ interface Caller {
   readonly ms: number
   readonly given: object
   /** The mark under which it asks. */
-  readonly begun: number
+  readonly generation: number
   /** It waits no longer: nothing more is asked for it. */
   hasLeft: boolean
 }
@@ -39,7 +39,7 @@ export class WorkerTokens implements LoginManager {
   #state: State
   /** The login that `#marks` stand for. */
   #login: Login
-  readonly #marks = new LoginMarks()
+  readonly #generations = new LoginGenerations()
   /** The subject of that login, if this page has adopted it. */
   #subject: string | undefined
   /** Settles when all acts of this page have been answered. */
@@ -48,26 +48,26 @@ export class WorkerTokens implements LoginManager {
   /** The last token that the worker gave, and until when it lives, monotonic ms. */
   #given: { readonly token: unknown; readonly until: number } | undefined
   /** Logins of this page. Other pages do not wait for them. */
-  readonly #underWay = new UnderWay()
+  readonly #pendingLogins = new PendingLogins()
   /** What those wait for who wait for a login of this page. */
   #change: Promise<void> | undefined
-  #tellChange: () => void = () => undefined
-  #cancelLook: () => void = () => undefined
+  #reportChange: () => void = () => undefined
+  #cancelCheck: () => void = () => undefined
   #isClosed = false
 
   constructor(link: Link, state: State) {
     this.#link = link
     this.#state = state
     this.#login = state.login
-    if (state.isLoginAwaited) this.#marks.told()
-    link.onTold = ({ state, event: [name, told] }) => {
-      this.#hear(state)
-      this.#tell(name, told)
+    if (state.isLoginAwaited) this.#generations.lossReported()
+    link.onEvent = ({ state, event: [name, told] }) => {
+      this.#observe(state)
+      this.#emit(name, told)
     }
-    link.onLost = () => this.#look()
+    link.onLost = () => this.#check()
     // Not a computed member of the class, which bundlers would keep for an application that does not use it.
     Object.defineProperty(this, INTERNALS, { value: this.#internals })
-    this.#lookLater()
+    this.#checkLater()
   }
 
   getAccessToken(options?: WaitOptions): Promise<string> {
@@ -96,7 +96,7 @@ export class WorkerTokens implements LoginManager {
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
-    await this.#underWay.add(promise, {
+    await this.#pendingLogins.add(promise, {
       adopt: (grant, order) => this.#adopt(grant, order),
       overtaken: (grant) => this.#ask('discard', ACT_LIMIT_MS, readAdopted(grant)),
       missed: () => this.#loginMissed(),
@@ -105,17 +105,17 @@ export class WorkerTokens implements LoginManager {
 
   #adopt(given: AdoptedGrant, order?: number): Promise<unknown> {
     const grant = readAdopted(given)
-    this.#underWay.takesEffect(order)
+    this.#pendingLogins.takesEffect(order)
     return this.#act('adopt', grant, grant.subject)
   }
 
   async logout(): ReturnType<LoginManager['logout']> {
-    this.#underWay.takesEffect()
+    this.#pendingLogins.takesEffect()
     return (await this.#act('logout')) as Awaited<ReturnType<LoginManager['logout']>>
   }
 
   async reset(): Promise<void> {
-    this.#underWay.takesEffect()
+    this.#pendingLogins.takesEffect()
     await this.#act('reset')
   }
 
@@ -144,7 +144,7 @@ export class WorkerTokens implements LoginManager {
   /** Closes this page's side. The worker's manager, and other pages, go on. */
   close(): Promise<void> {
     this.#isClosed = true
-    this.#cancelLook()
+    this.#cancelCheck()
     this.#link.close(closed())
     this.#changed()
     return Promise.resolve()
@@ -157,12 +157,12 @@ export class WorkerTokens implements LoginManager {
       needsLogin,
       maxWaitMs,
       clock: systemClock,
-      markNow: () => this.#marks.now,
-      markSince: () => this.#marks.since,
+      currentGeneration: () => this.#generations.current,
+      firstGeneration: () => this.#generations.first,
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
-      replaceBehind: (refused) => {
-        void this.#ask('replaceBehind', LOOK_EVERY_MS, refused).catch(() => undefined)
+      renewInBackground: (refused) => {
+        void this.#ask('renewInBackground', CHECK_EVERY_MS, refused).catch(() => undefined)
       },
     }
   }
@@ -174,8 +174,8 @@ export class WorkerTokens implements LoginManager {
     this.#checkOpen()
     const ms = waitMsOf(options, this.#state.maxWaitMs)
     // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
-    const begun = name === 'replace' ? this.#marks.since : this.#marks.now
-    const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, begun, hasLeft: false }
+    const generation = name === 'replace' ? this.#generations.first : this.#generations.current
+    const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, generation, hasLeft: false }
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'The worker gave no access token within the time that this caller can wait')
     try {
@@ -186,43 +186,43 @@ export class WorkerTokens implements LoginManager {
   }
 
   async #askFor(caller: Caller): Promise<unknown> {
-    const { name, ms, given, begun } = caller
+    const { name, ms, given, generation } = caller
     // Who has no token waits for the login that is under way in this page.
     while (!caller.hasLeft && this.#isPending && this.#state.status.login !== 'present') {
       await this.#nextChange()
-      this.#checkGoesOn(begun)
+      this.#checkGoesOn(generation)
     }
     // Until then nobody knows the login that this question means.
     await this.#acts
-    this.#checkGoesOn(begun)
+    this.#checkGoesOn(generation)
     if (caller.hasLeft) return undefined
     try {
-      const value = await this.#ask(name, ms, given, { begun })
-      this.#checkGoesOn(begun)
+      const value = await this.#ask(name, ms, given, { begun: generation })
+      this.#checkGoesOn(generation)
       return value
     } catch (error) {
-      const mayCome = this.#isPending && this.#state.status.login === 'required' && !this.#isPast(begun)
+      const mayCome = this.#isPending && this.#state.status.login === 'required' && !this.#isPast(generation)
       if (mayCome && isTokenError(error, 'ERR_LOGIN_REQUIRED')) return this.#askFor(caller)
       throw error
     }
   }
 
-  #isPast(begun: number): boolean {
-    return this.#state.needsLogin && begun < this.#marks.since
+  #isPast(generation: number): boolean {
+    return this.#state.needsLogin && generation < this.#generations.first
   }
 
-  #checkGoesOn(begun: number): void {
+  #checkGoesOn(generation: number): void {
     this.#checkOpen()
-    if (this.#isPast(begun)) throw loginEnded()
+    if (this.#isPast(generation)) throw loginEnded()
   }
 
   /** Settles when something has changed for those who wait for a login of this page. */
   #nextChange(): Promise<void> {
-    return (this.#change ??= new Promise((resolve) => (this.#tellChange = resolve)))
+    return (this.#change ??= new Promise((resolve) => (this.#reportChange = resolve)))
   }
 
   #changed(): void {
-    this.#tellChange()
+    this.#reportChange()
     this.#change = undefined
   }
 
@@ -230,12 +230,12 @@ export class WorkerTokens implements LoginManager {
   #act(name: string, given?: object, subject?: string): Promise<unknown> {
     this.#checkOpen()
     const { needsLogin, status } = this.#state
-    const isSamePerson = subject !== undefined && subject === this.#subject
+    const isSameUser = subject !== undefined && subject === this.#subject
     // Who has waited for a login, because there was none, gets it.
     const isFirst = name === 'adopt' && needsLogin && status.login !== 'present'
     this.#subject = subject
-    const mayStay = isSamePerson || isFirst
-    if (!mayStay) this.#marks.end()
+    const mayStay = isSameUser || isFirst
+    if (!mayStay) this.#generations.end()
     this.#pendingActs += 1
     const done = this.#acts
       .then(() => this.#ask(name, ACT_LIMIT_MS, given, { mayStay }))
@@ -252,24 +252,29 @@ export class WorkerTokens implements LoginManager {
    * @param mayStay The page does not know whether this act ends a login: the marks move only if the worker answers with another one.
    * @param begun The mark under which a caller asks.
    */
-  async #ask(name: string, ms: number, given?: unknown, { mayStay = false, begun = 0 } = {}): Promise<unknown> {
-    const isOfNext = this.#marks.isOfNext(begun)
+  async #ask(
+    name: string,
+    ms: number,
+    given?: unknown,
+    { mayStay = false, begun: generation = 0 } = {},
+  ): Promise<unknown> {
+    const isOfNext = this.#generations.belongsToNext(generation)
     const answer = await this.#link.ask(name, ms, { given, login: this.#login, isOfNext })
     const { own, state, error, value } = answer
     const before = this.#state
     if (own) {
-      if (mayStay && !isSame(own, this.#login)) this.#marks.next()
+      if (mayStay && !isSame(own, this.#login)) this.#generations.replaced()
       this.#login = own
-      if (name === 'adopt') this.#marks.came()
+      if (name === 'adopt') this.#generations.started()
     }
-    this.#hear(state)
+    this.#observe(state)
     if (answer.isUnknown) this.#missed(name, before)
     if (error) throw restored(error)
     if (typeof value === 'string') this.#given = { token: value, until: systemClock.monotonicNow() + state.livesMs }
     return value
   }
 
-  #hear(state: State): void {
+  #observe(state: State): void {
     const isLate = state.login.worker === this.#state.login.worker && state.at < this.#state.at
     if (!isLate) this.#state = state
     this.#settle()
@@ -278,16 +283,16 @@ export class WorkerTokens implements LoginManager {
   /** Until now the worker has sent this page no events, or no longer. */
   #missed(name: string, before: State): void {
     if (this.#isClosed) return
-    if (name !== 'connect') void this.#ask('connect', LOOK_EVERY_MS).catch(() => undefined)
+    if (name !== 'connect') void this.#ask('connect', CHECK_EVERY_MS).catch(() => undefined)
     const { status, login: now } = this.#state
     const { login, loginReason: reason } = status
     if (login === undefined || login === 'pending') return
     if (login === before.status.login && isSame(now, before.login)) return
-    this.#tell('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
+    this.#emit('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
   }
 
   get #isPending(): boolean {
-    return this.#state.needsLogin && this.#underWay.isPending
+    return this.#state.needsLogin && this.#pendingLogins.isPending
   }
 
   /** No login came. Whoever has seen that it is pending hears that it is required, if it is. */
@@ -295,19 +300,19 @@ export class WorkerTokens implements LoginManager {
     this.#changed()
     const { login, loginReason: reason } = this.#state.status
     if (this.#isClosed || !this.#state.needsLogin || login !== 'required') return
-    this.#marks.told()
+    this.#generations.lossReported()
     this.#events.emit('loginChanged', { login, by: 'here', account: 'unknown', ...(reason && { reason }) })
   }
 
   /** The worker's manager has listeners, so it warns nobody of a mistake. This page does if nobody listens here. */
-  #tell(name: keyof LoginEvents, told: object): void {
+  #emit(name: keyof LoginEvents, told: object): void {
     const { kind, message, error, login } = told as Record<'message' | 'login', string> & {
       kind: AnomalyKind
       error?: TransferredError
     }
     const isLoss = name === 'loginChanged' && login === 'required'
     // The event may come after a state that follows it. While a login is under way, whoever asks from now on waits for that.
-    if (isLoss && this.#state.isLoginAwaited) this.#marks.told()
+    if (isLoss && this.#state.isLoginAwaited) this.#generations.lossReported()
     if (isLoss && this.#isPending) return
     if (name === 'anomaly') this.#events.anomaly(kind, message)
     else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
@@ -320,23 +325,23 @@ export class WorkerTokens implements LoginManager {
     const { login, isLoginAwaited } = this.#state
     if (!isSame(this.#login, login)) {
       this.#login = login
-      this.#marks.next()
+      this.#generations.replaced()
       this.#subject = undefined
     }
-    if (!isLoginAwaited) this.#marks.came()
+    if (!isLoginAwaited) this.#generations.started()
     this.#changed()
   }
 
-  #look(): void {
-    void this.#ask('look', LOOK_EVERY_MS).catch(() => undefined)
+  #check(): void {
+    void this.#ask('look', CHECK_EVERY_MS).catch(() => undefined)
   }
 
   /** Keeps a service worker alive, and learns whether the worker still knows this page. */
-  #lookLater(): void {
-    this.#cancelLook = systemClock.setTimer(() => {
-      this.#look()
-      this.#lookLater()
-    }, LOOK_EVERY_MS)
+  #checkLater(): void {
+    this.#cancelCheck = systemClock.setTimer(() => {
+      this.#check()
+      this.#checkLater()
+    }, CHECK_EVERY_MS)
   }
 
   #checkOpen(): void {

@@ -310,7 +310,7 @@ describe('given the time that one request may wait', () => {
       get,
       peek: () => undefined,
       hasEnded: () => left.length > 0,
-      markSince: () => 0,
+      firstGeneration: () => 0,
     }
     const bearer = { access, header: 'Authorization', name: 'authorization', text: String, refuses: () => false }
     const adapter: AxiosAdapter = ({ headers }) =>

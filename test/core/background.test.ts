@@ -99,7 +99,7 @@ describe('given renewal.background: false', () => {
     const { source, tokens } = manage(new ScriptedSource(), QUIET)
     const token = await tokens.getAccessToken()
     const internals = internalsOf(tokens)
-    internals!.replaceBehind(token)
+    internals!.renewInBackground(token)
     await settle()
     expect([source.calls.length, tokens.peekAccessToken()]).toEqual([1, undefined])
     expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-2', 2])

@@ -97,7 +97,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
       open: (key: string, clock: Clock, reports: StoreReports) => {
         const record = inner.open(key, clock, reports)
         return {
-          claim: (...given: Parameters<TokenRecord['claim']>) => record.claim(...given),
+          acquire: (...given: Parameters<TokenRecord['acquire']>) => record.acquire(...given),
           accept: (...given: Parameters<TokenRecord['accept']>) => record.accept(...given),
           release: (...given: Parameters<TokenRecord['release']>) => record.release(...given),
           adopt: (...given: Parameters<TokenRecord['adopt']>) => record.adopt(...given),

@@ -6,9 +6,9 @@ import { person } from '../../src/login/index.ts'
 /** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
 const forgetful = () =>
   storeWith((record) => ({
-    async claim(...args) {
-      const claim = await record.claim(...args)
-      return claim.kind === 'granted' ? { ...claim, presentable: true, presentations: 0 } : claim
+    async acquire(...args) {
+      const lease = await record.acquire(...args)
+      return lease.kind === 'granted' ? { ...lease, presentable: true, presentations: 0 } : lease
     },
   }))
 

@@ -30,7 +30,7 @@ describe('given a token that the API refused, when it is to be replaced for late
   it('then a renewal begins, nobody waits for it, and it keeps no process alive', async () => {
     const { clock, source, tokens, internals } = await start()
     source.script.push(failing(503), () => source.grant())
-    internals.replaceBehind('access-1')
+    internals.renewInBackground('access-1')
     await settle()
     expect([source.kinds, clock.holding]).toEqual(['obtain obtain', 0])
     await clock.advance(250)
@@ -39,22 +39,22 @@ describe('given a token that the API refused, when it is to be replaced for late
 
   it('then nothing begins for a token that is not the current one', async () => {
     const { source, internals } = await start()
-    internals.replaceBehind('another')
+    internals.renewInBackground('another')
     await settle()
     expect(source.kinds).toBe('obtain')
   })
 
   it('then nothing begins so soon after the last one, and nothing in a cool-down', async () => {
     const { clock, source, tokens, internals } = await start()
-    internals.replaceBehind('access-1')
+    internals.renewInBackground('access-1')
     await settle()
-    internals.replaceBehind('access-2')
+    internals.renewInBackground('access-2')
     await settle()
     expect(source.kinds).toBe('obtain obtain')
     await clock.advance(10_000)
     source.script.push(failing(400))
     expect(await outcome(tokens.replaceAccessToken('access-2'))).toBeInstanceOf(TokenError)
-    internals.replaceBehind('access-2')
+    internals.renewInBackground('access-2')
     await settle()
     expect(source.kinds).toBe('obtain obtain obtain')
   })
@@ -62,10 +62,12 @@ describe('given a token that the API refused, when it is to be replaced for late
 
 it('given a manager, when a login ends, then requests before and after it carry different marks (R10)', async () => {
   const { tokens, internals } = await start()
-  const before = internals.markNow()
-  expect([internals.markNow(), before >= internals.markSince()]).toEqual([before, true])
+  const before = internals.currentGeneration()
+  expect([internals.currentGeneration(), before >= internals.firstGeneration()]).toEqual([before, true])
   await tokens.reset()
-  expect([before >= internals.markSince(), internals.markNow() >= internals.markSince()]).toEqual([false, true])
+  expect([before >= internals.firstGeneration(), internals.currentGeneration() >= internals.firstGeneration()]).toEqual(
+    [false, true],
+  )
 })
 
 it('given a manager that is watched, when somebody else wants to watch it, then that is refused until the first one stops', async () => {

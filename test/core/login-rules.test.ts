@@ -4,7 +4,7 @@ import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { planAfter } from '../../src/core/plan.ts'
 import { errorIfPrivate } from '../../src/core/renewal-errors.ts'
 import type { Plan, Situation } from '../../src/core/situation.ts'
-import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+import type { Lease, StoredTokens } from '../../src/core/token-store.ts'
 import { LOGIN_POLICY, SITUATION } from '../support/situation.ts'
 
 const TEN_MINUTES = 600_000
@@ -48,7 +48,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   })
 
   it('then a refresh token in doubt waits while an access token serves, unless the service accepts a used one', () => {
-    expect([0, 5_000, Infinity].map((graceMs) => consequence(lost, { servedMs: 60_000 }, graceMs))).toEqual([
+    expect([0, 5_000, Infinity].map((graceMs) => consequence(lost, { usableMs: 60_000 }, graceMs))).toEqual([
       'doubtful while-served',
       'doubtful retry',
       'keep retry',
@@ -73,7 +73,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   })
 
   const says = 'ERR_TOKEN_REQUEST   '
-  it.each<[string, Situation['claim']['unclear'], string]>([
+  it.each<[string, Situation['lease']['unclear'], string]>([
     ['the first', undefined, 'keep stop'],
     ['the second', { says, times: 1, sinceMs: TEN_MINUTES }, 'keep stop'],
     ['the third, after ten minutes', { says, times: 2, sinceMs: TEN_MINUTES }, 'dead login refused'],
@@ -82,7 +82,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   ])('then a refusal in unknown words that is %s in a row: %s, %s (F203)', (_, unclear, expected) => {
     expect(
       consequence(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), {
-        claim: { presentations: 0, ...(unclear && { unclear }) },
+        lease: { presentations: 0, ...(unclear && { unclear }) },
       }),
     ).toBe(expected)
   })
@@ -95,21 +95,21 @@ describe('given a renewal of a login, when it is planned what follows a failure'
   it('then the first presentation after a lost answer comes after one to two seconds, later ones as always', () => {
     const pause = (facts: Partial<Situation>, graceMs?: number) => plan(lost, facts, graceMs).next.ms
     expect([0, 0.5].map((chance) => pause({ chance }))).toEqual([1_000, 1_500])
-    expect(pause({ claim: { presentations: 0, isDoubted: true } })).toBe(250)
+    expect(pause({ lease: { presentations: 0, isDoubted: true } })).toBe(250)
     expect(pause({}, 5_000)).toBe(250)
     expect(plan(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })).next.ms).toBe(250)
   })
 
   it('then this manager alone waits with a refresh token in doubt, until the access token serves no longer', () => {
-    const waiting = plan(lost, { servedMs: 30_000 })
-    expect(waiting.next).toMatchObject({ kind: 'cool-down', ms: 30_000, whileServed: true })
+    const waiting = plan(lost, { usableMs: 30_000 })
+    expect(waiting.next).toMatchObject({ kind: 'cool-down', ms: 30_000, whileUsable: true })
     // The access token of another owner may end at another time.
     expect(waiting.shared).toBeUndefined()
-    for (const facts of [{ servedMs: 30_000, isRefused: true }, { servedMs: 0 }])
+    for (const facts of [{ usableMs: 30_000, isRejected: true }, { usableMs: 0 }])
       expect(plan(lost, facts).next).toEqual({ kind: 'retry', ms: 1_000 })
-    const stopped = plan(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { servedMs: 30_000 })
+    const stopped = plan(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { usableMs: 30_000 })
     expect(stopped.next).toMatchObject({ kind: 'cool-down', ms: 60_000 })
-    expect(stopped.next).not.toHaveProperty('whileServed')
+    expect(stopped.next).not.toHaveProperty('whileUsable')
     expect(stopped.shared).toBe(stopped.next)
   })
 
@@ -140,12 +140,12 @@ describe('given a refused refresh token of a login, when the store is told', () 
     accessRemainingMs: 0,
     refreshRemainingMs: 90_000,
   }
-  const claim = { presentations: 0, tokens: living }
-  const judged = (facts: Partial<Situation> = {}) => plan(refused, { failures: 2, claim, ...facts })
+  const lease = { presentations: 0, tokens: living }
+  const judged = (facts: Partial<Situation> = {}) => plan(refused, { failures: 2, lease: lease, ...facts })
 
   it.each<[string, Partial<Situation>, string]>([
-    ['has ended', { claim: { ...claim, tokens: { ...living, refreshRemainingMs: 0 } } }, 'expired'],
-    ['was in doubt', { claim: { ...claim, isDoubted: true } }, 'in-doubt'],
+    ['has ended', { lease: { ...lease, tokens: { ...living, refreshRemainingMs: 0 } } }, 'expired'],
+    ['was in doubt', { lease: { ...lease, isDoubted: true } }, 'in-doubt'],
     ['met a 5xx', { met5xx: true }, 'in-doubt'],
     ['may have been used by another owner', { meanwhile: { contested: true } }, 'in-doubt'],
     ['should be good', {}, 'refused'],
@@ -159,7 +159,7 @@ describe('given a refused refresh token of a login, when the store is told', () 
   })
 
   it('then an access token that the API has refused is dropped, too (F206)', () => {
-    expect(judged({ isRefused: true })).toMatchObject({ drops: true })
+    expect(judged({ isRejected: true })).toMatchObject({ drops: true })
     expect(judged()).not.toHaveProperty('drops')
   })
 
@@ -182,58 +182,58 @@ describe('given a claim for a login, when its exchange is chosen', () => {
     ...{ version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 0 },
     ...{ refreshToken: 'r', refreshRemainingMs: -1 },
   }
-  const CLAIM: GrantedClaim = {
+  const CLAIM: Lease = {
     ...{ kind: 'granted', fence: 1, version: 1, presentations: 9, failures: 0 },
     ...{ presentable: true, tokens: TOKENS },
   }
   const NONE = { ...TOKENS, refreshToken: undefined } as unknown as StoredTokens
-  const choice = (claim: Partial<GrantedClaim>, facts = {}) =>
+  const choice = (lease: Partial<Lease>, facts = {}) =>
     LOGIN_RULES.choose(
-      { ...CLAIM, ...claim },
-      { servedMs: 0, failures: 3, mustObtain: false, isForced: false, isRefused: false, ...facts },
+      { ...CLAIM, ...lease },
+      { usableMs: 0, failures: 3, mustObtain: false, isForced: false, isRejected: false, ...facts },
     )
 
   it('then its refresh token is presented although its computed end has passed, and however often it met a 5xx (F212)', () => {
     expect(choice({})).toBe('r')
   })
 
-  it.each<[string, Partial<GrantedClaim>, object, string]>([
+  it.each<[string, Partial<Lease>, object, string]>([
     ['it is retired', { presentable: false }, {}, 'refused'],
     ['there is none', { tokens: NONE }, {}, 'expired'],
-    ['there is none, and the API refused the access token', { tokens: NONE }, { isRefused: true }, 'refused'],
+    ['there is none, and the API refused the access token', { tokens: NONE }, { isRejected: true }, 'refused'],
     ['nobody has logged in', { tokens: undefined } as never, {}, 'none-yet'],
     ['the store lost the login', { tokens: undefined, missing: 'lost' } as never, {}, 'lost'],
-  ])('when %s, then a login is required for the right reason (F205)', (_, claim, facts, loginReason) => {
-    const planned = choice(claim, facts)
+  ])('when %s, then a login is required for the right reason (F205)', (_, lease, facts, loginReason) => {
+    const planned = choice(lease, facts)
     expect(planned).toMatchObject({ fate: 'keep', error: { code: 'ERR_LOGIN_REQUIRED', loginReason } })
     expect(planned).toMatchObject({ next: { kind: 'cool-down', ms: Infinity, failures: 3 } })
     const { next, shared } = planned as Plan
     expect(shared).toBe(next)
-    expect('drops' in (planned as Plan)).toBe('isRefused' in facts)
+    expect('drops' in (planned as Plan)).toBe('isRejected' in facts)
   })
 
   it('then one in doubt waits while the access token serves, unless the caller wants a renewal in any case', () => {
-    const waits = choice({ isLastResort: true }, { servedMs: 20_000 })
+    const waits = choice({ isLastResort: true }, { usableMs: 20_000 })
     expect(waits).toMatchObject({
       fate: 'keep',
       shared: undefined,
       error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' },
       // Nothing has failed now.
-      next: { kind: 'cool-down', ms: 20_000, failures: 2, whileServed: true },
+      next: { kind: 'cool-down', ms: 20_000, failures: 2, whileUsable: true },
     })
-    const facts = [{ servedMs: 0 }, { servedMs: 20_000, isForced: true }, { servedMs: 20_000, isRefused: true }]
+    const facts = [{ usableMs: 0 }, { usableMs: 20_000, isForced: true }, { usableMs: 20_000, isRejected: true }]
     expect(facts.map((one) => choice({ isLastResort: true }, one))).toEqual(['r', 'r', 'r'])
   })
 
   it('then without the store no person is sent to log in', () => {
-    const alone: GrantedClaim = { ...CLAIM, isPrivate: true }
+    const alone: Lease = { ...CLAIM, isPrivate: true }
     expect(errorIfPrivate(alone, ended)).toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
       message: 'The shared token store is unavailable, and only the store may hold the tokens of a login',
       outcome: 'not-sent',
     })
     expect([errorIfPrivate(alone, lost), errorIfPrivate(CLAIM, ended)]).toEqual([lost, ended])
-    const planned = choice({ presentable: false, isPrivate: true }, { isRefused: true })
+    const planned = choice({ presentable: false, isPrivate: true }, { isRejected: true })
     expect(planned).toMatchObject({ error: { code: 'ERR_STORE_UNAVAILABLE' } })
     expect(planned).not.toHaveProperty('drops')
   })

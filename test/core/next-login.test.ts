@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, type TokenStore } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { LoginMarks } from '../../src/core/login-marks.ts'
+import { LoginGenerations } from '../../src/core/login-generations.ts'
 import { held, outcome } from '../support/managed.ts'
 import { asked, begun, loginOf, open, refused, underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -300,42 +300,42 @@ describe('given a logout elsewhere, as everybody has heard', () => {
 })
 
 describe('given marks of requests', () => {
-  const isOf = (marks: LoginMarks, mark: number) => mark >= marks.since
+  const isOf = (marks: LoginGenerations, mark: number) => mark >= marks.first
 
   it('when a login ends, then those before belong to no other one', () => {
-    const marks = new LoginMarks()
-    const before = marks.now
+    const marks = new LoginGenerations()
+    const before = marks.current
     marks.end()
-    expect([isOf(marks, before), isOf(marks, marks.now)]).toEqual([false, true])
-    const meanwhile = marks.now
-    marks.told()
-    marks.next()
+    expect([isOf(marks, before), isOf(marks, marks.current)]).toEqual([false, true])
+    const meanwhile = marks.current
+    marks.lossReported()
+    marks.replaced()
     expect([isOf(marks, before), isOf(marks, meanwhile)]).toEqual([false, true])
-    marks.next()
-    expect([isOf(marks, meanwhile), isOf(marks, marks.now)]).toEqual([false, true])
+    marks.replaced()
+    expect([isOf(marks, meanwhile), isOf(marks, marks.current)]).toEqual([false, true])
   })
 
   it('when everybody has heard that a login is lost, then those after it belong to the next one, and those before to the same one', () => {
-    const marks = new LoginMarks()
-    const before = marks.now
-    marks.told()
-    const after = marks.now
+    const marks = new LoginGenerations()
+    const before = marks.current
+    marks.lossReported()
+    const after = marks.current
     expect([isOf(marks, before), isOf(marks, after)]).toEqual([true, true])
-    marks.told()
-    expect(marks.now).toBe(after)
-    marks.next()
+    marks.lossReported()
+    expect(marks.current).toBe(after)
+    marks.replaced()
     expect([isOf(marks, before), isOf(marks, after)]).toEqual([false, true])
-    marks.next()
+    marks.replaced()
     expect(isOf(marks, after)).toBe(false)
   })
 
   it('when the login that was lost comes back, then all before belong to it, and to no other one', () => {
-    const marks = new LoginMarks()
-    marks.told()
-    const after = marks.now
-    marks.came()
+    const marks = new LoginGenerations()
+    marks.lossReported()
+    const after = marks.current
+    marks.started()
     expect(isOf(marks, after)).toBe(true)
-    marks.next()
+    marks.replaced()
     expect(isOf(marks, after)).toBe(false)
   })
 })

@@ -31,7 +31,7 @@ class Tenants implements TokenSource {
   readonly calls: string[] = []
   readonly revoked: unknown[] = []
   brings: Partial<TokenGrant> = {}
-  isRefused = false
+  isRejected = false
   #issued = 0
 
   constructor({ needsLogin = true } = {}) {
@@ -46,7 +46,7 @@ class Tenants implements TokenSource {
 
   async refresh(refreshToken: string, { context }: ExchangeContext): Promise<TokenGrant> {
     this.calls.push(`${refreshToken} ${context}`)
-    if (this.isRefused) throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { refreshToken: 'refused' })
+    if (this.isRejected) throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { refreshToken: 'refused' })
     return this.#grant()
   }
 
@@ -96,9 +96,9 @@ describe('given a context beside a pair', () => {
   it('when the refresh token is refused and new tokens are obtained, then obtain is given no context, and the new pair has none', async () => {
     const { source, tokens } = manage(new Tenants({ needsLogin: false }))
     await tokens.adopt(LOGIN)
-    source.isRefused = true
+    source.isRejected = true
     await tokens.renew()
-    source.isRefused = false
+    source.isRejected = false
     await tokens.renew()
     expect(source.calls).toEqual(['refresh-0 https://acme.example.com', 'obtain undefined', 'refresh-1 undefined'])
   })

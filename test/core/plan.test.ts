@@ -9,7 +9,7 @@ import { coolingError } from '../../src/core/renewal-errors.ts'
 import { pauseMs } from '../../src/core/retry-delay.ts'
 import type { Beforehand, Situation } from '../../src/core/situation.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
-import type { GrantedClaim, OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
+import type { Lease, OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { POLICY, RETRY, SITUATION } from '../support/situation.ts'
@@ -49,7 +49,7 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
 
 describe('given an exchange that failed, when its consequence is asked for', () => {
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, graceMs = 0) => {
-    const situation = { ...SITUATION, exchange, servedMs: 60_000 }
+    const situation = { ...SITUATION, exchange, usableMs: 60_000 }
     const { fate, next, judged } = CREDENTIAL_RULES.consequenceOf(error, situation, { ...POLICY, graceMs })
     return judged ? `${fate} ${next} judged` : `${fate} ${next}`
   }
@@ -143,11 +143,11 @@ describe('given a failed call, when the pause before the next one is drawn', () 
 describe('given a renewal that gave up, when its cool-down is asked for', () => {
   const coolDown = (
     error: TokenError,
-    { failures = 1, sinceClaimMs = 0, servedMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
-  ) => coolDownMs(error, { failures, sinceClaimMs, servedMs }, retryAfterMs)
+    { failures = 1, sinceLeaseMs = 0, usableMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
+  ) => coolDownMs(error, { failures, sinceLeaseMs: sinceLeaseMs, usableMs: usableMs }, retryAfterMs)
 
   it('then it is endless where a person must log in', () => {
-    expect(coolDown(failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), { servedMs: 60_000 })).toBe(Infinity)
+    expect(coolDown(failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), { usableMs: 60_000 })).toBe(Infinity)
   })
 
   it('then it is 5, 10, 20, 20 … s', () => {
@@ -167,7 +167,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   ])(
     'when the call hung for %d ms, then renewal %d in a row that failed counts from there: %d ms',
     (ms, failures, cool) => {
-      expect(coolDown(failure('unknown'), { failures, sinceClaimMs: ms })).toBe(cool)
+      expect(coolDown(failure('unknown'), { failures, sinceLeaseMs: ms })).toBe(cool)
     },
   )
 
@@ -180,14 +180,14 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
     [60_000, 5_000],
   ])(
     'when the old token serves for %d ms yet, then the next probe comes a second before its end, or at its time',
-    (servedMs, ms) => {
-      expect(coolDown(failure('unknown-5xx'), { servedMs })).toBe(ms)
+    (usableMs, ms) => {
+      expect(coolDown(failure('unknown-5xx'), { usableMs })).toBe(ms)
     },
   )
 
   it('then rejected credentials wait a minute, however long the call took and the old token serves', () => {
     const rejected = failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED')
-    const facts = { sinceClaimMs: 9_000, servedMs: 9_000 }
+    const facts = { sinceLeaseMs: 9_000, usableMs: 9_000 }
     expect([1, 9].map((failures) => coolDown(rejected, { ...facts, failures }))).toEqual([60_000, 60_000])
     expect(coolDown(rejected, { ...facts, retryAfterMs: 60_001 })).toBe(60_001)
   })
@@ -210,7 +210,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     adopts: false,
     obtains: false,
     isSpent: false,
-    isAccountRefused: false,
+    isAccountRejected: false,
     hasRetryAfter: false,
   }
 
@@ -226,14 +226,14 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     const said = { ...NOTHING, error: refused, fate: 'dead', suspicion, obtains: true, isSpent: true }
     expect(plan(refused)).toEqual({ ...said, next, shared: next })
     const alone = { evidence: 'store-unreachable', severity: 'medium', remainingMs: 90_000 }
-    const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: 100_000 } }
-    expect(plan(refused, { claim, sinceClaimMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
+    const lease = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: 100_000 } }
+    expect(plan(refused, { lease: lease, sinceLeaseMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
   })
 
   it('then a refresh token that expired, or that a newer pair or a reset explains, is not reported', () => {
-    const claim = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: -10_000 } }
+    const lease = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: -10_000 } }
     const newer = { contested: true, newer: 'unfit' } as const
-    const explained: Partial<Situation>[] = [{ claim }, { meanwhile: newer }, { halted: 'outdated' }]
+    const explained: Partial<Situation>[] = [{ lease: lease }, { meanwhile: newer }, { halted: 'outdated' }]
     for (const facts of explained) expect(plan(refused, facts)).toMatchObject({ fate: 'dead', suspicion: undefined })
     expect(plan(refused, { meanwhile: newer })).toMatchObject({ obtains: false, next: { kind: 'retry', ms: 0 } })
   })
@@ -265,7 +265,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   it.each<[string, TokenError, Partial<Situation>, number]>([
     ['the last call has failed', down, { attempt: 4 }, 5_000],
     ['the last call has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
-    ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), { servedMs: 60_000 }, 5_000],
+    ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), { usableMs: 60_000 }, 5_000],
     ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), {}, 60_000],
     ['the service asks for more than a caller waits', asking(30_001), {}, 30_001],
     ['the service asks for more than is believed', asking(300_001), {}, 300_000],
@@ -300,7 +300,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
 
   it('then only credentials that an obtain was refused settle a suspicion', () => {
     const wrong = failure('rejected', 401, 'ERR_CREDENTIALS_REJECTED')
-    const settles = (exchange: Exchange, error: TokenError) => plan(error, { exchange }).isAccountRefused
+    const settles = (exchange: Exchange, error: TokenError) => plan(error, { exchange }).isAccountRejected
     expect([settles('obtain', wrong), settles('refresh', wrong), settles('obtain', down)]).toEqual([true, false, false])
   })
 
@@ -349,7 +349,7 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
   ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
-    const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRefused: false, hasRetryAfter: false }
+    const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRejected: false, hasRetryAfter: false }
     const known = { ...nothing, error: late, fate: 'keep', shared: undefined }
     expect(planAfterLateArrival(late, { ...SITUATION, attempt, failures })).toEqual({ ...known, next })
   })
@@ -357,7 +357,7 @@ describe('given a token that arrived expired, when it is planned what follows', 
 
 describe('given a granted claim, when it is asked whether its refresh token may be presented', () => {
   const tokens = { version: 5, accessToken: 'a', accessLifetimeMs: 1, accessRemainingMs: 0, refreshToken: 'r' }
-  const EMPTY: GrantedClaim = {
+  const EMPTY: Lease = {
     kind: 'granted',
     fence: 1,
     version: 5,
@@ -365,10 +365,10 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     presentations: 0,
     failures: 0,
   }
-  const CLAIM: GrantedClaim = { ...EMPTY, tokens }
+  const CLAIM: Lease = { ...EMPTY, tokens }
   const FRESH = {}
 
-  it.each<[string, GrantedClaim, Partial<Beforehand>, number, boolean]>([
+  it.each<[string, Lease, Partial<Beforehand>, number, boolean]>([
     ['nothing speaks against it', CLAIM, FRESH, 0, true],
     ['the record has no tokens', EMPTY, FRESH, 0, false],
     ['it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
@@ -378,9 +378,9 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     ['it met a 5xx while the old token serves', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
     ['it met a 5xx, and nobody is served', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
     ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
-  ])('when %s', (_, claim, known, servedMs, isPresented) => {
-    const beforehand = { mustObtain: false, isForced: false, failures: 1, ...known, servedMs }
-    expect(CREDENTIAL_RULES.choose(claim, beforehand)).toBe(isPresented ? 'r' : undefined)
+  ])('when %s', (_, lease, known, usableMs, isPresented) => {
+    const beforehand = { mustObtain: false, isForced: false, failures: 1, ...known, usableMs }
+    expect(CREDENTIAL_RULES.choose(lease, beforehand)).toBe(isPresented ? 'r' : undefined)
   })
 })
 
@@ -422,10 +422,10 @@ describe('given a refresh endpoint that is gone, when it is planned what follows
   })
 
   it('then the manager rests until the access token no longer serves, and no longer', () => {
-    expect(after(gone, { servedMs: 60_000 })).toMatchObject({ obtains: false, next: { kind: 'cool-down', ms: 5_000 } })
-    expect(after(gone, { servedMs: 1_500 }).next).toMatchObject({ ms: 1_500 })
+    expect(after(gone, { usableMs: 60_000 })).toMatchObject({ obtains: false, next: { kind: 'cool-down', ms: 5_000 } })
+    expect(after(gone, { usableMs: 1_500 }).next).toMatchObject({ ms: 1_500 })
     const down = failure('unknown-5xx')
-    expect(after(down, { servedMs: 1_500, attempt: 4 }).next).toMatchObject({ ms: 5_000 })
+    expect(after(down, { usableMs: 1_500, attempt: 4 }).next).toMatchObject({ ms: 5_000 })
   })
 
   it('then a call that was never sent is none that was refused', () => {

@@ -94,7 +94,7 @@ describe('given a session in two tabs', () => {
     look?.()
     await settle()
     expect(changes(two)).toEqual(['present store'])
-    const begun = internals?.markNow?.() ?? 0
+    const begun = internals?.currentGeneration?.() ?? 0
     await one.tokens.logout()
     look?.()
     await settle()
@@ -103,7 +103,7 @@ describe('given a session in two tabs', () => {
     expect(await one.tokens.getAccessToken()).toBe('access-2')
     look?.()
     await settle()
-    expect([two.tokens.peekAccessToken(), begun >= (internals?.markSince?.() ?? 0)]).toEqual(['access-2', false])
+    expect([two.tokens.peekAccessToken(), begun >= (internals?.firstGeneration?.() ?? 0)]).toEqual(['access-2', false])
     expect(changes(two)).toEqual(['present store', 'required elsewhere logged-out', 'present elsewhere'])
   })
 

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { fingerprintOf } from '../../src/core/digest.ts'
 import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
-import { type RefusedRefreshToken, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
-import type { GrantedClaim, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import { type RejectedRefreshToken, uncertaintyOf, verdictOf } from '../../src/core/suspicion.ts'
+import type { Lease, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-const LIVE: RefusedRefreshToken = {
+const LIVE: RejectedRefreshToken = {
   remainingMs: 60_000,
   uncertaintyMs: 2_000,
   attemptedBefore: false,
@@ -21,7 +21,7 @@ const LIVE: RefusedRefreshToken = {
 }
 
 describe('given a refused refresh token, when the decision table is asked', () => {
-  it.each<[string, Partial<RefusedRefreshToken>, string | undefined]>([
+  it.each<[string, Partial<RejectedRefreshToken>, string | undefined]>([
     ['D2: it has expired', { remainingMs: -2_000 }, undefined],
     ['D2: expired, whatever else is known', { remainingMs: -2_000, attemptedBefore: true, contested: true }, undefined],
     ['D3: it lives', {}, 'unexplained high'],
@@ -43,7 +43,7 @@ describe('given a refused refresh token, when the decision table is asked', () =
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
   })
 
-  it.each<[string, Partial<RefusedRefreshToken>, string | undefined]>([
+  it.each<[string, Partial<RejectedRefreshToken>, string | undefined]>([
     ['it has expired', { remainingMs: 0, attemptedBefore: true }, undefined],
     ['it lives', { remainingMs: 2_001 }, 'revoked-or-used medium'],
     ['its expiry is not known', { remainingMs: undefined }, 'revoked-or-used medium'],
@@ -322,21 +322,21 @@ describe('given an own source for an OAuth 2.0 server', () => {
 
 describe('given a store that others use too', () => {
   /** A memory store that calls `around` before it is told that an exchange has failed. */
-  const storeWith = (around: (record: TokenRecord, claim: GrantedClaim) => Promise<unknown>) => {
+  const storeWith = (around: (record: TokenRecord, lease: Lease) => Promise<unknown>) => {
     const inner = memoryStore() as OpenableStore
     const store: OpenableStore = {
       kind: 'test',
       open(key, clock, reports) {
         const record = inner.open(key, clock, reports)
         return {
-          claim: (...given) => record.claim(...given),
-          claimToEnd: (...given) => record.claimToEnd(...given),
+          acquire: (...given) => record.acquire(...given),
+          acquireForLogout: (...given) => record.acquireForLogout(...given),
           accept: (...given) => record.accept(...given),
           adopt: (...given) => record.adopt(...given),
           clear: (...given) => record.clear(...given),
-          release: async (claim, ...told) => {
-            await around(record, claim)
-            return record.release(claim, ...told)
+          release: async (lease, ...told) => {
+            await around(record, lease)
+            return record.release(lease, ...told)
           },
         }
       },
@@ -346,7 +346,7 @@ describe('given a store that others use too', () => {
 
   it('when the store holds a newer pair, then it is adopted without alarm (D1)', async () => {
     const newer = { accessToken: 'theirs', accessLifetimeMs: 60_000, accessRemainingMs: 60_000 }
-    const store = storeWith((record, claim) => record.accept(claim, newer))
+    const store = storeWith((record, lease) => record.accept(lease, newer))
     const { source, tokens, told: heard } = await holdingPair({ store })
     source.script.push(refused())
     tokens.peekAccessToken()
@@ -357,7 +357,7 @@ describe('given a store that others use too', () => {
 
   it('when renew() finds a newer pair, then it raises no alarm, and renews that', async () => {
     const newer = { ...new ScriptedSource({ pairs: true }).grant(), accessRemainingMs: 60_000, refreshToken: 'theirs' }
-    const store = storeWith((record, claim) => record.accept(claim, newer))
+    const store = storeWith((record, lease) => record.accept(lease, newer))
     const { source, tokens, told: heard } = await holdingPair({ store })
     source.script.push(refused())
     await tokens.renew()
@@ -393,7 +393,7 @@ describe('given a store that others use too', () => {
     const clock = manualClock()
     const store = storeWith(async (record) => {
       await clock.advance(20_000) // our claim expires
-      await record.claim('another', Infinity, 15_000)
+      await record.acquire('another', Infinity, 15_000)
     })
     const source = new ScriptedSource({ pairs: true })
     const world = manage(source, { store, renewal: { keepWarm: 'never' } }, clock)

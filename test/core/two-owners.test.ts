@@ -162,13 +162,13 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
     open(...given) {
       const record = inner.open(...given)
       return {
-        claimToEnd: (...what) => record.claimToEnd(...what),
+        acquireForLogout: (...what) => record.acquireForLogout(...what),
         accept: (...what) => record.accept(...what),
         release: (...what) => record.release(...what),
         adopt: (...what) => record.adopt(...what),
         clear: (...what) => record.clear(...what),
-        async claim(...what) {
-          const answer = await record.claim(...what)
+        async acquire(...what) {
+          const answer = await record.acquire(...what)
           granted()
           await gate
           return answer

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { dpopKey } from '../../src/dpop/index.ts'
 import { proofsOf } from '../../src/core/proof-port.ts'
-import type { ProofAnswer, Proofs } from '../../src/core/proofs.ts'
+import type { ProofResponse, Proofs } from '../../src/core/proofs.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { externalKey, newKey } from './support/keys.ts'
@@ -15,7 +15,7 @@ interface World {
   clock: ManualClock
   proofs: Proofs
   claims: (request?: Partial<Asked>) => Promise<ReturnType<typeof verified>['claims']>
-  learn: (answer: Partial<ProofAnswer>, request?: Partial<Asked>) => void
+  learn: (answer: Partial<ProofResponse>, request?: Partial<Asked>) => void
 }
 interface Asked {
   readonly method: string
@@ -240,7 +240,7 @@ describe('given a proof that was refused', () => {
 
 describe('given a proof with the time of an earlier answer, which was wrong (F294)', () => {
   const request = { method: 'POST', url: new URL('https://api.example/') }
-  const refusedProof = async (answer: Partial<ProofAnswer>) => {
+  const refusedProof = async (answer: Partial<ProofResponse>) => {
     const { clock, proofs, learn } = await startWorld()
     learn({ date: httpDate(NOON + 87_600 * HOUR) })
     const proof = await proofs.prove(request, clock)
@@ -252,7 +252,7 @@ describe('given a proof with the time of an earlier answer, which was wrong (F29
   }
 
   it('when it is refused without a Date, then the time of this machine is tried, once', async () => {
-    const told = await refusedProof({ isRefused: true })
+    const told = await refusedProof({ isRejected: true })
     expect(told).toEqual({ isOutdated: true, iat: NOON / 1_000, isOutdatedAgain: false })
   })
 

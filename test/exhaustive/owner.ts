@@ -1,4 +1,4 @@
-import type { Decide, GrantedClaim, OpenableStore, Report } from '../../src/core/token-store.ts'
+import type { Decide, Lease, OpenableStore, Report } from '../../src/core/token-store.ts'
 import { INTERNALS, type ManagerInternals } from '../../src/core/manager-internals.ts'
 import {
   type Clock,
@@ -68,7 +68,7 @@ export interface Surroundings {
 }
 
 /** A granted claim. `isUsed`: its one exchange has begun. */
-export interface Grant extends GrantedClaim {
+export interface Grant extends Lease {
   readonly askedAt: number
   isUsed: boolean
 }
@@ -249,8 +249,8 @@ export class Owner {
   /** As an attachment sends a request that meets a 401 (R10). */
   async #request(): Promise<void> {
     const internals = this.#internals
-    const begun = internals.markNow?.() ?? 0
-    const isOfLogin = () => begun >= (internals.markSince?.() ?? 0)
+    const begun = internals.currentGeneration?.() ?? 0
+    const isOfLogin = () => begun >= (internals.firstGeneration?.() ?? 0)
     const first = this.tokens.peekAccessToken() ?? (await this.tokens.getAccessToken())
     const replace = isOfLogin() ? this.tokens.replaceAccessToken(first) : undefined
     const next = await replace?.catch((error: unknown) => {
@@ -314,18 +314,18 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
     open(...given) {
       const record = store.open(...given)
       return {
-        async claim(name, seenVersion, ...more) {
+        async acquire(name, seenVersion, ...more) {
           const askedAt = owner.time()
           watch.claims(owner, seenVersion)
-          const answer = await record.claim(name, seenVersion, ...more)
+          const answer = await record.acquire(name, seenVersion, ...more)
           if (answer.kind === 'granted') owner.grant = { ...answer, askedAt, isUsed: false }
           watch.answered(owner, seenVersion, answer)
           return answer
         },
-        async claimToEnd(name, seenVersion, ...more) {
+        async acquireForLogout(name, seenVersion, ...more) {
           const askedAt = owner.time()
           watch.claims(owner, seenVersion)
-          const answer = await record.claimToEnd(name, seenVersion, ...more)
+          const answer = await record.acquireForLogout(name, seenVersion, ...more)
           if (answer.kind === 'granted') owner.grant = { ...answer, askedAt, isUsed: false }
           watch.answered(owner, seenVersion, answer)
           return answer
@@ -335,23 +335,23 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           watch.adopted(owner, stored)
           return stored
         },
-        async accept(claim, tokens) {
+        async accept(lease, tokens) {
           const { troubles } = owner
-          const stored = await record.accept(claim, tokens)
-          watch.accepted(owner, claim, tokens, stored, owner.troubles > troubles)
+          const stored = await record.accept(lease, tokens)
+          watch.accepted(owner, lease, tokens, stored, owner.troubles > troubles)
           return stored
         },
-        async release(claim, told) {
+        async release(lease, told) {
           let report: Report | undefined
           const decide: Decide = (found) => (report = typeof told === 'function' ? told(found) : told)
-          const answer = await record.release(claim, decide)
-          watch.released(claim, report!)
+          const answer = await record.release(lease, decide)
+          watch.released(lease, report!)
           if (answer.newer) watch.offered(owner, answer.newer)
           return answer
         },
         clear: (...what) => record.clear(...what),
-        async look(...what) {
-          const found = await record.look?.(...what)
+        async check(...what) {
+          const found = await record.check?.(...what)
           watch.looked(owner, what[0], found)
           return found
         },

@@ -1,5 +1,5 @@
 import type { RecordState } from '../../src/record/record-shape.ts'
-import type { ClaimAnswer, GrantedClaim, Looked, NewTokens, Report, StoredTokens } from '../../src/core/token-store.ts'
+import type { LeaseResult, Lease, CheckResult, NewTokens, Report, StoredTokens } from '../../src/core/token-store.ts'
 import { ActRules } from './act-rules.ts'
 import { Knowledge } from './knowledge.ts'
 import { LoginRules } from './login-rules.ts'
@@ -103,7 +103,7 @@ export class Watch {
       this.fail('I4', `${owner.name} has held version ${owner.held.version}, and goes on with ${seenVersion}`)
   }
 
-  released({ tokens }: GrantedClaim, { fate, shared }: Report): void {
+  released({ tokens }: Lease, { fate, shared }: Report): void {
     const last = this.#presentations.get(tokens?.refreshToken ?? '')?.at(-1)
     if (last && fate === 'dead') last.isSettled = true
     reach(`fate ${fate}`)
@@ -157,7 +157,7 @@ export class Watch {
     this.#login?.ended(owner, this.#time(), reason)
   }
 
-  looked(owner: Owner, seenVersion: number, found: Looked | undefined): void {
+  looked(owner: Owner, seenVersion: number, found: CheckResult | undefined): void {
     reach(`look ${found?.kind ?? 'nothing'}`)
     if (found?.kind !== 'newer') return
     this.#isNewer(owner, seenVersion, found.tokens)
@@ -178,7 +178,7 @@ export class Watch {
     else reach('R10: a request is replayed')
   }
 
-  answered(owner: Owner, seenVersion: number, answer: ClaimAnswer): void {
+  answered(owner: Owner, seenVersion: number, answer: LeaseResult): void {
     reach(`claim ${answer.kind}`)
     if (answer.kind === 'granted') reachGrant(answer)
     if (answer.kind === 'newer') this.#isNewer(owner, seenVersion, answer.tokens)
@@ -222,20 +222,20 @@ export class Watch {
     if (presentation?.ending === 'open') Object.assign(presentation, { ending, endedAt: this.#time() })
   }
 
-  accepted(owner: Owner, claim: GrantedClaim, tokens: NewTokens, stored: StoredTokens, hadTrouble: boolean): void {
+  accepted(owner: Owner, lease: Lease, tokens: NewTokens, stored: StoredTokens, hadTrouble: boolean): void {
     this.offered(owner, stored)
     if (!hadTrouble) this.knowledge.settles(owner.exchange)
-    const last = this.#presentations.get(claim.tokens?.refreshToken ?? '')?.at(-1)
+    const last = this.#presentations.get(lease.tokens?.refreshToken ?? '')?.at(-1)
     if (last?.owner === owner.name && !hadTrouble) last.isSettled = true
-    if (claim.isPrivate || hadTrouble || claim.fence <= this.#clearedFence) return
+    if (lease.isPrivate || hadTrouble || lease.fence <= this.#clearedFence) return
     const fence = this.#stored.get(stored.accessToken)
     const isOurs = stored.accessToken === tokens.accessToken
     if (!isOurs) reach('R3: a later claim wins')
     if (fence === undefined) this.fail('I3', `${owner.name} has a pair that is stored nowhere`)
-    else if (!isOurs && fence < claim.fence)
+    else if (!isOurs && fence < lease.fence)
       this.fail(
         'I3',
-        `the pair of ${owner.name} (claim ${claim.fence}) gave way to one that was claimed earlier (${fence})`,
+        `the pair of ${owner.name} (claim ${lease.fence}) gave way to one that was claimed earlier (${fence})`,
       )
   }
 
@@ -246,7 +246,7 @@ export class Watch {
     after: RecordState,
     { now, isRepeated }: { now: number; isRepeated: boolean },
   ): void {
-    const { pair, claim } = after
+    const { pair, claim: lease } = after
     // A create that is repeated after a flush brings back a claim only: nothing in the register tells it from a new create.
     if (isRepeated && (before || pair)) this.fail('I16', `a command of ${owner.name} took effect twice`)
     if (before && after.fence < before.fence) this.fail('fence', `it falls from ${before.fence} to ${after.fence}`)
@@ -256,7 +256,7 @@ export class Watch {
     const had = before?.claim
     const isCleared = after.clearedFence > (before?.clearedFence ?? 0)
     const hasRunOut = had && now >= had.at + had.ms
-    const isTouched = had && (claim?.fence !== had.fence || (claim.settled && !had.settled))
+    const isTouched = had && (lease?.fence !== had.fence || (lease.settled && !had.settled))
     if (isTouched && !isCleared && !hasRunOut && !this.isStepped && had.owner !== `${owner.name}-0`)
       this.fail('I6', `${owner.name} settles a claim of ${had.owner}`)
     const isDoubted = before?.pair?.retired && before.pair.refreshToken === pair?.refreshToken
@@ -351,7 +351,7 @@ export class Watch {
   }
 }
 
-function reachGrant({ isDoubted, isLastResort, overlapped, missing, isPrivate, unclear }: GrantedClaim): void {
+function reachGrant({ isDoubted, isLastResort, overlapped, missing, isPrivate, unclear }: Lease): void {
   if (isDoubted) reach('granted, in doubt')
   if (isLastResort) reach('R8: granted as a last resort')
   if (overlapped) reach('R4: granted, overlapped')

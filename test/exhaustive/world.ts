@@ -269,13 +269,13 @@ export class World {
 
   /** The state in one line, for people. */
   get shown(): string {
-    const { version, fence, overlaps, pair, claim, rest } = this.#register.state ?? {}
+    const { version, fence, overlaps, pair, claim: lease, rest } = this.#register.state ?? {}
     const short = (n = 0) => n % 100_000
     return [
       `t=${this.#now} v${version} f${short(fence)}${overlaps ? ' overlaps' : ''}`,
       pair &&
         `pair ${pair.refreshToken} f${short(pair.fence)}${pair.retired ? ' retired' : ''}${pair.overlapped ? ' overlapped' : ''}`,
-      claim && `claim ${claim.owner} f${short(claim.fence)}${claim.settled ? ' settled' : ''}`,
+      lease && `claim ${lease.owner} f${short(lease.fence)}${lease.settled ? ' settled' : ''}`,
       rest && `rest ${rest.code}`,
       `| ${this.#pending.map(({ id, what }) => `${id} ${what}`).join(', ')}`,
     ].join(' ')

@@ -188,18 +188,18 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
         open: (key, given, reports) => {
           const record = inner.open(key, given, reports)
           return {
-            claim: async (...asked) => {
-              const claim = await record.claim(...asked)
+            acquire: async (...asked) => {
+              const lease = await record.acquire(...asked)
               claims += 1
-              if (claims !== 2) return claim
+              if (claims !== 2) return lease
               clock.stall(15_000) // as long as the claim covers
-              if (who === 'nobody') return claim
+              if (who === 'nobody') return lease
               const [, ...other] = asked
-              expect(await record.claim('another', ...other)).toMatchObject({ kind: 'granted' })
+              expect(await record.acquire('another', ...other)).toMatchObject({ kind: 'granted' })
               clock.stall(15_000)
-              return claim
+              return lease
             },
-            claimToEnd: (...settled) => record.claimToEnd(...settled),
+            acquireForLogout: (...settled) => record.acquireForLogout(...settled),
             accept: (...settled) => record.accept(...settled),
             release: (...settled) => record.release(...settled),
             adopt: (...given) => record.adopt(...given),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { compare, GOES_ON, type Identity, type Sameness } from '../../src/login/identity.ts'
+import { compare, CONTINUES, type Identity, type Sameness } from '../../src/login/identity.ts'
 
 describe('given what is known of two logins', () => {
   it.each<[string, Identity, Identity, Sameness]>([
@@ -19,12 +19,12 @@ describe('given what is known of two logins', () => {
   })
 
   it('when a login arrives, then the same one always goes on, another one never does, and the unknown as the way of arrival has it', () => {
-    expect(GOES_ON).toEqual({
+    expect(CONTINUES).toEqual({
       adopted: { same: true, other: false, unknown: false },
       obtained: { same: true, other: false, unknown: true },
       obtainedAfterEnd: { same: true, other: false, unknown: false },
       found: { same: true, other: false, unknown: true },
-      foundUntold: { same: true, other: false, unknown: false },
+      foundUnreported: { same: true, other: false, unknown: false },
       replaced: { same: true, other: false, unknown: true },
     })
   })

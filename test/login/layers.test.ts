@@ -34,14 +34,14 @@ describe('given who has credentials, and no login', () => {
 
   it('when a login is bundled with it, then its layer is there: the test sees them', async () => {
     const program = "export { createTokenManager } from './index.ts'\nexport { person } from './login/index.ts'"
-    expect(await modulesOf(program)).toContain('src/login/logins.ts')
+    expect(await modulesOf(program)).toContain('src/login/user-logins.ts')
   })
 })
 
 describe('given an MCP client', () => {
   it('when its login is bundled, then the acts of managers without people are not there', async () => {
     const modules = await modulesOf("export { mcpLogin } from './mcp/index.ts'")
-    expect(modules).toContain('src/login/logins.ts')
+    expect(modules).toContain('src/login/user-logins.ts')
     expect(modules).not.toContain('src/core/plain-login.ts')
   })
 })

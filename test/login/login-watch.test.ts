@@ -114,14 +114,18 @@ describe('given a login that ends', () => {
     const { watch } = start()
     const held = Array.from({ length: 9 }, (_, n) => `access-${n}`)
     for (const token of held) watch.held(token)
-    const past = () => held.map((token) => watch.isPast(token))
-    expect([watch.marks.since, past()]).toEqual([0, Array(9).fill(false)])
+    const past = () => held.map((token) => watch.isOfEndedLogin(token))
+    expect([watch.generations.first, past()]).toEqual([0, Array(9).fill(false)])
     watch.end()
-    expect([watch.marks.since, past()]).toEqual([1, [false, ...Array<boolean>(8).fill(true)]])
+    expect([watch.generations.first, past()]).toEqual([1, [false, ...Array<boolean>(8).fill(true)]])
     watch.held('access-8')
     expect(past()).toEqual([false, ...Array<boolean>(7).fill(true), false])
     watch.end()
-    expect([watch.marks.since, watch.isPast('access-8'), watch.isPast('none')]).toEqual([2, true, false])
+    expect([watch.generations.first, watch.isOfEndedLogin('access-8'), watch.isOfEndedLogin('none')]).toEqual([
+      2,
+      true,
+      false,
+    ])
   })
 
   it('then the last eight tokens of eight logins are known', () => {
@@ -130,7 +134,7 @@ describe('given a login that ends', () => {
       for (let n = 0; n < 8; n += 1) watch.held(`access-${login}-${n}`)
       watch.end()
     }
-    expect(['0-7', '1-0', '8-7'].map((name) => watch.isPast(`access-${name}`))).toEqual([false, true, true])
+    expect(['0-7', '1-0', '8-7'].map((name) => watch.isOfEndedLogin(`access-${name}`))).toEqual([false, true, true])
   })
 
   it('then the first word about where it ended counts, until the next login; alone it ended here', () => {
@@ -156,8 +160,8 @@ describe('given a login that the listeners know, when the status is asked for', 
   const PRESENT = { login: 'present' } as const
   const required = (loginReason: string) => ({ login: 'required', loginReason })
   type Held = Parameters<LoginWatch['statusWith']>[0]
-  const held = (living: string | undefined, refreshToken: string | undefined, isRefused = false) =>
-    ({ living, stored: { refreshToken }, isRefused }) as unknown as Held
+  const held = (living: string | undefined, refreshToken: string | undefined, isRejected = false) =>
+    ({ living, stored: { refreshToken }, isRejected }) as unknown as Held
 
   it.each<[string, LoginReason | undefined, Held, object]>([
     ['it can be refreshed', undefined, held(undefined, 'r'), PRESENT],
@@ -187,9 +191,9 @@ describe('given a login that the listeners know, when the status is asked for', 
 describe('given tokens of the record that no longer serve', () => {
   it('when they can be refreshed, then they are the login of a manager that knew of none', () => {
     const { watch, told } = start()
-    watch.passedOver(of({ login: 1 }))
+    watch.skipped(of({ login: 1 }))
     expect(watch.statusWith()).toEqual({})
-    watch.passedOver(of({ login: 1, refreshToken: 'r' }))
+    watch.skipped(of({ login: 1, refreshToken: 'r' }))
     expect([watch.statusWith(), told]).toEqual([
       { login: 'present' },
       [{ login: 'present', by: 'store', account: 'unknown' }],
@@ -199,7 +203,7 @@ describe('given tokens of the record that no longer serve', () => {
   it('when the manager knows better, then they tell nothing', () => {
     const { watch, told } = start()
     watch.required('logged-out', 'here')
-    watch.passedOver(of({ login: 1, refreshToken: 'r' }))
+    watch.skipped(of({ login: 1, refreshToken: 'r' }))
     expect([watch.statusWith().login, told.length]).toEqual(['required', 1])
   })
 })

@@ -17,7 +17,7 @@ export const asCalledCourses = fc.record({
   /** The manager has a token before the first request; else all requests wait for one. */
   isWarm: fc.boolean(),
   /** The API refuses the first token. */
-  isRefused: fc.boolean(),
+  isRejected: fc.boolean(),
   hasKey: fc.boolean(),
   /** The requests use the same objects. */
   isShared: fc.boolean(),

@@ -72,9 +72,9 @@ export async function travelAsCalled(
   key: DPoPKey,
   met: Met,
 ): Promise<void> {
-  const { asked, isWarm, isRefused, hasKey, isShared } = course
+  const { asked, isWarm, isRejected, hasKey, isShared } = course
   listener.heard.clear()
-  listener.isRefusing = isRefused
+  listener.isRefusing = isRejected
   const plain = instanceFor(course, listener)
   // One after another, and with objects of its own each: what plain axios sends.
   for (const [at, one] of asked.entries()) await send(plain, one, at, new Objects(false))

@@ -16,7 +16,7 @@ export interface Told {
   /** Where a Request has its headers and its body: in itself, or in `init`. */
   readonly isInRequest: boolean
   /** The API refuses the first token that it sees. */
-  readonly isRefused: boolean
+  readonly isRejected: boolean
 }
 
 export interface CallCourse {
@@ -63,7 +63,7 @@ const told: fc.Arbitrary<Told> = fc.record({
   ),
   content: fc.array(word, { minLength: 1, maxLength: 3 }),
   isInRequest: fc.boolean(),
-  isRefused: fc.boolean(),
+  isRejected: fc.boolean(),
 })
 
 export const callCourses: fc.Arbitrary<CallCourse> = fc.record({

@@ -151,7 +151,7 @@ class CallWorld {
     const proof = claimsIn(request.headers.dpop)
     if (this.#course.hasKey && this.#course.wantsNonce && proof?.nonce !== this.#nonce)
       return { status: 401, headers: { 'DPoP-Nonce': this.#nonce, 'WWW-Authenticate': 'DPoP error="use_dpop_nonce"' } }
-    if (told.isRefused && request.headers.authorization?.endsWith(' token-1')) return { ...refusal, status: 401 }
+    if (told.isRejected && request.headers.authorization?.endsWith(' token-1')) return { ...refusal, status: 401 }
     return { status: 200 }
   }
 

@@ -53,7 +53,7 @@ export class ExchangeWatch {
   #isWishing = false
   #attempts = 0
   #hasGivenUp = false
-  #owesObtain = false
+  #mustObtain = false
   #forcedAt = -Infinity
   #renewedAt = -Infinity
   /** The refresh token of the last exchange, if there was one. */
@@ -86,13 +86,13 @@ export class ExchangeWatch {
     const isSecond = isObtain && this.#refreshIsGone
     const isInTime = isSecond || this.#time.monotonicNow() >= notBefore
     must(isInTime, 'no exchange begins within a pause or a cool-down')
-    must(isObtain || !this.#owesObtain, 'a refresh that failed for good is followed by an obtain')
-    must(!isObtain || this.#owesObtain || !this.#canRefresh, 'no credentials are spent where a refresh token would do')
+    must(isObtain || !this.#mustObtain, 'a refresh that failed for good is followed by an obtain')
+    must(!isObtain || this.#mustObtain || !this.#canRefresh, 'no credentials are spent where a refresh token would do')
     this.#attempts += 1
     const most = this.#hasGivenUp ? (isSecond ? 2 : 1) : this.#maxAttempts
     must(this.#attempts <= most, 'a renewal makes as many calls as it may')
     if (exchange.refreshToken !== undefined) this.#presented(exchange.refreshToken)
-    this.#owesObtain = false
+    this.#mustObtain = false
     this.#refreshIsGone = false
     this.inFlight = exchange
   }
@@ -135,11 +135,11 @@ export class ExchangeWatch {
       return
     }
     const isFinal = outcome === 'unknown' || (outcome === 'rejected' && status !== 404)
-    this.#owesObtain = exchange.kind === 'refresh' && isFinal
+    this.#mustObtain = exchange.kind === 'refresh' && isFinal
     this.#refreshIsGone = isGone(exchange)
     const isAsked = outcome === 'deferred' || outcome === 'unknown-5xx'
     const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0
-    this.#rest(this.#owesObtain || this.#refreshIsGone ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))
+    this.#rest(this.#mustObtain || this.#refreshIsGone ? 0 : Math.max(askedMs, LEAST_PAUSE_MS))
     const { refreshToken } = exchange
     const token = this.#service.issuedRefreshTokens.get(refreshToken ?? '')
     if (refreshToken === undefined || status !== 401 || !token?.stolen) return
@@ -221,7 +221,7 @@ export class ExchangeWatch {
     this.generation += 1
     this.#notBefore = this.#unwishedBefore = this.#forcedAt = this.#renewedAt = -Infinity
     this.#attempts = 0
-    this.#hasGivenUp = this.#owesObtain = this.stopped = false
+    this.#hasGivenUp = this.#mustObtain = this.stopped = false
     this.held = this.#heldBefore = this.#refreshToken = undefined
   }
 

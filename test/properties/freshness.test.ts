@@ -108,7 +108,7 @@ describe('given any failed exchange', () => {
   it('then the cool-down grows from 5 to 20 s, a minute where credentials were rejected, and is no shorter than asked', () =>
     holds(
       fc.property(errors, fc.integer({ min: 1, max: 1e6 }), durations, (error, failures, retryAfterMs) => {
-        const facts = { failures, sinceClaimMs: 0, servedMs: 0 }
+        const facts = { failures, sinceLeaseMs: 0, usableMs: 0 }
         const own = coolDownMs(error, facts, 0)
         const isRejected = error.code === 'ERR_CREDENTIALS_REJECTED'
         expect(own >= (isRejected ? 60_000 : 5_000) && own <= (isRejected ? 60_000 : 20_000)).toBe(true)
@@ -118,7 +118,7 @@ describe('given any failed exchange', () => {
     ))
 
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, signatureFailures: number) =>
-    CREDENTIAL_RULES.consequenceOf(error, { ...SITUATION, exchange, signatureFailures, servedMs: 60_000 }, POLICY)
+    CREDENTIAL_RULES.consequenceOf(error, { ...SITUATION, exchange, signatureFailures, usableMs: 60_000 }, POLICY)
 
   it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
     holds(

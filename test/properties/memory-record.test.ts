@@ -2,10 +2,10 @@ import { expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { MemoryRecord } from '../../src/core/memory-record.ts'
 import type {
-  ClaimAnswer,
-  GrantedClaim,
+  LeaseResult,
+  Lease,
   KnownLogin,
-  Looked,
+  CheckResult,
   OpenableStore,
   StoredTokens,
   TokenRecord,
@@ -69,7 +69,7 @@ interface Known {
   version: number
   login: number | undefined
   loginId: string | undefined
-  claim: GrantedClaim | undefined
+  claim: Lease | undefined
 }
 
 /** One of the two records, with the owners as it knows them. */
@@ -89,7 +89,7 @@ class Side {
   /** @param n Names the tokens that the command may bring. @returns what the owner learns, without numbers */
   async perform(what: Exclude<Command, { do: 'advance' }>, n: number): Promise<unknown> {
     const known = this.#owners[what.owner]!
-    const { version, login, loginId, claim } = known
+    const { version, login, loginId, claim: lease } = known
     const name = `owner-${what.owner}`
     const lifetimes = { accessLifetimeMs: 60_000, accessRemainingMs: 59_000 }
     const tokens = {
@@ -100,16 +100,16 @@ class Side {
     }
     if (what.do === 'claim') {
       const named = what.names && login !== undefined ? { login } : {}
-      return this.#claimed(known, await this.#record.claim(name, version, TTL_MS, { ...what.terms, ...named }))
+      return this.#claimed(known, await this.#record.acquire(name, version, TTL_MS, { ...what.terms, ...named }))
     }
     if (what.do === 'end') {
       const ends: KnownLogin = { login, loginId }
-      const answer = this.#claimed(known, await this.#record.claimToEnd(name, version, TTL_MS, ends))
+      const answer = this.#claimed(known, await this.#record.acquireForLogout(name, version, TTL_MS, ends))
       // A logout settles nothing.
       known.claim = undefined
       return answer
     }
-    if (what.do === 'look') return this.#looked(known, await this.#record.look?.(version, login))
+    if (what.do === 'look') return this.#looked(known, await this.#record.check?.(version, login))
     if (what.do === 'clear') {
       known.claim = undefined
       return this.#stored(known, await this.#record.clear(version, what.names ? { login, loginId } : {}))
@@ -120,17 +120,17 @@ class Side {
       const brought = { ...tokens, loginId: `login-${n}`, ...(subject !== undefined && { subject }) }
       return this.#stored(known, await this.#record.adopt(version, brought))
     }
-    if (!claim) return undefined
+    if (!lease) return undefined
     known.claim = undefined
     if (what.do === 'accept') {
       const { refreshToken: _, refreshRemainingMs: __, ...bare } = tokens
-      return this.#stored(known, await this.#record.accept(claim, what.rotates ? tokens : bare))
+      return this.#stored(known, await this.#record.accept(lease, what.rotates ? tokens : bare))
     }
-    const { newer, contested } = await this.#record.release(claim, what.report)
+    const { newer, contested } = await this.#record.release(lease, what.report)
     return { contested, newer: newer && withoutNumbers(newer) }
   }
 
-  #claimed(known: Known, answer: ClaimAnswer): unknown {
+  #claimed(known: Known, answer: LeaseResult): unknown {
     known.claim = answer.kind === 'granted' ? answer : undefined
     if (answer.kind === 'newer') return { kind: 'newer', tokens: this.#stored(known, answer.tokens) }
     if (answer.kind === 'busy') return { kind: 'busy', remainingMs: answer.remainingMs }
@@ -140,7 +140,7 @@ class Side {
     return { ...granted, tokens: tokens && withoutNumbers(tokens), unclear: unclear && { ...unclear, at: undefined } }
   }
 
-  #looked(known: Known, looked: Looked | undefined): unknown {
+  #looked(known: Known, looked: CheckResult | undefined): unknown {
     return looked?.kind === 'newer' ? { kind: 'newer', tokens: this.#stored(known, looked.tokens) } : looked
   }
 

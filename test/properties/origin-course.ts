@@ -33,7 +33,7 @@ export interface Asked {
   readonly hops: readonly Hop[]
   readonly cut: (Cut & { readonly hop: number }) | undefined
   /** The API refuses the first token. */
-  readonly isRefused: boolean
+  readonly isRejected: boolean
   /** Turns of the event loop before it is sent. */
   readonly turns: number
 }
@@ -106,7 +106,7 @@ const asked = (mayMutate: boolean): fc.Arbitrary<Asked> =>
       fc.record({ hop: fc.nat({ max: 3 }), at: fc.nat({ max: 130 }), how: fc.constantFrom('end', 'reset') }),
       { nil: undefined, freq: 2 },
     ),
-    isRefused: fc.boolean(),
+    isRejected: fc.boolean(),
     turns: fc.nat({ max: 3 }),
   })
 

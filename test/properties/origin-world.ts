@@ -148,7 +148,7 @@ class OriginWorld {
     const answer: Answer = hop
       ? { status: hop.status, location: this.#location(hop.to, `/${id}/${Number(at) + 1}`) }
       : { status: 200 }
-    if (asked.isRefused && at === '0' && !this.#refused.has(Number(id))) {
+    if (asked.isRejected && at === '0' && !this.#refused.has(Number(id))) {
       this.#refused.add(Number(id))
       return { status: 401 }
     }

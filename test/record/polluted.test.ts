@@ -1,14 +1,21 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
-import { accept, bare, claim, look } from '../../src/record/record-state.ts'
-import type { GrantedClaim } from '../../src/core/token-store.ts'
+import { accept, bare, acquire, look } from '../../src/record/record-state.ts'
+import type { Lease } from '../../src/core/token-store.ts'
 import { storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const TOKENS = { accessToken: 'access', accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshToken: 'refresh' }
-const REQUEST = bare({ owner: 'a', seenVersion: 0, ttlMs: 15_000, needsLogin: true, noticeMs: 30_000, mark: '0000' })
+const REQUEST = bare({
+  owner: 'a',
+  seenVersion: 0,
+  ttlMs: 15_000,
+  needsLogin: true,
+  maxStalenessMs: 30_000,
+  credentialsDigest: '0000',
+})
 /** As the store passes it on. */
 const at = (ms: number) => bare({ now: now + ms })
 const EVIL: Record<string, unknown> = {
@@ -32,13 +39,13 @@ const EVIL: Record<string, unknown> = {
 /** What each rule makes of a record, and of none. */
 async function course() {
   const keyRing = new KeyRing(undefined)
-  const first = claim(undefined, bare({ ...REQUEST, needsLogin: false }), at(0))
-  const granted = first.answer as GrantedClaim
+  const first = acquire(undefined, bare({ ...REQUEST, needsLogin: false }), at(0))
+  const granted = first.answer as Lease
   const stored = accept(first.state, granted, TOKENS, at(0)).state!
   const { state } = await storedIn(await textOf(stored, 'key', keyRing), 'key', keyRing)
   const results = [undefined, state].flatMap((one: RecordState | undefined) => [
-    claim(one, bare({ ...REQUEST, seenVersion: 9 }), at(1)),
-    claim(one, REQUEST, at(1)),
+    acquire(one, bare({ ...REQUEST, seenVersion: 9 }), at(1)),
+    acquire(one, REQUEST, at(1)),
     look(one, bare({ seenVersion: 0 }), at(1)),
     clear(one, bare({ seenVersion: 0 }), at(1)),
     adopt(one, 0, { ...TOKENS, loginId: 'this' }, at(1)),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { Change, RecordState } from '../../src/record/record-shape.ts'
-import { accept, claim, overlap, release } from '../../src/record/record-state.ts'
+import { accept, acquire, overlap, release } from '../../src/record/record-state.ts'
 import { keptMs } from '../../src/record/record-views.ts'
 import { adoptAgain, clearAgain } from '../../src/record/repeated-acts.ts'
-import type { ClaimAnswer, CoolDown, GrantedClaim, NewTokens, Others, Report } from '../../src/core/token-store.ts'
+import type { LeaseResult, CoolDown, Lease, NewTokens, Others, Report } from '../../src/core/token-store.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const TTL_MS = 15_000
@@ -25,21 +25,21 @@ class World {
   epoch: string | undefined
   state: RecordState | undefined
 
-  claim(owner = 'a', seenVersion = 0): ClaimAnswer {
-    return this.#after(claim(this.state, { owner, seenVersion, ttlMs: TTL_MS }, this))
+  acquire(owner = 'a', seenVersion = 0): LeaseResult {
+    return this.#after(acquire(this.state, { owner, seenVersion, ttlMs: TTL_MS }, this))
   }
 
-  granted(owner = 'a', seenVersion = this.state?.version ?? 0): GrantedClaim {
-    const answer = this.claim(owner, seenVersion)
+  granted(owner = 'a', seenVersion = this.state?.version ?? 0): Lease {
+    const answer = this.acquire(owner, seenVersion)
     if (answer.kind !== 'granted') throw new Error(`The claim was answered ${answer.kind}`)
     return answer
   }
 
-  accept(granted: GrantedClaim, n: number) {
+  accept(granted: Lease, n: number) {
     return this.#after(accept(this.state, granted, pair(n), this))
   }
 
-  release(granted: GrantedClaim, told: Report) {
+  release(granted: Lease, told: Report) {
     return this.#after(release(this.state, granted, told, this))
   }
 
@@ -84,7 +84,7 @@ describe('given a record in a register that may have lost writes (R1)', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'two'
-    expect(world.claim('b')).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-1' } })
+    expect(world.acquire('b')).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-1' } })
     world.release(world.granted('b'), { fate: 'keep' })
     expect(world.granted('b').presentable).toBe(false)
   })
@@ -119,21 +119,21 @@ describe('given a clock of the store that is set back by an hour (R2, F178)', ()
   it('then no token is believed, and its refresh token for no longer than its lifetime', () => {
     const world = World.withPair()
     world.now -= HOUR
-    expect(world.claim('b')).toMatchObject({ tokens: { accessRemainingMs: 0, refreshRemainingMs: HOUR } })
+    expect(world.acquire('b')).toMatchObject({ tokens: { accessRemainingMs: 0, refreshRemainingMs: HOUR } })
   })
 
   it('then a claim stands in the way of nobody, and leaves its refresh token in doubt', () => {
     const world = World.withPair()
     world.granted()
     world.now -= HOUR
-    expect(world.claim('b', 1)).toMatchObject({ kind: 'granted', presentable: false })
+    expect(world.acquire('b', 1)).toMatchObject({ kind: 'granted', presentable: false })
   })
 
   it('then a cool-down is over', () => {
     const world = World.withPair()
     world.release(world.granted(), { fate: 'keep', shared: REST })
     world.now -= HOUR
-    expect(world.claim('b', 1)).toMatchObject({ kind: 'granted' })
+    expect(world.acquire('b', 1)).toMatchObject({ kind: 'granted' })
   })
 
   it.each([
@@ -143,7 +143,7 @@ describe('given a clock of the store that is set back by an hour (R2, F178)', ()
     const world = World.withPair()
     world.granted()
     world.now -= ms
-    expect(world.claim('b', 1)).toMatchObject(answer)
+    expect(world.acquire('b', 1)).toMatchObject(answer)
   })
 
   it('then fences go on', () => {
@@ -221,7 +221,7 @@ describe('given a login that is stored after the record was lost', () => {
     for (const n of [2, 3, 4]) world.accept(world.granted(), n)
     const seenVersion = world.state!.version
     world.state = adopt(undefined, 0, pair(9), world).state
-    expect(world.claim('a', seenVersion)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-9' } })
+    expect(world.acquire('a', seenVersion)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-9' } })
   })
 
   it('then its version is above the clock of the register, in seconds', () => {
@@ -384,7 +384,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it.each([
     [' went on', true, (): void => undefined],
-    [', had ended', false, (world: World, claim: GrantedClaim) => void world.release(claim, { fate: 'keep' })],
+    [', had ended', false, (world: World, lease: Lease) => void world.release(lease, { fate: 'keep' })],
   ])('when the other%s as the record was cleared, then the pair is marked: %s', (_, isMarked, end) => {
     const world = World.withPair()
     end(world, world.granted('a'))
@@ -397,32 +397,32 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     const world = World.withPair()
     world.overlap()
     const marks = [2, 3, 4].map((n) => {
-      const claim = world.granted('b')
-      world.accept(claim, n)
-      return claim.overlapped
+      const lease = world.granted('b')
+      world.accept(lease, n)
+      return lease.overlapped
     })
     expect(marks).toEqual([true, true, false])
   })
 
   it('when its owner tells of it with a claim, then the stored pair is marked, and the next one', () => {
     const world = World.withPair()
-    const { state, answer } = claim(
+    const { state, answer } = acquire(
       world.state,
       { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others: { overlap: true } },
       world,
     )
     world.state = state
     expect(answer).toMatchObject({ kind: 'granted', overlapped: true })
-    world.accept(answer as GrantedClaim, 2)
+    world.accept(answer as Lease, 2)
     expect(world.granted('c').overlapped).toBe(true)
   })
 
   it('when it is made without the record while a claim is out, then who settles it is told', () => {
     const world = World.withPair()
     expect(world.release(world.granted('b'), { fate: 'keep' }).contested).toBe(false)
-    const claim = world.granted('b')
+    const lease = world.granted('b')
     world.overlap()
-    expect([claim.overlapped, world.release(claim, { fate: 'dead' }).contested]).toEqual([false, true])
+    expect([lease.overlapped, world.release(lease, { fate: 'dead' }).contested]).toEqual([false, true])
   })
 
   it('when that is told twice, then the record is written once', () => {
@@ -516,7 +516,7 @@ describe('given a state, when it is asked how long it is of use', () => {
       drops: true,
     })
     expect(keptMs(world.state!, world.now)).toBe(Infinity)
-    expect(world.claim('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
+    expect(world.acquire('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
   })
 
   it('then a pair without a refresh token is of use as long as its access token', () => {
@@ -540,7 +540,7 @@ describe('given a state, when it is asked how long it is of use', () => {
 
 describe('given an owner that has died in its exchange (F245)', () => {
   const claimOf = (world: World, others: Others) =>
-    claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).answer
+    acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).answer
 
   it('when another owner knows that, then it is granted the claim, and the refresh token is in doubt', () => {
     const world = World.withPair()
@@ -576,7 +576,7 @@ describe('given rules that hold also beside a claim', () => {
     const { state } = world
     world.release(outdated, { fate: 'dead' })
     expect(world.state).toEqual(state)
-    expect(world.claim('c', 1)).toMatchObject({ kind: 'busy' })
+    expect(world.acquire('c', 1)).toMatchObject({ kind: 'busy' })
   })
 
   it('when a login is in doubt, then it may be presented, as the last resort, and otherwise not (R8)', () => {
@@ -584,7 +584,7 @@ describe('given rules that hold also beside a claim', () => {
     world.granted('a')
     world.now += TTL_MS
     const ask = (needsLogin: boolean) =>
-      claim(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin }, world).answer
+      acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin }, world).answer
     expect(ask(true)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
     expect(ask(false)).toMatchObject({ presentable: false, isDoubted: true })
     expect(ask(false)).not.toHaveProperty('isLastResort')

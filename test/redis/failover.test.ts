@@ -46,7 +46,7 @@ describeRedis('given twenty logins in a Redis, and a replica that lacks the last
     await clock.advance(11_000)
     const waits = await Promise.all(logins.map(({ b }) => outcome(b.getAccessToken())))
     expect(waits).toEqual(Array(20).fill(expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' })))
-    await Promise.all(logins.map(({ a }) => internalsOf(a)!.lookForLogin!()))
+    await Promise.all(logins.map(({ a }) => internalsOf(a)!.checkLogin!()))
     await clock.advance(2_000)
     expect(await Promise.all(logins.map(({ b }) => outcome(b.getAccessToken())))).toEqual(Array(20).fill('access-1'))
     await clock.advance(60_000)

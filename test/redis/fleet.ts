@@ -117,12 +117,12 @@ class Process {
   /** Reads a state that this process has stored: the exchange is granted to it, with the refresh token in that state. */
   #learn([, , , , text, , , before]: string[], reply: unknown): void {
     if (text === undefined || Number(reply) !== 1) return
-    const { claim, pair } = stateIn(text)
+    const { claim: lease, pair } = stateIn(text)
     // The claim before may belong to another process.
-    if (claim && claim.fence === (before ? stateIn(before).claim?.fence : undefined) && !claim.settled) return
-    const isGranted = claim !== undefined && !claim.settled && pair?.refreshToken !== undefined && !pair.retired
+    if (lease && lease.fence === (before ? stateIn(before).claim?.fence : undefined) && !lease.settled) return
+    const isGranted = lease !== undefined && !lease.settled && pair?.refreshToken !== undefined && !pair.retired
     this.#granted = isGranted ? fingerprintOf(pair.refreshToken) : undefined
-    if (claim) this.#isPrivate = false
+    if (lease) this.#isPrivate = false
   }
 
   #presents(refreshToken: string): void {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import type {
   CoolDown,
-  GrantedClaim,
+  Lease,
   NewTokens,
   OpenableStore,
   RefreshTokenFate,
@@ -74,7 +74,7 @@ class Twins {
   readonly #memory: TokenRecord
   readonly #redis: TokenRecord
   readonly #seen = [0, 0, 0]
-  readonly #claims: [GrantedClaim, GrantedClaim][] = []
+  readonly #claims: [Lease, Lease][] = []
   #tokens = 0
 
   constructor(send: (args: string[]) => Promise<unknown>, prefix: string) {
@@ -97,7 +97,7 @@ class Twins {
   }
 
   async #claim({ owner, ahead, terms }: Extract<Command, { do: 'claim' }>): Promise<void> {
-    const ask = (record: TokenRecord) => record.claim(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS, terms)
+    const ask = (record: TokenRecord) => record.acquire(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS, terms)
     const [expected, answer] = [await ask(this.#memory), await ask(this.#redis)]
     // A register in memory has no epoch.
     expect({ ...answer, epoch: undefined }).toEqual(expected)
@@ -120,7 +120,7 @@ class Twins {
     return rotates ? { ...access, refreshToken: `refresh-${n}`, refreshRemainingMs: 3_600_000 } : access
   }
 
-  async #accept([ours, theirs]: [GrantedClaim, GrantedClaim], rotates: boolean): Promise<void> {
+  async #accept([ours, theirs]: [Lease, Lease], rotates: boolean): Promise<void> {
     const tokens = this.#newTokens(rotates)
     const expected = await this.#memory.accept(ours, tokens)
     expect(await this.#redis.accept(theirs, tokens)).toEqual(expected)
@@ -128,11 +128,7 @@ class Twins {
     expect(await this.#redis.accept(theirs, tokens)).toEqual(expected)
   }
 
-  async #release(
-    [ours, theirs]: [GrantedClaim, GrantedClaim],
-    fate: RefreshTokenFate,
-    rest?: Retry | CoolDown,
-  ): Promise<void> {
+  async #release([ours, theirs]: [Lease, Lease], fate: RefreshTokenFate, rest?: Retry | CoolDown): Promise<void> {
     const expected = await this.#memory.release(ours, { fate, shared: rest })
     expect(await this.#redis.release(theirs, { fate, shared: rest })).toEqual(expected)
     expect(await this.#redis.release(theirs, { fate, shared: rest })).toEqual(expected)

@@ -24,41 +24,41 @@ function start(epoch: string | null | undefined) {
 describe('given a register that may not tell its epoch', () => {
   it('when an owner reads it again and again, then that is told once for each owner (F235)', async () => {
     const { here, there, told } = start(null)
-    for (let n = 0; n < 3; n += 1) await here.look?.(0)
+    for (let n = 0; n < 3; n += 1) await here.check?.(0)
     expect(told()).toEqual([UNKNOWN])
-    await there.look?.(0)
+    await there.check?.(0)
     expect(told()).toEqual([UNKNOWN, UNKNOWN])
   })
 
   it('when it could tell it before, then it is told when it no longer can', async () => {
     const { register, here, told } = start('one')
-    await here.look?.(0)
+    await here.check?.(0)
     register.epoch = null
-    await here.look?.(0)
+    await here.check?.(0)
     expect(told()).toEqual([UNKNOWN])
   })
 
   it.each([undefined, 'one'])('when its epoch is %s, then nothing is told', async (epoch) => {
     const { here, told } = start(epoch)
-    await here.look?.(0)
+    await here.check?.(0)
     expect(told()).toEqual([])
   })
 })
 
 describe('given a record that was written in another epoch of the register', () => {
   type Given = [string, boolean, (world: ReturnType<typeof start>) => Promise<unknown>]
-  const stored = async ({ claim, here }: ReturnType<typeof start>, tokens = TOKENS) =>
-    here.accept(await claim(), tokens)
+  const stored = async ({ acquire, here }: ReturnType<typeof start>, tokens = TOKENS) =>
+    here.accept(await acquire(), tokens)
   it.each<Given>([
     ['has a refresh token that may be presented', true, (world) => stored(world)],
     ['has no refresh token', false, (world) => stored(world, { ...TOKENS, refreshToken: undefined } as never)],
-    ['has no tokens', false, ({ claim }) => claim()],
+    ['has no tokens', false, ({ acquire }) => acquire()],
     [
       'has a refresh token that the service refused',
       false,
       async (world) => {
         const { version } = await stored(world)
-        return world.here.release(await world.claim(version), { fate: 'dead' })
+        return world.here.release(await world.acquire(version), { fate: 'dead' })
       },
     ],
     [
@@ -66,16 +66,16 @@ describe('given a record that was written in another epoch of the register', () 
       false,
       async (world) => {
         const { version } = await stored(world)
-        return world.here.release(await world.claim(version), { fate: 'doubtful' })
+        return world.here.release(await world.acquire(version), { fate: 'doubtful' })
       },
     ],
   ])('when it %s, then it is told that it may have been used: %s (F236)', async (_, isTold, write) => {
     const world = start('one')
     await write(world)
-    await world.there.look?.(0)
+    await world.there.check?.(0)
     expect(world.told()).toEqual([])
     world.register.epoch = 'two'
-    await world.there.look?.(0)
+    await world.there.check?.(0)
     expect(world.told()).toEqual(isTold ? [RESTORED] : [])
   })
 
@@ -83,11 +83,11 @@ describe('given a record that was written in another epoch of the register', () 
     const before = start(undefined)
     await stored(before)
     before.register.epoch = 'one'
-    await before.there.look?.(0)
+    await before.there.check?.(0)
     const after = start('one')
     await stored(after)
     after.register.epoch = undefined
-    await after.there.look?.(0)
+    await after.there.check?.(0)
     expect([before.told(), after.told()]).toEqual([[], []])
   })
 })
@@ -96,7 +96,7 @@ describe('given an exchange whose pair was stored, and whose owner heard no answ
   it('when an older copy of the record is put back before it stores the pair again, then its refresh token is in doubt (F236)', async () => {
     const world = start('one')
     const { register, here, there } = world
-    const claim = await world.claim()
+    const claim = await world.acquire()
     const copy = new Map(register.values)
     const replace = register.replace.bind(register)
     register.replace = async (...step) => {
@@ -105,13 +105,13 @@ describe('given an exchange whose pair was stored, and whose owner heard no answ
     }
     await here.accept(claim, TOKENS)
     register.replace = replace
-    const presented = await there.claim('there', 1, 15_000)
+    const presented = await there.acquire('there', 1, 15_000)
     expect(presented).toMatchObject({ presentable: true, tokens: { refreshToken: 'refresh-1' } })
 
     for (const [key, stored] of copy) register.values.set(key, stored)
     register.epoch = 'two'
-    await here.claim('here', 0, 15_000)
-    expect(await there.claim('there', 1, 15_000)).toMatchObject({
+    await here.acquire('here', 0, 15_000)
+    expect(await there.acquire('there', 1, 15_000)).toMatchObject({
       presentable: false,
       isDoubted: true,
       tokens: { accessToken: 'access-1' },
@@ -136,13 +136,13 @@ describe('given a login that was stored, and whose owner heard no answer', () =>
     }
     await here.adopt(0, LOGIN)
     register.replace = replace
-    expect(await there.look?.(0)).toMatchObject({ kind: 'newer', tokens: { refreshToken: 'refresh-1' } })
+    expect(await there.check?.(0)).toMatchObject({ kind: 'newer', tokens: { refreshToken: 'refresh-1' } })
 
     register.values.clear()
     register.epoch = epoch
-    await here.look?.(0)
-    const stored = (await there.look?.(0)) as { tokens: StoredTokens }
+    await here.check?.(0)
+    const stored = (await there.check?.(0)) as { tokens: StoredTokens }
     expect(stored.tokens).toMatchObject({ accessToken: 'access-1' })
-    expect(await there.claim('there', stored.tokens.version, 15_000)).toMatchObject({ kind: 'granted', presentable })
+    expect(await there.acquire('there', stored.tokens.version, 15_000)).toMatchObject({ kind: 'granted', presentable })
   })
 })

@@ -73,7 +73,7 @@ async function lost(epoch?: string, newEpoch: string | undefined = 'two', renewa
   return world
 }
 
-const looks = ({ tokens }: Owner) => internalsOf(tokens)!.lookForLogin!()
+const looks = ({ tokens }: Owner) => internalsOf(tokens)!.checkLogin!()
 const UNAVAILABLE = expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' })
 
 describe('given a store that has lost the last pair of a login, which a live process has', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, NewTokens } from '../../src/core/token-store.ts'
+import type { Lease, NewTokens } from '../../src/core/token-store.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
@@ -37,19 +37,19 @@ function start() {
 
 describe('given a login while the store is away', () => {
   /** Logs in after 10 s. The store comes back, and learns of it, after `awayMs` more. */
-  async function logIn({ clock, register, here, claim }: ReturnType<typeof start>, awayMs: number) {
+  async function logIn({ clock, register, here, acquire }: ReturnType<typeof start>, awayMs: number) {
     await clock.advance(10_000)
     register.isAway = true
     await here.adopt(0, LOGIN)
     await clock.advance(awayMs)
     register.isAway = false
-    return claim()
+    return acquire()
   }
 
   it('when the store is back, then others get its tokens older by the time that has passed', async () => {
     const world = start()
     await logIn(world, 20_000)
-    expect(await world.there.look?.(0)).toMatchObject({
+    expect(await world.there.check?.(0)).toMatchObject({
       tokens: { accessToken: 'access-1', accessRemainingMs: 580_000 },
     })
   })
@@ -63,41 +63,41 @@ describe('given a login while the store is away', () => {
     await world.clock.advance(100_000)
     await world.there.clear(0)
     await logIn(world, 10_000)
-    expect(await world.there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
+    expect(await world.there.check?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
   })
 
   it('when it is stored later, and the store is away again, then its refresh token is not presented from here: others may have used it', async () => {
-    const { register, here, claim } = start()
+    const { register, here, acquire } = start()
     register.isAway = true
     await here.adopt(0, LOGIN)
     register.isAway = false
-    await claim()
+    await acquire()
     register.isAway = true
-    const granted = await claim()
+    const granted = await acquire()
     expect(granted).toMatchObject({ kind: 'granted', isPrivate: true })
     expect(granted.tokens).toBeUndefined()
   })
 
   it('when the person logs out before the step has failed, then nobody gets its tokens, not even this owner', async () => {
-    const { clock, register, here, there, claim } = start()
+    const { clock, register, here, there, acquire } = start()
     register.gate = new Promise(() => undefined)
     const adopted = here.adopt(0, LOGIN)
     const cleared = here.clear(0).catch(() => undefined)
     await clock.advance(2_000)
     await Promise.all([adopted, cleared])
     register.isAway = true
-    expect((await claim()).tokens).toBeUndefined()
+    expect((await acquire()).tokens).toBeUndefined()
     register.isAway = false
     register.gate = Promise.resolve()
     await there.clear(0)
-    await claim()
-    expect(await there.look?.(0)).toMatchObject({ kind: 'missing' })
+    await acquire()
+    expect(await there.check?.(0)).toMatchObject({ kind: 'missing' })
   })
 })
 
 describe('given a login that the store is asked to keep, and a later one before it answers', () => {
   it('when the later one cannot be stored, then it is stored as soon as the store is back', async () => {
-    const { register, here, there, claim } = start()
+    const { register, here, there, acquire } = start()
     let open: () => void = () => undefined
     register.gate = new Promise((resolve) => (open = resolve))
     const first = here.adopt(0, LOGIN)
@@ -107,57 +107,57 @@ describe('given a login that the store is asked to keep, and a later one before 
     register.isAway = true
     await Promise.all([first, second])
     register.isAway = false
-    await claim(1)
-    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-2' } })
+    await acquire(1)
+    expect(await there.check?.(0)).toMatchObject({ tokens: { accessToken: 'access-2' } })
   })
 })
 
 describe('given a private renewal while the store is away', () => {
   it('when the owner claims again, then its private tokens count as those that it has seen', async () => {
-    const { register, here, claim } = start()
+    const { register, here, acquire } = start()
     register.isAway = true
-    await here.accept(await claim(5), LOGIN)
-    expect(await claim(5)).toMatchObject({ isPrivate: true, tokens: { accessToken: 'access-1', version: 5 } })
+    await here.accept(await acquire(5), LOGIN)
+    expect(await acquire(5)).toMatchObject({ isPrivate: true, tokens: { accessToken: 'access-1', version: 5 } })
   })
 
   it('when its tokens came from a login, then others get the new ones later, under the time of the login', async () => {
-    const { clock, register, here, there, claim } = start()
+    const { clock, register, here, there, acquire } = start()
     register.isAway = true
     await here.adopt(0, LOGIN)
     await clock.advance(5_000)
-    await here.accept(await claim(), LATER)
+    await here.accept(await acquire(), LATER)
     await clock.advance(5_000)
     register.isAway = false
-    await claim()
-    expect(await there.look?.(0)).toMatchObject({
+    await acquire()
+    expect(await there.check?.(0)).toMatchObject({
       tokens: { accessToken: 'access-2', refreshToken: 'refresh-2', accessRemainingMs: 595_000 },
     })
   })
 
   it('when somebody logs in before it ends, then others get the tokens of that login later, not those of the renewal', async () => {
-    const { register, here, there, claim } = start()
+    const { register, here, there, acquire } = start()
     register.isAway = true
-    const alone = await claim()
+    const alone = await acquire()
     await here.adopt(0, LOGIN)
     await here.accept(alone, LATER)
     register.isAway = false
-    await claim()
-    expect(await there.look?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
+    await acquire()
+    expect(await there.check?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
   })
 
   it('when others have renewed twice before it ends, then it is noted again that it was made', async () => {
-    const { clock, register, here, there, claim } = start()
+    const { clock, register, here, there, acquire } = start()
     register.isAway = true
-    const alone = await claim()
+    const alone = await acquire()
     register.isAway = false
     await clock.advance(3_000)
     const renew = async (version: number) =>
-      there.accept((await there.claim('there', version, 15_000)) as GrantedClaim, LOGIN)
+      there.accept((await there.acquire('there', version, 15_000)) as Lease, LOGIN)
     const { version } = await renew((await renew(0)).version)
-    expect(await there.claim('there', version, 15_000)).toMatchObject({ overlapped: false })
+    expect(await there.acquire('there', version, 15_000)).toMatchObject({ overlapped: false })
     await here.accept(alone, LATER)
     await settle()
-    expect(await there.claim('there', version, 15_000)).toMatchObject({ overlapped: true })
+    expect(await there.acquire('there', version, 15_000)).toMatchObject({ overlapped: true })
   })
 })
 
@@ -172,8 +172,8 @@ describe('given a record that this release cannot use', () => {
   }
 
   it('when a newer release wrote it, then that is told, and private exchanges are not noted in it', async () => {
-    const { clock, register, here, claim, told } = await startWith({ schema: 99 })
-    await here.accept(await claim(), LATER)
+    const { clock, register, here, acquire, told } = await startWith({ schema: 99 })
+    await here.accept(await acquire(), LATER)
     expect(told()).toContain('The shared token record cannot be used: a newer release wrote it')
     const before = register.reads
     await clock.advance(30_000)
@@ -181,8 +181,8 @@ describe('given a record that this release cannot use', () => {
   })
 
   it('when it is no record, then it counts as absent, and that is told', async () => {
-    const { claim, told } = await startWith({ box: '{}' })
-    expect(await claim()).toMatchObject({ missing: 'none-yet' })
+    const { acquire, told } = await startWith({ box: '{}' })
+    expect(await acquire()).toMatchObject({ missing: 'none-yet' })
     expect(told()).toContain('The shared token record counts as absent: it was no token record')
   })
 })

@@ -40,8 +40,8 @@ describe('given a record, when people look at it', () => {
       fingerprint: createHash('sha256').update('refresh-1').digest('hex').slice(0, 8),
       accessEnd: '2026-01-01T00:01:00.000Z',
       refreshEnd: '2026-01-01T01:00:00.000Z',
-      claimedUntil: '2026-01-01T00:00:15.000Z',
-      restsUntil: '2026-01-01T00:00:20.000Z',
+      leasedUntil: '2026-01-01T00:00:15.000Z',
+      coolsDownUntil: '2026-01-01T00:00:20.000Z',
     })
   })
 
@@ -52,9 +52,9 @@ describe('given a record, when people look at it', () => {
   })
 
   it('then it says what ends a rest without an end, and shows no time that no date can hold', async () => {
-    expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: null } })).toMatchObject({ restsUntil: 'reset()' })
+    expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: null } })).toMatchObject({ coolsDownUntil: 'reset()' })
     expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: 1e300 } })).toMatchObject({
-      restsUntil: '+275760-09-13T00:00:00.000Z',
+      coolsDownUntil: '+275760-09-13T00:00:00.000Z',
     })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { GrantedClaim, StoredTokens } from '../../src/core/token-store.ts'
+import type { Lease, StoredTokens } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { sharedStoreContract } from '../support/token-store-contract.ts'
@@ -33,7 +33,7 @@ async function claimed() {
   const clock = manualClock()
   const register = new SlowRegister(clock)
   const owners = twoOwners(register, clock, { commandTimeoutMs: 1_000, onUnavailable: 'fail' })
-  return { clock, register, record: owners.here, other: owners.there, claim: await owners.claim() }
+  return { clock, register, record: owners.here, other: owners.there, claim: await owners.acquire() }
 }
 
 describe('given new tokens that are stored', () => {
@@ -41,9 +41,9 @@ describe('given new tokens that are stored', () => {
     ['answers after 200 ms', 200, 200],
     ['gives no answer within 1 000 ms', 5_000, 1_000],
   ])('when the register %s, then they are older by that', async (_, takesMs, olderByMs) => {
-    const { clock, register, record, claim } = await claimed()
+    const { clock, register, record, claim: lease } = await claimed()
     register.takesMs = takesMs
-    const storing = record.accept(claim, TOKENS)
+    const storing = record.accept(lease, TOKENS)
     await clock.advance(olderByMs)
     expect(await storing).toMatchObject({
       accessRemainingMs: 60_000 - olderByMs,
@@ -52,7 +52,7 @@ describe('given new tokens that are stored', () => {
   })
 
   it('when another owner has cleared the record and it holds no others, then they are older by what that took', async () => {
-    const { clock, register, record, other, claim } = await claimed()
+    const { clock, register, record, other, claim: lease } = await claimed()
     const clearing = other.clear(0)
     await clock.advance(0)
     await clearing
@@ -61,7 +61,7 @@ describe('given new tokens that are stored', () => {
       await new Promise<void>((resolve) => clock.setTimer(resolve, 200))
       return read(key)
     }
-    const storing = record.accept(claim, TOKENS)
+    const storing = record.accept(lease, TOKENS)
     await clock.advance(200)
     expect(await storing).toMatchObject({ accessToken: 'access-1', accessRemainingMs: 59_800 })
   })
@@ -75,29 +75,29 @@ describe('given an answer of the register that takes time', () => {
   }
 
   it('when a claim brought nothing, and another owner has newer tokens, then these are older by that', async () => {
-    const { clock, register, record, other, claim } = await claimed()
+    const { clock, register, record, other, claim: lease } = await claimed()
     await clock.advance(20_000)
-    const theirs = (await other.claim('b', 0, 15_000)) as GrantedClaim
+    const theirs = (await other.acquire('b', 0, 15_000)) as Lease
     await other.accept(theirs, TOKENS)
     register.takesMs = 200
-    const released = record.release(claim, { fate: 'keep' })
+    const released = record.release(lease, { fate: 'keep' })
     await clock.advance(200)
     expectOlder((await released).newer)
   })
 
   it('when another owner is faster than a release, then that decides again, by what the record says now (F304)', async () => {
-    const { clock, record, other, claim } = await claimed()
+    const { clock, record, other, claim: lease } = await claimed()
     await clock.advance(20_000)
-    const theirs = (await other.claim('b', 0, 15_000)) as GrantedClaim
+    const theirs = (await other.acquire('b', 0, 15_000)) as Lease
     await other.accept(theirs, TOKENS)
     const found: (string | undefined)[] = []
-    const answer = await record.release(claim, ({ newer }) => {
+    const answer = await record.release(lease, ({ newer }) => {
       found.push(newer?.accessToken)
       return { fate: 'dead' }
     })
     expect(found).toEqual([undefined, 'access-1'])
     expect(answer.newer).toMatchObject({ accessToken: 'access-1' })
-    expect(await other.claim('b', 1, 15_000)).toMatchObject({ presentable: true })
+    expect(await other.acquire('b', 1, 15_000)).toMatchObject({ presentable: true })
   })
 
   it('when tokens of a login are stored, then the record has them older by the time before', async () => {
@@ -113,7 +113,7 @@ describe('given an answer of the register that takes time', () => {
     await clock.advance(200)
     await adopted
     register.read = read
-    const found = await other.look?.(0)
+    const found = await other.check?.(0)
     expectOlder(found?.kind === 'newer' ? found.tokens : undefined)
   })
 
@@ -123,7 +123,7 @@ describe('given an answer of the register that takes time', () => {
     register.isTooLate = true
     register.takesMs = 5_000
     const before = register.replaces
-    const claiming = other.claim('b', 0, 15_000)
+    const claiming = other.acquire('b', 0, 15_000)
     const failed = expect(claiming).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     await clock.advance(10_000)
     await failed
@@ -137,7 +137,7 @@ describe('given a record that others change all the time', () => {
     await clock.advance(20_000)
     register.isTooLate = true
     const before = register.replaces
-    const failed = expect(other.claim('b', 0, 15_000)).rejects.toThrow('the record changed 16 times in a row')
+    const failed = expect(other.acquire('b', 0, 15_000)).rejects.toThrow('the record changed 16 times in a row')
     await clock.advance(0)
     await failed
     expect(register.replaces - before).toBe(16)

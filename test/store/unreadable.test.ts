@@ -84,14 +84,14 @@ describe('given a record with optional members of a later release (F297)', () =>
     const { tokens, source } = owner()
     source.script.push(() => {
       change((all) => {
-        const { claim } = all as { claim?: object }
-        return { ...all, pair: { ...all.pair, hint: 1 }, claim: { ...claim, hint: 1 } }
+        const { claim: lease } = all as { claim?: object }
+        return { ...all, pair: { ...all.pair, hint: 1 }, claim: { ...lease, hint: 1 } }
       })
       throw new TokenError('ERR_THROTTLED', 'later', { outcome: 'deferred', retryAfterMs: 100_000 })
     })
     await outcome(tokens.renew())
-    const { pair, claim, rest } = state() as Record<string, object | undefined>
-    expect([pair, claim, rest]).toMatchObject([{ hint: 1 }, undefined, { code: 'ERR_THROTTLED' }])
+    const { pair, claim: lease, rest } = state() as Record<string, object | undefined>
+    expect([pair, lease, rest]).toMatchObject([{ hint: 1 }, undefined, { code: 'ERR_THROTTLED' }])
     expect(rest).not.toHaveProperty('hint')
   })
 

@@ -26,7 +26,7 @@ class Register extends MemoryRegister {
 async function start() {
   const clock = manualClock()
   const register = new Register(clock)
-  const { here, there, claim } = twoOwners(register, clock)
+  const { here, there, acquire } = twoOwners(register, clock)
   const { version, login = 0 } = await here.adopt(0, BOB)
   const newer = await there.adopt(version, BOB_AGAIN)
   expect(newer.login).toBe(login)
@@ -38,42 +38,42 @@ async function start() {
   const logOut = () => here.clear(version, { login })
   await away(logOut)
   const found = async () => {
-    const looked = await there.look?.(0)
+    const looked = await there.check?.(0)
     return looked?.kind === 'newer' ? looked.tokens.accessToken : looked
   }
-  return { clock, register, here, there, claim, version, login, newer: newer.version, away, logOut, found }
+  return { clock, register, here, there, acquire, version, login, newer: newer.version, away, logOut, found }
 }
 
 const LOGGED_OUT = { kind: 'missing', missing: 'logged-out' }
 
 describe('given a logout that the store could not be told', () => {
   it('when the store is back and the owner claims, then it gets no newer tokens of that login, and nobody has them', async () => {
-    const { claim, version, found } = await start()
-    expect(await claim(version)).toMatchObject({ kind: 'granted', missing: 'logged-out' })
+    const { acquire, version, found } = await start()
+    expect(await acquire(version)).toMatchObject({ kind: 'granted', missing: 'logged-out' })
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
   it('when the store is back and the owner looks, then nobody has tokens of that login', async () => {
     const { here, version, login, found } = await start()
-    expect(await here.look?.(version, login)).toMatchObject(LOGGED_OUT)
+    expect(await here.check?.(version, login)).toMatchObject(LOGGED_OUT)
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
   it('when the store is away for the first step after it, too, then it is told with the next one', async () => {
-    const { here, version, away, claim, found } = await start()
-    await away(() => here.look!(version))
-    await away(() => claim(version))
+    const { here, version, away, acquire, found } = await start()
+    await away(() => here.check!(version))
+    await away(() => acquire(version))
     expect(await found()).toBe('access-2')
-    await claim(version)
+    await acquire(version)
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
   it('when another owner has renewed the tokens since, then nobody has them either', async () => {
-    const { clock, there, claim, version, newer, found } = await start()
+    const { clock, there, acquire, version, newer, found } = await start()
     await clock.advance(30_000)
-    const granted = await there.claim('there', newer, 15_000)
+    const granted = await there.acquire('there', newer, 15_000)
     if (granted.kind === 'granted') await there.accept(granted, BOB_AGAIN)
-    await claim(version)
+    await acquire(version)
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
@@ -81,36 +81,36 @@ describe('given a logout that the store could not be told', () => {
     ['the same person', { ...BOB_AGAIN, refreshToken: 'refresh-4' }],
     ['another one', CAROL],
   ])('when %s has logged in there since, then that login stays', async (_, later) => {
-    const { clock, there, claim, version, newer, found } = await start()
+    const { clock, there, acquire, version, newer, found } = await start()
     await clock.advance(10_000)
     await there.adopt(newer, later)
-    await claim(version)
+    await acquire(version)
     expect(await found()).toBe(later.accessToken)
   })
 
   it('when somebody has logged in there since, and the store could not be told of that either, then that login is stored', async () => {
-    const { clock, register, there, claim, version, newer, away, found } = await start()
+    const { clock, register, there, acquire, version, newer, away, found } = await start()
     await clock.advance(10_000)
     await away(() => there.adopt(newer, CAROL))
     await clock.advance(10_000)
-    await claim(version)
+    await acquire(version)
     expect(register.isAway).toBe(false)
-    await there.claim('there', newer, 15_000)
+    await there.acquire('there', newer, 15_000)
     expect(await found()).toBe('access-3')
   })
 
   it('when somebody logs in here, then the logout is not told any more', async () => {
-    const { here, claim, version, away, found } = await start()
+    const { here, acquire, version, away, found } = await start()
     await away(() => here.adopt(version, BOB_AGAIN))
-    await claim(version)
+    await acquire(version)
     expect(await found()).toBe('access-2')
   })
 
   it('when it has been told, then it is not told again', async () => {
     const { here, register, version, found } = await start()
-    await here.look?.(version)
+    await here.check?.(version)
     const after = [...register.values]
-    await here.look?.(version)
+    await here.check?.(version)
     expect([...register.values]).toEqual(after)
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
@@ -119,22 +119,22 @@ describe('given a logout that the store could not be told', () => {
     const { here, register, version, logOut } = await start()
     await logOut()
     const after = [...register.values]
-    await here.look?.(version)
+    await here.check?.(version)
     expect([...register.values]).toEqual(after)
   })
 
   it('when an exchange from before it ends now, and the store gets its tokens, then they are cleared, too', async () => {
     const clock = manualClock()
     const register = new Register(clock)
-    const { here, there, claim } = twoOwners(register, clock)
+    const { here, there, acquire } = twoOwners(register, clock)
     const { version, login = 0 } = await here.adopt(0, BOB)
-    const granted = await claim(version)
+    const granted = await acquire(version)
     register.isAway = true
     await here.clear(version, { login }).catch(() => undefined)
     await here.accept(granted, BOB_AGAIN)
     register.isAway = false
-    await claim(version)
-    expect(await there.look?.(0)).toMatchObject(LOGGED_OUT)
+    await acquire(version)
+    expect(await there.check?.(0)).toMatchObject(LOGGED_OUT)
   })
 })
 
@@ -357,7 +357,7 @@ describe('given a register whose clock was set back, and a login that it execute
     const clock = manualClock()
     let behindMs = 0
     const register = new Register({ wallNow: () => clock.wallNow() - behindMs })
-    const { here, there, claim } = twoOwners(register, clock)
+    const { here, there, acquire } = twoOwners(register, clock)
     const { login, version } = await there.adopt(0, CAROL)
     await there.clear(version, { login })
     behindMs = 3_600_000
@@ -366,7 +366,7 @@ describe('given a register whose clock was set back, and a login that it execute
     await here.clear(0, { loginId: BOB.loginId }).catch(() => undefined)
     register.isAway = false
     await there.adopt(0, BOB)
-    await claim(0)
-    expect(await there.look?.(0)).toMatchObject(LOGGED_OUT)
+    await acquire(0)
+    expect(await there.check?.(0)).toMatchObject(LOGGED_OUT)
   })
 })

@@ -21,9 +21,9 @@ export const open = (store?: TokenStore, clock?: ReturnType<typeof manage>['cloc
 
 /** A request that begins now and is sent later. @returns Whether it may have a token then. */
 export function begun(tokens: LoginManager) {
-  const { markNow, markSince } = internalsOf(tokens)!
-  const mark = markNow!()
-  return { mayBeSent: () => mark >= markSince!() }
+  const { currentGeneration: currentGeneration, firstGeneration: firstGeneration } = internalsOf(tokens)!
+  const mark = currentGeneration!()
+  return { mayBeSent: () => mark >= firstGeneration!() }
 }
 
 export const loginOf = (name: string, subject?: string, accessLifetimeMs = 60_000) => ({

@@ -9,10 +9,10 @@ export const SITUATION: Situation = {
   maxAttempts: 4,
   signatureFailures: 0,
   failures: 1,
-  sinceClaimMs: 0,
-  servedMs: 0,
+  sinceLeaseMs: 0,
+  usableMs: 0,
   chance: 0,
-  claim: { presentations: 0 },
+  lease: { presentations: 0 },
   meanwhile: { contested: false },
 }
 

@@ -9,13 +9,13 @@ export function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>):
     open(...where) {
       const record = store.open(...where)
       return {
-        claim: (...args) => record.claim(...args),
-        claimToEnd: (...args) => record.claimToEnd(...args),
+        acquire: (...args) => record.acquire(...args),
+        acquireForLogout: (...args) => record.acquireForLogout(...args),
         accept: (...args) => record.accept(...args),
         release: (...args) => record.release(...args),
         adopt: (...args) => record.adopt(...args),
         clear: (...args) => record.clear(...args),
-        look: async (...args) => record.look?.(...args),
+        check: async (...args) => record.check?.(...args),
         ...steps(record),
       }
     },

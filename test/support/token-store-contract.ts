@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   type Decide,
-  type GrantedClaim,
+  type Lease,
   type Next,
   type OpenableStore,
-  type ReleaseAnswer,
+  type ReleaseResult,
   RESERVE_MS,
   type StoredTokens,
   type TokenRecord,
@@ -47,11 +47,11 @@ function worldOf(create: (clock: ManualClock) => TokenStore) {
 }
 
 /** Claims as an owner that has seen the stored version. */
-async function granted(record: TokenRecord, owner = 'a', seenVersion = 0): Promise<GrantedClaim> {
-  const claim = await record.claim(owner, seenVersion, TTL_MS)
-  if (claim.kind === 'newer') return granted(record, owner, claim.tokens.version)
-  expect(claim.kind).toBe('granted')
-  return claim as GrantedClaim
+async function granted(record: TokenRecord, owner = 'a', seenVersion = 0): Promise<Lease> {
+  const lease = await record.acquire(owner, seenVersion, TTL_MS)
+  if (lease.kind === 'newer') return granted(record, owner, lease.tokens.version)
+  expect(lease.kind).toBe('granted')
+  return lease as Lease
 }
 
 /** What a store promises besides whose owners are processes: one may stall in its exchange, and the store may lose what was written. */
@@ -64,10 +64,10 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
-      const claim = await granted(record, 'b')
+      const lease = await granted(record, 'b')
       expect(await record.accept(late, NEXT)).toEqual({ ...NEXT, version: 2 })
-      expect(await record.claim('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
-      expect(await record.release(claim, { fate: 'keep' })).toMatchObject({
+      expect(await record.acquire('c', 2, TTL_MS)).toMatchObject({ kind: 'busy' })
+      expect(await record.release(lease, { fate: 'keep' })).toMatchObject({
         contested: true,
         newer: { accessToken: 'access-2' },
       })
@@ -78,18 +78,18 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
-      const claim = await granted(record, 'b')
+      const lease = await granted(record, 'b')
       await record.accept(late, NEXT)
-      await record.release(claim, { fate: 'dead' })
+      await record.release(lease, { fate: 'dead' })
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0, isDoubted: false })
     })
 
     it('when an owner has seen a newer version, then the older pair is not given to anybody any more', async () => {
       const { record } = await holdingPair()
-      const claim = await granted(record, 'a', 5)
-      expect(claim).toMatchObject({ version: 5, presentable: false })
-      expect(claim).not.toHaveProperty('tokens')
-      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 6 })
+      const lease = await granted(record, 'a', 5)
+      expect(lease).toMatchObject({ version: 5, presentable: false })
+      expect(lease).not.toHaveProperty('tokens')
+      expect(await record.accept(lease, NEXT)).toMatchObject({ version: 6 })
     })
   })
 }
@@ -107,7 +107,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       await clock.advance(1_000)
       const aged = { accessRemainingMs: 58_000, refreshRemainingMs: 3_598_000 }
-      expect(await record.claim('b', 0, TTL_MS)).toEqual({ kind: 'newer', tokens: { ...PAIR, ...aged, version: 1 } })
+      expect(await record.acquire('b', 0, TTL_MS)).toEqual({ kind: 'newer', tokens: { ...PAIR, ...aged, version: 1 } })
     })
 
     it('when tokens are accepted, then an owner that has seen them is granted the next exchange with them', async () => {
@@ -117,10 +117,10 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a claim is granted, then others are busy until it is settled', async () => {
       const { record, clock } = await holdingPair()
-      const claim = await granted(record)
+      const lease = await granted(record)
       await clock.advance(1_000)
-      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: TTL_MS - 1_000 })
-      await record.release(claim, { fate: 'keep' })
+      expect(await record.acquire('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: TTL_MS - 1_000 })
+      await record.release(lease, { fate: 'keep' })
       expect(await granted(record, 'b')).toMatchObject({ presentable: true })
     })
 
@@ -128,7 +128,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS - 1)
-      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: 1 })
+      expect(await record.acquire('b', 1, TTL_MS)).toMatchObject({ kind: 'busy', remainingMs: 1 })
       await clock.advance(1)
       expect(await granted(record, 'b')).toMatchObject({ presentable: false })
     })
@@ -137,16 +137,16 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
-      const claim = await granted(record, 'b')
-      const found: ReleaseAnswer[] = []
+      const lease = await granted(record, 'b')
+      const found: ReleaseResult[] = []
       const deciding =
         (shared?: Next): Decide =>
         (said) => {
           found.push(said)
           return { fate: 'dead', shared }
         }
-      await record.release(claim, deciding({ kind: 'retry', ms: 500 }))
-      expect(await record.claim('c', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
+      await record.release(lease, deciding({ kind: 'retry', ms: 500 }))
+      expect(await record.acquire('c', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
       await record.release(late, deciding(COOL_DOWN))
       expect(await granted(record, 'b', 1)).toMatchObject({ presentable: false })
       expect(found).toEqual([{ contested: false }, { contested: true }])
@@ -156,33 +156,33 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS)
-      const claim = await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })
-      expect(claim).toMatchObject({ presentable: true, isDoubted: true })
-      await record.release(claim as GrantedClaim, { fate: 'doubtful' })
+      const lease = await record.acquire('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })
+      expect(lease).toMatchObject({ presentable: true, isDoubted: true })
+      await record.release(lease as Lease, { fate: 'doubtful' })
       await clock.advance(1)
       // The grace counts from the first doubt, not from the last.
-      expect(await record.claim('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
+      expect(await record.acquire('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
     })
 
     it('when a claim ran out unsettled, then a refresh token that stays good is not in doubt', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS)
-      const claim = await record.claim('b', 1, TTL_MS, { graceMs: Infinity })
-      expect(claim).toMatchObject({ presentable: true, isDoubted: false })
-      await record.release(claim as GrantedClaim, { fate: 'dead' })
-      expect(await record.claim('b', 1, TTL_MS, { graceMs: Infinity })).toMatchObject({ presentable: false })
+      const lease = await record.acquire('b', 1, TTL_MS, { graceMs: Infinity })
+      expect(lease).toMatchObject({ presentable: true, isDoubted: false })
+      await record.release(lease as Lease, { fate: 'dead' })
+      expect(await record.acquire('b', 1, TTL_MS, { graceMs: Infinity })).toMatchObject({ presentable: false })
     })
 
     it('when a rest is not firm, then a claim may break it', async () => {
       const { record } = await holdingPair()
       const terms = { breaksCoolDown: true }
       await record.release(await granted(record), { fate: 'keep', shared: { ...COOL_DOWN, isFirm: false } })
-      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling' })
-      const claim = await record.claim('b', 1, TTL_MS, terms)
-      expect(claim).toMatchObject({ kind: 'granted', failures: 2 })
-      await record.release(claim as GrantedClaim, { fate: 'keep', shared: COOL_DOWN })
-      expect(await record.claim('b', 1, TTL_MS, terms)).toMatchObject({ kind: 'cooling' })
+      expect(await record.acquire('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling' })
+      const lease = await record.acquire('b', 1, TTL_MS, terms)
+      expect(lease).toMatchObject({ kind: 'granted', failures: 2 })
+      await record.release(lease as Lease, { fate: 'keep', shared: COOL_DOWN })
+      expect(await record.acquire('b', 1, TTL_MS, terms)).toMatchObject({ kind: 'cooling' })
     })
 
     it('when tokens are adopted, then all owners get them, and what was granted before brings nothing any more', async () => {
@@ -192,7 +192,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(adopted).toMatchObject(NEXT)
       const third = { ...NEXT, accessToken: 'access-3' }
       expect(await record.accept(before, third)).toEqual(adopted)
-      expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'newer', tokens: adopted })
+      expect(await record.acquire('b', 1, TTL_MS)).toEqual({ kind: 'newer', tokens: adopted })
       expect(await granted(record, 'b')).toMatchObject({ presentable: true, tokens: adopted })
     })
 
@@ -200,9 +200,9 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record } = open()
       const rest = { ...COOL_DOWN, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } as const
       await record.release(await granted(record), { fate: 'keep', shared: rest })
-      expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
+      expect(await record.acquire('b', 0, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
       await record.adopt(0, PAIR)
-      expect(await record.claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
+      expect(await record.acquire('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
     })
 
     it('when it comes later than the pair of the next owner, then that pair is adopted', async () => {
@@ -217,10 +217,10 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
-      const claim = await granted(record, 'b')
+      const lease = await granted(record, 'b')
       expect(await record.release(late, { fate: 'counted', shared: COOL_DOWN })).toEqual({ contested: true })
-      expect(await record.claim('c', 1, TTL_MS)).toMatchObject({ kind: 'busy' })
-      await record.release(claim, { fate: 'keep' })
+      expect(await record.acquire('c', 1, TTL_MS)).toMatchObject({ kind: 'busy' })
+      await record.release(lease, { fate: 'keep' })
       expect(await granted(record, 'c')).toMatchObject({ presentations: 0 })
     })
 
@@ -251,7 +251,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await clock.advance(4_999)
       const cooling = { kind: 'cooling', coolDown: { ...COOL_DOWN, ms: 1 } }
-      expect(await record.claim('b', 1, TTL_MS)).toEqual(cooling)
+      expect(await record.acquire('b', 1, TTL_MS)).toEqual(cooling)
       await clock.advance(1)
       const probe = await granted(record, 'b')
       expect(probe.failures).toBe(2)
@@ -271,8 +271,8 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
         drops: true,
       })
       await clock.advance(10 * 24 * 3_600_000)
-      expect(await record.claim('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
-      expect(await record.claim('new', 0, TTL_MS)).toMatchObject({ kind: 'cooling' })
+      expect(await record.acquire('b', 1, TTL_MS)).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
+      expect(await record.acquire('new', 0, TTL_MS)).toMatchObject({ kind: 'cooling' })
       await record.clear(1)
       await granted(record, 'b')
     })
@@ -280,7 +280,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
     it('when its owner means to try again, then others are busy until a moment after that, and nothing is in doubt', async () => {
       const { record } = await holdingPair()
       await record.release(await granted(record), { fate: 'counted', shared: { kind: 'retry', ms: 500 } })
-      expect(await record.claim('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
+      expect(await record.acquire('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 1 })
     })
 
@@ -301,25 +301,25 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       const { record } = open()
       const { accessToken, accessLifetimeMs, accessRemainingMs } = PAIR
       await record.accept(await granted(record), { accessToken, accessLifetimeMs, accessRemainingMs })
-      const claim = await granted(record)
-      expect(claim.presentable).toBe(false)
-      expect(claim.tokens).toMatchObject({ accessToken, accessLifetimeMs, accessRemainingMs, version: 1 })
-      expect(claim.tokens).not.toHaveProperty('refreshToken')
+      const lease = await granted(record)
+      expect(lease.presentable).toBe(false)
+      expect(lease.tokens).toMatchObject({ accessToken, accessLifetimeMs, accessRemainingMs, version: 1 })
+      expect(lease.tokens).not.toHaveProperty('refreshToken')
     })
 
     it('when it is cleared, then tokens, claims and cool-downs are gone and versions go on', async () => {
       const { record } = await holdingPair()
       await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await record.clear(1)
-      const claim = await granted(record, 'b')
-      expect(claim).not.toHaveProperty('tokens')
-      expect(await record.accept(claim, NEXT)).toMatchObject({ version: 3 })
+      const lease = await granted(record, 'b')
+      expect(lease).not.toHaveProperty('tokens')
+      expect(await record.accept(lease, NEXT)).toMatchObject({ version: 3 })
     })
 
     it('when it is cleared by who has seen a newer version, then what began with that is outdated too', async () => {
       const { record } = await holdingPair()
-      const claim = await granted(record, 'a', 5)
-      const copy = { ...claim, version: 9 }
+      const lease = await granted(record, 'a', 5)
+      const copy = { ...lease, version: 9 }
       await record.clear(9)
       await record.accept(copy, NEXT)
       expect(await granted(record, 'b', 0)).not.toHaveProperty('tokens')
@@ -327,19 +327,19 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when it is cleared under a claim, then the pair that comes is its owner’s alone', async () => {
       const { record } = await holdingPair()
-      const claim = await granted(record)
+      const lease = await granted(record)
       await record.clear(1)
-      expect(await record.accept(claim, NEXT)).toMatchObject({ accessToken: 'access-2', version: claim.version })
+      expect(await record.accept(lease, NEXT)).toMatchObject({ accessToken: 'access-2', version: lease.version })
       const next = await granted(record, 'b', 0)
       expect(next).not.toHaveProperty('tokens')
       expect(await record.accept(next, PAIR)).toMatchObject({ accessToken: 'access-1' })
-      expect(await record.claim('a', claim.version, TTL_MS)).toMatchObject({ kind: 'newer' })
+      expect(await record.acquire('a', lease.version, TTL_MS)).toMatchObject({ kind: 'newer' })
     })
 
     it('when two keys are opened, then they share nothing; one key opened twice shares all', async () => {
       const { openKey, record } = await holdingPair()
       expect(await granted(openKey('other'))).not.toHaveProperty('tokens')
-      expect(await openKey('account').claim('b', 0, TTL_MS)).toMatchObject({ kind: 'newer' })
+      expect(await openKey('account').acquire('b', 0, TTL_MS)).toMatchObject({ kind: 'newer' })
       await granted(record)
     })
   })

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/index.ts'
-import type { GrantedClaim, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { Lease, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
 
 /** A pair with an access token of a minute. */
@@ -18,6 +18,6 @@ export function twoOwners(register: TokenRegister, clock: Clock, options?: Share
   const store = sharedStore(register, options) as OpenableStore
   const open = (): TokenRecord => store.open('account', clock, reports)
   const here = open()
-  const claim = async (seenVersion = 0) => (await here.claim('here', seenVersion, 15_000)) as GrantedClaim
-  return { here, there: open(), claim, told }
+  const acquire = async (seenVersion = 0) => (await here.acquire('here', seenVersion, 15_000)) as Lease
+  return { here, there: open(), acquire, told }
 }

@@ -27,7 +27,7 @@ function pageRecord(clock = manualClock()): TokenRecord {
 
 /** Claims, while the time passes in which an owner that lives answers. */
 async function claimLater(record: TokenRecord, clock: ReturnType<typeof manualClock>, owner: string, version: number) {
-  const answer = record.claim(owner, version, TTL_MS)
+  const answer = record.acquire(owner, version, TTL_MS)
   await clock.advance(1_000)
   return answer
 }
@@ -37,8 +37,8 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     const clock = manualClock()
     const [one, next] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
-    expect(await one.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
-    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    expect(await one.acquire('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
+    expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
     locks.die()
     const doubted = { kind: 'granted', isDoubted: true, presentable: false }
     expect(await claimLater(next, clock, 'next', version)).toMatchObject(doubted)
@@ -48,11 +48,11 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     const clock = manualClock()
     const [one, next] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
-    const claim = await one.claim('one', version, TTL_MS)
+    const lease = await one.acquire('one', version, TTL_MS)
     locks.part()
-    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
     expect([locks.channels, clock.pendingTimers]).toEqual([1, 0])
-    if (claim.kind === 'granted') await one.release(claim, { fate: 'keep' })
+    if (lease.kind === 'granted') await one.release(lease, { fate: 'keep' })
     expect(locks.channels).toBe(0)
   })
 
@@ -60,9 +60,9 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     const clock = manualClock()
     const [one, ...others] = [pageRecord(), pageRecord(clock), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
-    await one.claim('one', version, TTL_MS)
+    await one.acquire('one', version, TTL_MS)
     locks.die()
-    const claims = others.map((record, n) => record.claim(`other ${n}`, version, TTL_MS))
+    const claims = others.map((record, n) => record.acquire(`other ${n}`, version, TTL_MS))
     await clock.advance(1_000)
     const answers = await Promise.all(claims)
     expect(answers.map(({ kind }) => kind).sort()).toEqual(['busy', 'granted'])
@@ -72,27 +72,27 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     locks.deny(true)
-    await one.claim('one', version, TTL_MS)
+    await one.acquire('one', version, TTL_MS)
     locks.deny(false)
-    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 
   it('when the next page is refused a look at the locks, then it takes nobody for dead', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
-    await one.claim('one', version, TTL_MS)
+    await one.acquire('one', version, TTL_MS)
     locks.die()
     locks.deny(true)
-    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 
   it('when it had settled, and was to try again after a pause, then the pause holds', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
-    const claim = await one.claim('one', version, TTL_MS)
-    if (claim.kind === 'granted') await one.release(claim, { fate: 'keep', shared: { kind: 'retry', ms: 60_000 } })
+    const lease = await one.acquire('one', version, TTL_MS)
+    if (lease.kind === 'granted') await one.release(lease, { fate: 'keep', shared: { kind: 'retry', ms: 60_000 } })
     locks.die()
-    expect(await next.claim('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 })
 
@@ -101,34 +101,34 @@ describe('given a tab that lives', () => {
     const clock = manualClock()
     const one = pageRecord(clock)
     const { version } = await one.adopt(0, PAIR)
-    const claim = await one.claim('one', version, TTL_MS)
+    const lease = await one.acquire('one', version, TTL_MS)
     expect(locks.held).toBe(1)
-    if (claim.kind !== 'granted') throw new Error(claim.kind)
+    if (lease.kind !== 'granted') throw new Error(lease.kind)
     await (end === 'accept'
-      ? one.accept(claim, { ...PAIR, accessToken: 'access-2' })
-      : one.release(claim, { fate: 'keep' }))
+      ? one.accept(lease, { ...PAIR, accessToken: 'access-2' })
+      : one.release(lease, { fate: 'keep' }))
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
 
   it('when its exchange lasts longer than its claim, then it holds the lock no longer than that', async () => {
     const clock = manualClock()
     const one = pageRecord(clock)
-    await one.claim('one', 0, TTL_MS)
+    await one.acquire('one', 0, TTL_MS)
     await clock.advance(TTL_MS)
     expect(locks.held).toBe(0)
   })
 
   it('when it logs in during an exchange, then it can claim at once, although it holds the lock', async () => {
     const one = pageRecord()
-    await one.claim('one', 0, TTL_MS)
+    await one.acquire('one', 0, TTL_MS)
     const { version } = await one.adopt(0, PAIR)
-    expect(await one.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
+    expect(await one.acquire('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
   })
 
   it('when another makes the exchange, or the storage fails, then it holds no lock', async () => {
     const [one, other] = [pageRecord(), pageRecord()]
-    await one.claim('one', 0, TTL_MS)
-    await other.claim('other', 0, TTL_MS)
+    await one.acquire('one', 0, TTL_MS)
+    await other.acquire('other', 0, TTL_MS)
     expect(locks.held).toBe(1)
   })
 })
@@ -148,9 +148,9 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
       const clock = manualClock()
       const [one, other] = [pageRecord(), pageRecord(clock)]
       const { version } = await one.adopt(0, PAIR)
-      await one.claim('one', version, TTL_MS)
+      await one.acquire('one', version, TTL_MS)
       step(clock, ms)
-      expect(await other.claim('other', version, TTL_MS)).toEqual({
+      expect(await other.acquire('other', version, TTL_MS)).toEqual({
         kind: 'busy',
         remainingMs: TTL_MS,
         by: expect.any(String),
@@ -164,11 +164,11 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
     const clock = manualClock()
     const [one, other] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
-    await one.claim('one', version, TTL_MS)
+    await one.acquire('one', version, TTL_MS)
     step(clock, HOUR_MS)
-    expect(await other.claim('other', version, TTL_MS)).toMatchObject({ kind: 'busy' })
+    expect(await other.acquire('other', version, TTL_MS)).toMatchObject({ kind: 'busy' })
     await clock.advance(TTL_MS)
-    expect(await other.claim('other', version, TTL_MS)).toMatchObject({ kind: 'granted', isDoubted: true })
+    expect(await other.acquire('other', version, TTL_MS)).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 })
 
@@ -178,12 +178,12 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     locks.silence(true)
     const record = pageRecord(clock)
     const { version } = await record.adopt(0, PAIR)
-    const first = record.claim('one', version, TTL_MS)
+    const first = record.acquire('one', version, TTL_MS)
     await clock.advance(1_000)
     const granted = await first
     expect(granted).toMatchObject({ kind: 'granted', presentable: true })
     if (granted.kind === 'granted') await record.release(granted, { fate: 'keep' })
-    expect(await record.claim('one', version, TTL_MS)).toMatchObject({ kind: 'granted' })
+    expect(await record.acquire('one', version, TTL_MS)).toMatchObject({ kind: 'granted' })
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
 
@@ -191,14 +191,14 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     const clock = manualClock()
     locks.silence(true)
     const record = pageRecord(clock)
-    const first = record.claim('one', 0, TTL_MS)
+    const first = record.acquire('one', 0, TTL_MS)
     await clock.advance(1_000)
     const granted = await first
     if (granted.kind === 'granted') await record.release(granted, { fate: 'keep' })
     locks.silence(false)
     await clock.advance(0)
     expect(locks.held).toBe(0)
-    await record.claim('one', 0, TTL_MS)
+    await record.acquire('one', 0, TTL_MS)
     expect(locks.held).toBe(1)
   })
 
@@ -206,7 +206,7 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     const clock = manualClock()
     const [one, other] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
-    await one.claim('one', version, TTL_MS)
+    await one.acquire('one', version, TTL_MS)
     locks.silence(true)
     expect(await claimLater(other, clock, 'other', version)).toMatchObject({ kind: 'busy' })
   })

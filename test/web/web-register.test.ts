@@ -30,8 +30,8 @@ describe('given tokens of people who use a browser no longer', () => {
     Date.now = () => endOfAlice
     await record('carol').adopt(0, gone)
     expect(entries().map(({ until }) => until > endOfAlice)).toEqual([true, true])
-    expect(await record('alice').look?.(0)).toMatchObject({ kind: 'missing' })
-    expect(await record('bob').look?.(0)).toMatchObject({ kind: 'newer' })
+    expect(await record('alice').check?.(0)).toMatchObject({ kind: 'missing' })
+    expect(await record('bob').check?.(0)).toMatchObject({ kind: 'newer' })
   })
 
   it('when another script has put something there, then it is deleted, too', async () => {

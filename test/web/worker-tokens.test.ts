@@ -851,11 +851,11 @@ describe('given a login that is under way in a page of a worker', () => {
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
     const login = gate()
     const adopted = tokens.adopt(login.opened.then(() => grant('bob')))
-    const { markNow: markOf, markSince } = internalsOf(tokens) ?? {}
+    const { currentGeneration: markOf, firstGeneration: firstGeneration } = internalsOf(tokens) ?? {}
     const begun = markOf?.() ?? 0
     login.open()
     await adopted
-    expect([await tokens.getAccessToken(), begun >= (markSince?.() ?? 0)]).toEqual(['BOB', false])
+    expect([await tokens.getAccessToken(), begun >= (firstGeneration?.() ?? 0)]).toEqual(['BOB', false])
   })
 
   it.each(['alice', 'bob', undefined])(
@@ -865,7 +865,7 @@ describe('given a login that is under way in a page of a worker', () => {
       const tokens = await openPage()
       const told = listen(tokens)
       await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
-      const begun = internalsOf(tokens)?.markNow?.() ?? 0
+      const begun = internalsOf(tokens)?.currentGeneration?.() ?? 0
       source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
       expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
       await arrived()
@@ -878,7 +878,7 @@ describe('given a login that is under way in a page of a worker', () => {
       await adopted
       expect(await waiting).toBe('SECOND')
       // A request that began before the loss is one of Alice.
-      expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(subject === 'alice')
+      expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(subject === 'alice')
     },
   )
 
@@ -896,11 +896,11 @@ describe('given a login that is under way in a page of a worker', () => {
       await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
       await losing(source, tokens)
       const [first, second] = act(tokens, other)
-      const begun = internalsOf(tokens)?.markNow?.() ?? 0
+      const begun = internalsOf(tokens)?.currentGeneration?.() ?? 0
       await Promise.all([first, second])
       await arrived()
       expect(await tokens.getAccessToken()).toBe('CAROL')
-      expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(false)
+      expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(false)
     },
   )
 
@@ -944,10 +944,10 @@ describe('given a login that is under way in a page of a worker', () => {
     await losing(source, manager)
     underWay.open()
     await adopted
-    const begun = internalsOf(tokens)?.markNow?.() ?? 0
+    const begun = internalsOf(tokens)?.currentGeneration?.() ?? 0
     await other.adopt(grant('carol'))
     await arrived()
-    expect(begun >= (internalsOf(tokens)?.markSince?.() ?? 0)).toBe(false)
+    expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(false)
   })
 
   it('F339: when the same person logs in again in another page, then a request of that login gets no token of the one under way', async () => {
@@ -960,12 +960,12 @@ describe('given a login that is under way in a page of a worker', () => {
     const adopted = manager.adopt(login.opened.then(() => grant('carol')))
     await arrived()
     expect(await tokens.getAccessToken()).toBe('ALICE')
-    const { markNow, markSince } = internalsOf(tokens) ?? {}
-    const begun = markNow?.() ?? 0
+    const { currentGeneration: currentGeneration, firstGeneration: firstGeneration } = internalsOf(tokens) ?? {}
+    const begun = currentGeneration?.() ?? 0
     login.open()
     await adopted
     await arrived()
-    expect(begun >= (markSince?.() ?? 0)).toBe(false)
+    expect(begun >= (firstGeneration?.() ?? 0)).toBe(false)
   })
 
   it('F339: when the worker learns of the loss before it hears the question of a page, then that caller gets no token of the next person', async () => {
@@ -1041,11 +1041,14 @@ describe('given a login that is under way in a page of a worker', () => {
     const [tokens, other] = [await openPage(), await openPage()]
     await tokens.adopt(grant('alice'))
     await tokens.logout()
-    const begun = internalsOf(tokens)?.markNow?.() ?? 0
+    const begun = internalsOf(tokens)?.currentGeneration?.() ?? 0
     await arrived()
     await other.adopt(grant('bob'))
     await arrived()
-    expect([begun >= (internalsOf(tokens)?.markSince?.() ?? 0), await tokens.getAccessToken()]).toEqual([true, 'BOB'])
+    expect([begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0), await tokens.getAccessToken()]).toEqual([
+      true,
+      'BOB',
+    ])
   })
 
   it.each(['alice', 'bob', undefined])(
@@ -1070,7 +1073,7 @@ describe('given a login that is under way in a page of a worker', () => {
     const [tokens, other] = [await openPage(), await openPage()]
     await other.adopt(grant('alice', { accessLifetimeMs: 0 }))
     source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
-    const { markNow: markOf, markSince } = internalsOf(tokens) ?? {}
+    const { currentGeneration: markOf, firstGeneration: firstGeneration } = internalsOf(tokens) ?? {}
     await arrived()
     const before = markOf?.() ?? 0
     expect(await failureOf(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
@@ -1078,7 +1081,7 @@ describe('given a login that is under way in a page of a worker', () => {
     const begun = markOf?.() ?? 0
     await other.adopt(grant('bob'))
     await arrived()
-    const since = markSince?.() ?? 0
+    const since = firstGeneration?.() ?? 0
     expect([before >= since, begun >= since, await tokens.getAccessToken()]).toEqual([false, true, 'BOB'])
   })
 

@@ -38,10 +38,10 @@ export function startLogins({ needsLogin = true } = {}): Logins {
     maxWaitMs: 30_000,
     anomaly: (kind) => anomalies.push(kind) > 0,
     hasEnded: () => false,
-    replaceBehind: (refused) => void replace(refused).catch(() => undefined),
+    renewInBackground: (refused) => void replace(refused).catch(() => undefined),
     needsLogin,
-    markNow: () => login,
-    markSince: () => login,
+    currentGeneration: () => login,
+    firstGeneration: () => login,
   }
   const tokens = {
     peekAccessToken: () => current,

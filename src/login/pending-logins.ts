@@ -14,7 +14,7 @@ interface Promised {
  * The order of acts: `adopt`, `logout`, `reset`. A promised login is an act of its call, and takes effect when it settles. An act of a later call that has
  * taken effect by then stands over it (F363).
  */
-export class UnderWay {
+export class PendingLogins {
   #calls = 0
   /** The order of the promises that have not settled, and that no later act has overtaken. */
   readonly #pending = new Set<number>()

@@ -2,11 +2,11 @@ import type { Account } from './account.ts'
 import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
-import { markOf } from './exchange.ts'
+import { credentialsDigestOf } from './exchange.ts'
 import { HeldToken } from './held-token.ts'
 import { CallFailed } from './cool-down.ts'
 import { coolingError } from './renewal-errors.ts'
-import type { ClaimAnswer, GrantedClaim, StoredTokens, TokenRecord } from './token-store.ts'
+import type { LeaseResult, Lease, StoredTokens, TokenRecord } from './token-store.ts'
 import type { Work } from './work.ts'
 
 /** The renewal was halted: its result reaches nobody. */
@@ -86,7 +86,7 @@ export class Pauses {
 }
 
 /** Who never looks by itself is not waited for any longer, ms. */
-const LONGEST_NOTICE_MS = 30_000
+const LONGEST_STALENESS_MS = 30_000
 
 /** How long an owner waits before it asks again whether another one has ended its exchange, ms. */
 export const POLL_MS = 250
@@ -108,10 +108,10 @@ export interface RenewalStart {
 }
 
 /** What ends the claims of a renewal: the right to make the exchange, or tokens of another owner that will do. */
-export type ClaimOutcome = GrantedClaim | Extract<ClaimAnswer, { kind: 'newer' }>
+export type LeaseOutcome = Lease | Extract<LeaseResult, { kind: 'newer' }>
 
 /** Waits until the store grants the exchange of one renewal to this owner. */
-export class Claimant {
+export class LeaseHolder {
   readonly #account: Account
   readonly #start: RenewalStart
   readonly #pauses: Pauses
@@ -119,7 +119,7 @@ export class Claimant {
   /** Renewals in a row that gave up before this one, as far as is known. */
   failuresBefore: number
   /** On the token clock: remaining lifetimes of the claim count from here. */
-  #claimedAt = 0
+  #leasedAt = 0
 
   constructor(account: Account, start: RenewalStart, pauses: Pauses) {
     this.#account = account
@@ -129,17 +129,17 @@ export class Claimant {
   }
 
   /** How long ago the last claim was answered, ms. */
-  get sinceClaimMs(): number {
-    return this.#account.settings.tokenClock.now() - this.#claimedAt
+  get sinceLeaseMs(): number {
+    return this.#account.settings.tokenClock.now() - this.#leasedAt
   }
 
   /** Claims until the store grants the exchange to this owner, or holds tokens of another owner that will do. */
-  async claim(): Promise<ClaimOutcome> {
+  async acquire(): Promise<LeaseOutcome> {
     const account = this.#account
     const { login, settings } = account
     const { record, owner, tokenClock, exchangeTimeoutMs, graceMs, needsLogin, renewal, source, store } = settings
-    const noticeMs = Math.min(renewal.maxStalenessMs, LONGEST_NOTICE_MS)
-    if (store) account.mark ??= await markOf(source)
+    const maxStalenessMs = Math.min(renewal.maxStalenessMs, LONGEST_STALENESS_MS)
+    if (store) account.credentialsDigest ??= await credentialsDigestOf(source)
     const breaksCoolDown = this.#start.because === 'forced'
     // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
@@ -147,29 +147,36 @@ export class Claimant {
       const askedAt = tokenClock.now()
       // A login may have been stored since this renewal began.
       const seenVersion = Math.max(this.#seenVersion, account.seenVersion)
-      const terms = { graceMs, needsLogin, noticeMs, mark: account.mark, login: login.number, breaksCoolDown }
+      const terms = {
+        graceMs,
+        needsLogin,
+        maxStalenessMs,
+        credentialsDigest: account.credentialsDigest,
+        login: login.number,
+        breaksCoolDown,
+      }
       account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
-      const claim = await record.claim(owner, seenVersion, ttlMs, terms)
-      account.awaited = claim.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined
-      this.#claimedAt = tokenClock.now()
-      if (claim.kind === 'granted') {
-        this.failuresBefore = Math.max(this.failuresBefore, claim.failures)
-        const tookMs = this.#claimedAt - askedAt
+      const lease = await record.acquire(owner, seenVersion, ttlMs, terms)
+      account.awaited = lease.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined
+      this.#leasedAt = tokenClock.now()
+      if (lease.kind === 'granted') {
+        this.failuresBefore = Math.max(this.failuresBefore, lease.failures)
+        const tookMs = this.#leasedAt - askedAt
         // A process that stalled for that long has lost its claim: another owner may make the exchange by now. Nobody else sees a private one.
-        if (claim.isPrivate || tookMs < ttlMs || this.#pauses.halted()) return claim
+        if (lease.isPrivate || tookMs < ttlMs || this.#pauses.halted()) return lease
         // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
-        await record.release(claim, { fate: 'keep' }).catch(() => undefined)
+        await record.release(lease, { fate: 'keep' }).catch(() => undefined)
         // Otherwise a store that always answers so late would never grant a claim in time.
         ttlMs *= 2
-      } else if (claim.kind === 'cooling') {
-        throw new CallFailed(coolingError(claim.coolDown, account), claim.coolDown)
-      } else if (claim.kind === 'newer') {
-        this.#seenVersion = claim.tokens.version
+      } else if (lease.kind === 'cooling') {
+        throw new CallFailed(coolingError(lease.coolDown, account), lease.coolDown)
+      } else if (lease.kind === 'newer') {
+        this.#seenVersion = lease.tokens.version
         // Whoever began this renewal must not present the refresh token of somebody else.
-        if (this.adopts(claim.tokens) || login.isOther(claim.tokens)) return claim
+        if (this.adopts(lease.tokens) || login.isOther(lease.tokens)) return lease
         this.#pauses.check()
-        login.passedOver(claim.tokens)
-      } else if (await this.#leaveToOther(claim.remainingMs, polls)) polls += 1
+        login.skipped(lease.tokens)
+      } else if (await this.#leaveToOther(lease.remainingMs, polls)) polls += 1
     }
   }
 
@@ -178,22 +185,22 @@ export class Claimant {
     const { because } = this.#start
     const { current, settings } = this.#account
     // The store may hold the very token that the API refuses: a step of this owner had no answer, and was executed.
-    const isRefused = because === 'refused' && current?.stored.accessToken === tokens.accessToken
-    return (because !== 'forced' || isLast) && !isRefused && new HeldToken(tokens, settings, 0).freshness !== 'expired'
+    const isRejected = because === 'refused' && current?.stored.accessToken === tokens.accessToken
+    return (because !== 'forced' || isLast) && !isRejected && new HeldToken(tokens, settings, 0).freshness !== 'expired'
   }
 
   /** How long requests may still use the old token without a wait, ms; 0 or less: they must wait. */
-  get servedMs(): number {
-    return this.#account.current?.servedMs ?? 0
+  get usableMs(): number {
+    return this.#account.current?.usableMs ?? 0
   }
 
   /** Waits while another owner makes the exchange. @returns whether this was a poll */
   async #leaveToOther(busyMs: number, polls: number): Promise<boolean> {
     // While the manager's own token serves, the manager need not ask for the result.
-    const servedMs = this.#start.isAwaited() ? 0 : this.servedMs
+    const usableMs = this.#start.isAwaited() ? 0 : this.usableMs
     const { record, random } = this.#account.settings
     const pollMs = Math.min(1_000, POLL_MS * 2 ** polls) * (1 - random() / 2)
-    await this.#pauses.forOther(record, Math.min(busyMs, servedMs > 0 ? servedMs : pollMs), () => servedMs > 0)
-    return servedMs <= 0
+    await this.#pauses.forOther(record, Math.min(busyMs, usableMs > 0 ? usableMs : pollMs), () => usableMs > 0)
+    return usableMs <= 0
   }
 }

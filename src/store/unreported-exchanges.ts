@@ -6,45 +6,46 @@ const GAP_MS = 3_000
  * Exchanges that were made without the record, and that the record does not know of. `tell` notes them there: at once, and again until it succeeds,
  * because another owner may present the shared refresh token as soon as the store is back.
  */
-export class Untold {
-  readonly #tell: () => Promise<void>
+export class UnreportedExchanges {
+  readonly #report: () => Promise<void>
   readonly #clock: Clock
   #made = 0
-  #told = 0
-  #isTelling = false
+  #reported = 0
+  #isReporting = false
   #cancelPause: () => void = () => undefined
 
-  constructor(tell: () => Promise<void>, clock: Clock) {
-    this.#tell = tell
+  constructor(report: () => Promise<void>, clock: Clock) {
+    this.#report = report
     this.#clock = clock
   }
 
   /** How many exchanges were made without the record; 0: the record knows of all of them. */
-  get owed(): number {
-    return this.#made > this.#told ? this.#made : 0
+  get pending(): number {
+    return this.#made > this.#reported ? this.#made : 0
   }
 
   /** The record knows of the first `made` exchanges. */
-  know(made: number): void {
-    this.#told = Math.max(this.#told, made)
+  confirm(made: number): void {
+    this.#reported = Math.max(this.#reported, made)
   }
 
   /** Counts one exchange that is made without the record, and tells the record of it. */
-  owe(): void {
+  add(): void {
     this.#made += 1
-    if (!this.#isTelling) void this.#keepTelling()
+    if (!this.#isReporting) void this.#keepReporting()
   }
 
   /** Stops telling the record. */
   close(): void {
-    this.#told = Infinity
+    this.#reported = Infinity
     this.#cancelPause()
   }
 
-  async #keepTelling(): Promise<void> {
+  async #keepReporting(): Promise<void> {
     const pause = () => new Promise<void>((resolve) => (this.#cancelPause = this.#clock.setTimer(resolve, GAP_MS)))
-    this.#isTelling = true
-    for (let made = this.owed; made > 0; made = this.owed) await this.#tell().then(() => this.know(made), pause)
-    this.#isTelling = false
+    this.#isReporting = true
+    for (let made = this.pending; made > 0; made = this.pending)
+      await this.#report().then(() => this.confirm(made), pause)
+    this.#isReporting = false
   }
 }

@@ -2,7 +2,7 @@ import type { IsLast } from '../core/acts.ts'
 import type { LoginReason, TokenError } from '../core/errors.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
-import { compare, GOES_ON, type Identity } from './identity.ts'
+import { compare, CONTINUES, type Identity } from './identity.ts'
 import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
 import type { LoginAccount } from './login-account.ts'
 import { loginRequired } from './login-required.ts'
@@ -13,7 +13,7 @@ import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source
 import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/token-store.ts'
 
 /** A login that begins. */
-interface Begun {
+interface LoginStart {
   readonly loginId: string
   readonly beganAt: number
   readonly isLast: IsLast
@@ -22,15 +22,15 @@ interface Begun {
 /** What an act ends here. */
 interface Ended extends EndedHere {
   /** What the exchange in flight still brings. A refresh token that it has replaced is of no use any more. */
-  readonly leftover: readonly NewTokens[]
+  readonly lateTokens: readonly NewTokens[]
   /** Who had the login. */
-  readonly person: Identity
+  readonly user: Identity
   /** The act has overtaken a login that was pending. */
   readonly wasPending: boolean
 }
 
 /** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
-export class PeopleLogins implements Logins {
+export class UserLogins implements Logins {
   readonly #account: LoginAccount
   readonly #host: LoginHost
 
@@ -52,7 +52,7 @@ export class PeopleLogins implements Logins {
       login.missed()
       this.#host.resume()
     }
-    await login.underWay.add(promise, {
+    await login.pendingLogins.add(promise, {
       adopt: (grant, order) => this.adopt(grant, order),
       overtaken: (grant) => this.discard(grant),
       missed,
@@ -67,7 +67,7 @@ export class PeopleLogins implements Logins {
     const grant = readAdopted(given)
     const { login, settings } = this.#account
     const subject = await subjectOf(settings.source, grant)
-    if (login.isPresent && compare(login.person, { name: grant.subject, subject }) !== 'other') return
+    if (login.isPresent && compare(login.user, { name: grant.subject, subject }) !== 'other') return
     void revoke(this.#account, [newTokens(grant, this.#account, 0, subject)])
   }
 
@@ -87,7 +87,7 @@ export class PeopleLogins implements Logins {
     if (!login.isAdoptedBySame(grant.subject)) this.#makeWay()
     host.forget()
     account.spent = undefined
-    account.forgotten = []
+    account.discarded = []
     const loginId = randomHex()
     const beganAt = settings.tokenClock.now()
     const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
@@ -103,7 +103,7 @@ export class PeopleLogins implements Logins {
   #adoptSame(grant: Readonly<TokenGrant>, order?: number): Promise<void> {
     const account = this.#account
     const { acts, login, settings } = account
-    login.underWay.takesEffect(order)
+    login.pendingLogins.takesEffect(order)
     const { stored } = account.current ?? {}
     const isNews = grant.accessToken !== '' && grant.accessToken !== stored?.accessToken
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
@@ -117,7 +117,7 @@ export class PeopleLogins implements Logins {
   }
 
   /** Stores the tokens of a login. */
-  async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: Begun): Promise<void> {
+  async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: LoginStart): Promise<void> {
     const account = this.#account
     const { login, settings } = account
     const { record, source, tokenClock } = settings
@@ -155,35 +155,35 @@ export class PeopleLogins implements Logins {
   }
 
   /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
-  async #replacedBy(person: Identity, { held, person: before }: Ended): Promise<NewTokens | undefined> {
+  async #replacedBy(user: Identity, { held, user: before }: Ended): Promise<NewTokens | undefined> {
     const { login, seenVersion, settings } = this.#account
-    if (held && !isReplaced(before, person)) return undefined
-    if (person.subject === undefined) return held
-    const looked = await settings.record.look?.(seenVersion, login.last).catch(() => undefined)
+    if (held && !isReplaced(before, user)) return undefined
+    if (user.subject === undefined) return held
+    const looked = await settings.record.check?.(seenVersion, login.last).catch(() => undefined)
     if (looked?.kind !== 'newer') return held
-    return isReplaced(looked.tokens, person) ? looked.tokens : undefined
+    return isReplaced(looked.tokens, user) ? looked.tokens : undefined
   }
 
   /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
-  async #revokeLater(replaced: NewTokens, { leftover }: Ended): Promise<void> {
+  async #revokeLater(replaced: NewTokens, { lateTokens }: Ended): Promise<void> {
     await this.#host.afterExchange(() => Promise.resolve())
-    await revoke(this.#account, leftover.length > 0 ? leftover : [replaced])
+    await revoke(this.#account, lateTokens.length > 0 ? lateTokens : [replaced])
   }
 
   /** An act begins: what the exchange in flight brings belongs to the login before it. */
   #ending(order?: number): Ended {
     const account = this.#account
-    const { login, current, leftover } = account
-    const wasPending = login.underWay.takesEffect(order)
-    account.leftover = []
-    return { held: current?.stored, ...login.known, leftover, person: login.person, wasPending }
+    const { login, current, lateTokens: lateTokens } = account
+    const wasPending = login.pendingLogins.takesEffect(order)
+    account.lateTokens = []
+    return { held: current?.stored, ...login.known, lateTokens, user: login.user, wasPending }
   }
 
   /** Ends the login here, at once. */
   #forget(): Ended {
     const { login } = this.#account
     const ended = this.#ending()
-    this.#account.giveUp()
+    this.#account.discardRefreshToken()
     this.#end('logged-out')
     login.required('logged-out', 'here', ended.wasPending)
     this.#host.forget()
@@ -216,7 +216,7 @@ export class PeopleLogins implements Logins {
     })
     this.#host.renewIfAwaited()
     const { tokens, thrown } = await inRecord
-    const last = ended.leftover.length > 0 ? ended.leftover : [tokens].filter((one) => one !== undefined)
+    const last = ended.lateTokens.length > 0 ? ended.lateTokens : [tokens].filter((one) => one !== undefined)
     const result = await revokeAll(this.#account, last)
     if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error
@@ -224,7 +224,7 @@ export class PeopleLogins implements Logins {
   }
 
   /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
-  meet(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
+  use(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
     const { login, current } = this.#account
     // The store may have our own login only now, because it was unreachable.
     const isOther = !current?.isOf(tokens) && login.isNext(tokens)
@@ -250,8 +250,8 @@ export class PeopleLogins implements Logins {
     const { login } = account
     const { loss } = login
     if (!loss) return
-    const { hasBegun, isAwaited } = login.marks
-    const isEnd = account.current?.isRefused === true || loss.reason === 'logged-out'
+    const { hasStarted: hasBegun, isAwaited } = login.generations
+    const isEnd = account.current?.isRejected === true || loss.reason === 'logged-out'
     // If everybody has heard of the loss already, who has asked since waits for the next login.
     if (isEnd && hasBegun && !isAwaited) this.#end(loss.reason)
     if (account.current?.living === undefined) login.required(loss.reason, loss.by)
@@ -268,7 +268,7 @@ export class PeopleLogins implements Logins {
   /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
   useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
     if (!tokens || !isLast() || this.#account.isClosed) return
-    this.meet(tokens)
+    this.use(tokens)
     this.#host.use(tokens)
   }
 
@@ -280,7 +280,7 @@ export class PeopleLogins implements Logins {
   /** Another login comes. Nothing makes way for the first one that this manager hears of: whoever has asked gets it. */
   #makeWay(): void {
     const { login } = this.#account
-    if (!login.marks.hasBegun) return
+    if (!login.generations.hasStarted) return
     login.next()
     this.#leave('logged-out')
   }
@@ -288,11 +288,11 @@ export class PeopleLogins implements Logins {
   /** Requests of the login that has ended must get no token of a later one. Its callers wait no longer. */
   #leave(reason: LoginReason): void {
     this.#account.current = undefined
-    this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.marks.since)
+    this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.generations.first)
   }
 }
 
 /** Whether one login makes way for that of somebody else: then its tokens are revoked. */
 function isReplaced({ name, subject }: Identity, by: Identity): boolean {
-  return !GOES_ON.replaced[compare({ name, subject }, by)]
+  return !CONTINUES.replaced[compare({ name, subject }, by)]
 }

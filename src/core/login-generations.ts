@@ -3,49 +3,49 @@
  * that began in it, and those that waited for it. A request waits for the next login if it began after the last one had ended, or after everybody had heard
  * that it is lost.
  */
-export class LoginMarks {
+export class LoginGenerations {
   /** The mark of whoever asks now. */
-  now = 0
+  current = 0
   /** The first mark that belongs to the login of now. */
-  since = 0
+  first = 0
   /** Whether whoever asks now waits for the next login: the last one has ended, or everybody has heard that it is lost. */
   isAwaited = false
   /** Whether this manager has known a login, or the end of one. Whoever asked before gets the first login that comes. */
-  hasBegun = false
+  hasStarted = false
 
   /** Whether whoever asked under `mark` waits for the next login. */
-  isOfNext(mark: number): boolean {
-    return this.isAwaited && mark === this.now
+  belongsToNext(generation: number): boolean {
+    return this.isAwaited && generation === this.current
   }
 
   /** Everybody hears that the login is lost. */
-  told(): void {
-    if (!this.isAwaited) this.now += 1
+  lossReported(): void {
+    if (!this.isAwaited) this.current += 1
     this.#await()
   }
 
   /** The login ends, for everybody who has asked so far. */
   end(): void {
-    this.now += 1
-    this.since = this.now
+    this.current += 1
+    this.first = this.current
     this.#await()
   }
 
   #await(): void {
     this.isAwaited = true
-    this.hasBegun = true
+    this.hasStarted = true
   }
 
   /** The login of now serves, for the first time or again: whoever asks now asks in it. */
-  came(): void {
+  started(): void {
     this.isAwaited = false
-    this.hasBegun = true
+    this.hasStarted = true
   }
 
   /** Another login takes the place of the one before. */
-  next(): void {
-    if (!this.isAwaited) this.now += 1
-    this.since = this.now
-    this.came()
+  replaced(): void {
+    if (!this.isAwaited) this.current += 1
+    this.first = this.current
+    this.started()
   }
 }
