@@ -12,7 +12,7 @@ interface NewMember {
   readonly places: readonly string[]
 }
 
-const CODES = ['src/core/errors.ts', 'src/core/renewal-errors.ts', 'src/doctor/report.ts']
+const CODES = ['src/core/errors.ts', 'src/core/failure-of-other.ts', 'src/doctor/report.ts']
 
 function newMember(file: string, behind: string, written: string, places: readonly string[]): NewMember {
   const [name = ''] = /new_\w+/.exec(written) ?? []
@@ -25,7 +25,7 @@ const NEW_MEMBERS: readonly NewMember[] = [
     'src/login/login-rules.ts',
   ]),
   newMember('core/errors.ts', 'export type TokenErrorCode =', " 'new_code'", CODES),
-  newMember('core/errors.ts', 'export type LoginReason =', " 'new_reason'", ['src/core/renewal-errors.ts']),
+  newMember('core/errors.ts', 'export type LoginReason =', " 'new_reason'", ['src/login/login-required.ts']),
   newMember('core/events.ts', 'export type AnomalyKind =', " 'new_anomaly'", ['src/core/events.ts']),
   newMember('core/events.ts', 'export interface TokenEvents {', ' new_event: { message: string };', [
     'src/core/events.ts',

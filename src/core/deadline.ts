@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { kindOf } from './option-checks.ts'
+import { kindOf, wrong } from './option-checks.ts'
 
 /**
  * Runs `onPassed` after `delayMs`, but lets the event loop first read the data that arrived before. Node runs timers before
@@ -62,7 +62,7 @@ export function checkNotAborted(signal: AbortSignal | null | undefined): void {
   if (signal === undefined || signal === null) return
   const { aborted, addEventListener } = signal as Partial<AbortSignal>
   if (typeof aborted !== 'boolean' || typeof addEventListener !== 'function')
-    throw new TypeError(`signal must be an AbortSignal, got ${kindOf(signal)}: pass controller.signal`)
+    throw wrong('signal', 'an AbortSignal', `${kindOf(signal)}: pass controller.signal`)
   if (aborted) throw reasonOf(signal)
 }
 

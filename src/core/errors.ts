@@ -1,4 +1,4 @@
-import { namesOf } from './option-checks.ts'
+import { type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { member } from './thrown.ts'
 
 export type TokenErrorCode =
@@ -76,24 +76,43 @@ function namedError(): ErrorConstructor {
 }
 
 /** Whether the same call may work later without anyone changing anything; and the outcome that the code implies. */
-const MEANING: Readonly<Record<TokenErrorCode, { readonly retryable: boolean; readonly outcome?: ExchangeOutcome }>> = {
-  ERR_CREDENTIALS_REJECTED: { retryable: false, outcome: 'rejected' },
-  ERR_REFRESH_REJECTED: { retryable: true, outcome: 'rejected' }, // the next attempt obtains
-  ERR_SUSPICIOUS_REFRESH_TOKEN: { retryable: false },
-  ERR_THROTTLED: { retryable: true, outcome: 'deferred' },
-  ERR_TOKEN_SERVICE_UNAVAILABLE: { retryable: true },
-  ERR_TOKEN_REQUEST: { retryable: false, outcome: 'rejected' },
-  ERR_TOKEN_RESPONSE: { retryable: true }, // often a captive portal or a proxy's page
-  ERR_SIGNATURE: { retryable: false },
-  ERR_WAIT_TIMEOUT: { retryable: true },
-  ERR_REPLACED_TOO_SOON: { retryable: true },
-  ERR_STORE_UNAVAILABLE: { retryable: true },
-  ERR_CLOSED: { retryable: false },
-  ERR_LOGIN_REQUIRED: { retryable: false, outcome: 'rejected' },
-  ERR_TOKEN_SOURCE: { retryable: false },
-}
-/** An error of a newer copy of the package may have a code that this one does not know. */
-const meaningOf = (code: TokenErrorCode) => (MEANING as Partial<typeof MEANING>)[code]
+type Meanings = Complete<
+  Record<TokenErrorCode, [retryable: boolean, outcome?: ExchangeOutcome]>,
+  {
+    ERR_CREDENTIALS_REJECTED: [false, 'rejected']
+    ERR_REFRESH_REJECTED: [true, 'rejected'] // the next attempt obtains
+    ERR_SUSPICIOUS_REFRESH_TOKEN: [false]
+    ERR_THROTTLED: [true, 'deferred']
+    ERR_TOKEN_SERVICE_UNAVAILABLE: [true]
+    ERR_TOKEN_REQUEST: [false, 'rejected']
+    ERR_TOKEN_RESPONSE: [true] // often a captive portal or a proxy's page
+    ERR_SIGNATURE: [false]
+    ERR_WAIT_TIMEOUT: [true]
+    ERR_REPLACED_TOO_SOON: [true]
+    ERR_STORE_UNAVAILABLE: [true]
+    ERR_CLOSED: [false]
+    ERR_LOGIN_REQUIRED: [false, 'rejected']
+    ERR_TOKEN_SOURCE: [false]
+  }
+>
+// Lists, because a table of all codes would be in every bundle.
+const RETRYABLE: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<Record<KeysOf<Meanings, [true, unknown?]>, true>>({
+  ERR_REFRESH_REJECTED: true,
+  ERR_THROTTLED: true,
+  ERR_TOKEN_SERVICE_UNAVAILABLE: true,
+  ERR_TOKEN_RESPONSE: true,
+  ERR_WAIT_TIMEOUT: true,
+  ERR_REPLACED_TOO_SOON: true,
+  ERR_STORE_UNAVAILABLE: true,
+})
+const REJECTED: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<
+  Record<KeysOf<Meanings, [boolean, 'rejected']>, true>
+>({
+  ERR_CREDENTIALS_REJECTED: true,
+  ERR_REFRESH_REJECTED: true,
+  ERR_TOKEN_REQUEST: true,
+  ERR_LOGIN_REQUIRED: true,
+})
 
 /**
  * The error of every failure to get a token. `code` tells the failures apart. `instanceof` works across module formats and
@@ -131,7 +150,7 @@ export class TokenError extends NamedError {
     const { cause, ...members } = detailsOf(details)
     super(message, cause === undefined ? undefined : { cause: reduced(cause) })
     this.code = code
-    this.retryable = meaningOf(code)?.retryable ?? false
+    this.retryable = RETRYABLE.includes(code)
     for (const [name, value] of Object.entries<unknown>(members))
       if (value !== undefined) Object.assign(this, { [name]: value })
   }
@@ -158,7 +177,9 @@ export function isTokenError(value: unknown, code?: TokenErrorCode): value is To
 
 /** @returns The outcome that the error states, else the one that its code implies, else `unknown`. */
 export function outcomeOf(error: TokenError): ExchangeOutcome {
-  return detailsOf(error).outcome ?? meaningOf(error.code)?.outcome ?? 'unknown'
+  const { code } = error
+  const implied = REJECTED.includes(code) ? 'rejected' : code === 'ERR_THROTTLED' ? 'deferred' : 'unknown'
+  return detailsOf(error).outcome ?? implied
 }
 
 /** @returns A copy of the error, with another message or other details. */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { LoginReason, TokenError } from './errors.ts'
-import { checkChoice, checkFunction, namesOf } from './option-checks.ts'
+import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
 
 /** The events by name. Instants are epoch ms of this machine's wall clock, durations ms. No event carries a secret. */
@@ -118,27 +118,40 @@ const NAMES = /* @__PURE__ */ namesOf<LoginEvents>({
   storeUnavailable: true,
 })
 /** Whether a person must mend it. Then it becomes a warning of the process if nobody listens. */
-const IS_MISTAKE: Readonly<Record<AnomalyKind, boolean>> = {
-  'clock-skew': false,
-  'clock-jumped': false,
-  'retry-after-clamped': false,
-  'unexpected-response': false,
-  'origin-not-allowed': true,
-  'header-in-defaults': true,
-  'header-leftover': true,
-  'stored-tokens-unusable': true,
-  'tokens-unencrypted': true,
-  'store-restored': false,
-  'adapter-replaced': true,
-  'new-tokens-refused': true,
-  'unexpected-lifetime': true,
-  'custom-transport': true,
-  'not-revoked': true,
-  'no-refresh-token': true,
-  'storage-denied': false,
-  'second-manager': true,
-  'store-epoch-unknown': false,
-}
+type IsMistake = Complete<
+  Record<AnomalyKind, boolean>,
+  {
+    'clock-skew': false
+    'clock-jumped': false
+    'retry-after-clamped': false
+    'unexpected-response': false
+    'origin-not-allowed': true
+    'header-in-defaults': true
+    'header-leftover': true
+    'stored-tokens-unusable': true
+    'tokens-unencrypted': true
+    'store-restored': false
+    'adapter-replaced': true
+    'new-tokens-refused': true
+    'unexpected-lifetime': true
+    'custom-transport': true
+    'not-revoked': true
+    'no-refresh-token': true
+    'storage-denied': false
+    'second-manager': true
+    'store-epoch-unknown': false
+  }
+>
+/** A list, because a table of all kinds would be in every bundle. */
+const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<IsMistake, false>, true>>({
+  'clock-skew': true,
+  'clock-jumped': true,
+  'retry-after-clamped': true,
+  'unexpected-response': true,
+  'store-restored': true,
+  'storage-denied': true,
+  'store-epoch-unknown': true,
+})
 /** The least time between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
@@ -192,7 +205,7 @@ export class Events {
   /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */
   anomaly(kind: AnomalyKind, message: string): boolean {
     const isDue = this.#isDue(kind)
-    if (isDue && !this.#hasListener('anomaly') && IS_MISTAKE[kind]) warnOnce(kind, message)
+    if (isDue && !this.#hasListener('anomaly') && !ODDITIES.includes(kind)) warnOnce(kind, message)
     if (isDue) this.emit('anomaly', { kind, message })
     return isDue
   }

@@ -9,9 +9,11 @@ import {
   checkNumber,
   checkObject,
   checkText,
+  kindOf,
   type Readers,
   readOptions,
   shown,
+  wrong,
 } from './option-checks.ts'
 import { parsedUrl } from './secure-origin.ts'
 import { member } from './thrown.ts'
@@ -110,7 +112,7 @@ const RETRY = {
 
 function checkedCount(name: string, value: unknown): number {
   const count = checkNumber(name, value, 1)
-  if (!Number.isInteger(count)) throw new RangeError(`${name} must be a whole number, got ${count}`)
+  if (!Number.isInteger(count)) throw new RangeError(wrong(name, 'a whole number', String(count)).message)
   return count
 }
 
@@ -131,12 +133,11 @@ export function managerSettings(options: TokenManagerOptions) {
   if (member(options, 'obtain') !== undefined) throw new TypeError(NO_SOURCE)
   const own = readOptions('The options of createTokenManager', options, OPTIONS, '')
   const { source, store, storeKey = source.id } = own
-  if (store && storeKey === '')
+  if (store && (storeKey === '' || (own.storeKey === undefined && isUnnamed(source, store))))
     throw new TypeError(
-      'storeKey must be given with a store (or account with credentials): two accounts must not share it',
+      'storeKey must be given with a store (or account of the source): two accounts must not share it',
     )
   if (storeKey !== '') checkText('storeKey', storeKey)
-  if (store && own.storeKey === undefined) checkNamed(source, store)
   const graceMs = graceOf(source)
   return Object.freeze({ ...own, storeKey, graceMs, layer: layerOf(source) })
 }
@@ -190,7 +191,7 @@ function checkedSource(source: TokenSource): TokenSource {
   if (origin === undefined) return source
   checkText('source.origin', origin)
   if (!parsedUrl(origin))
-    throw new TypeError('source.origin must be an absolute URL, such as https://payments.example.com')
+    throw wrong('source.origin', 'an absolute URL, such as https://payments.example.com', 'another text')
   return source
 }
 
@@ -202,27 +203,21 @@ function graceOf(source: TokenSource): number {
   return refreshTokens === 'reusable' ? Infinity : checkedDuration('source.reuseGraceMs', reuseGraceMs)
 }
 
-/** @throws {TypeError} if two people would meet under one key of the store. */
-function checkNamed(source: TokenSource, store: OpenableStore): void {
-  if (member(source, 'isUnnamed') === true && member(store, 'onePerson') !== true)
-    throw new TypeError(
-      'With a store, account of the source (or storeKey) must be given, one for each person: else one person gets the tokens of another',
-    )
+/** Whether two people would meet under one key of the store. */
+function isUnnamed(source: TokenSource, store: OpenableStore): boolean {
+  return member(source, 'isUnnamed') === true && member(store, 'onePerson') !== true
 }
 
 /** @throws {TypeError} naming the cure. */
 function layerOf(source: TokenSource): LoginLayer | undefined {
-  if (member(source, 'needsLogin') !== undefined) throw new TypeError(NO_NEEDS_LOGIN)
   const layer = member(source, 'login')
-  if (layer === undefined || isLoginLayer(layer)) return layer
-  throw new TypeError(`source.login must be person or session of axios-evergreen/login, got ${shown(layer)}`)
+  const old = member(source, 'needsLogin') !== undefined && 'source.needsLogin is source.login now: '
+  if (!old && (layer === undefined || isLoginLayer(layer))) return layer
+  throw wrong(`${old || ''}source.login`, 'person or session of axios-evergreen/login', shown(layer))
 }
-
-const NO_NEEDS_LOGIN =
-  "source.needsLogin is source.login now: import { person } from 'axios-evergreen/login', and give the source login: person (for a session: session)"
 
 function checkedStore(store: TokenStore | undefined): OpenableStore | undefined {
   if (store !== undefined && typeof (store as Partial<OpenableStore> | null)?.open !== 'function')
-    throw new TypeError('store must be made by memoryStore() or another store function')
+    throw wrong('store', 'made by memoryStore() or another store function', kindOf(store))
   return store as OpenableStore | undefined
 }

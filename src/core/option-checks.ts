@@ -1,15 +1,24 @@
 import { LONGEST_TIMER_MS } from './clock.ts'
 
+/** @returns The error for an option of the wrong kind. @param must What it must be. @param got What it is: the kind of a value that may be a secret. */
+export function wrong(name: string, must: string, got: string): TypeError {
+  return new TypeError(`${name} must be ${must}, got ${got}`)
+}
+
 /** @throws {TypeError} unless the value is an object. Names the option, never its value: the value may be a secret. */
 export function checkObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null)
-    throw new TypeError(`${name} must be an object, got ${kindOf(value)}`)
+  if (typeof value !== 'object' || value === null) throw wrong(name, 'an object', kindOf(value))
 }
 
 /** @returns The names of all members of a type. It does not compile if one of them is missing. */
 export function namesOf<Type extends object>(names: Readonly<Record<keyof Type, true>>): (keyof Type & string)[] {
   return Object.keys(names) as (keyof Type & string)[]
 }
+
+/** A table in types alone. It does not compile if a member is missing. */
+export type Complete<Whole, Table extends Whole> = Table
+/** The members of a table that have such a value. */
+export type KeysOf<Table, Value> = { [Key in keyof Table]: Table[Key] extends Value ? Key : never }[keyof Table]
 
 /**
  * Reads the own members of the options once: a member of `Object.prototype` is no option.
@@ -118,14 +127,13 @@ export function ownOption<Options extends object, Name extends keyof Options>(
 
 /** @returns The value. @throws {TypeError} naming the option unless it is one of `choices`. */
 export function checkChoice<Choice>(name: string, value: unknown, choices: readonly Choice[]): Choice {
-  if (!choices.includes(value as Choice))
-    throw new TypeError(`${name} must be one of ${choices.map(shown).join(', ')}, got ${shown(value)}`)
+  if (!choices.includes(value as Choice)) throw wrong(name, `one of ${choices.map(shown).join(', ')}`, shown(value))
   return value as Choice
 }
 
 /** @throws {TypeError} naming the option unless it is true or false. */
 export function checkFlag(name: string, value: unknown): asserts value is boolean {
-  if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, got ${shown(value)}`)
+  if (typeof value !== 'boolean') throw wrong(name, 'true or false', shown(value))
 }
 
 /** @returns The flag. @throws {TypeError} as `checkFlag`. */
@@ -136,12 +144,12 @@ export function checkedFlag(name: string, value: unknown = false): boolean {
 
 /** @throws {TypeError} naming the option, never its value: a user may give a secret in place of its provider. */
 export function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}`)
+  if (typeof value !== 'function') throw wrong(name, 'a function', kindOf(value))
 }
 
 /** @throws {TypeError} naming the option, never its value: the value may be a secret. */
 export function checkText(name: string, value: unknown): asserts value is string {
-  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${kindOf(value)}`)
+  if (typeof value !== 'string') throw wrong(name, 'a string', kindOf(value))
   if (value === '') throw new TypeError(`${name} must not be empty`)
 }
 
@@ -151,12 +159,10 @@ export function checkText(name: string, value: unknown): asserts value is string
  * and its value.
  */
 export function checkNumber(name: string, value: unknown, least: number, most = Number.MAX_VALUE): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`)
-  if (!(value >= least && value <= most)) {
-    const range = most === Number.MAX_VALUE ? `a finite number from ${least}` : `a number from ${least} to ${most}`
-    throw new RangeError(`${name} must be ${range}, got ${value}`)
-  }
-  return value
+  if (typeof value !== 'number') throw wrong(name, 'a number', shown(value))
+  if (value >= least && value <= most) return value
+  const range = most === Number.MAX_VALUE ? `a finite number from ${least}` : `a number from ${least} to ${most}`
+  throw new RangeError(wrong(name, range, String(value)).message)
 }
 
 /** @returns The duration in ms, at most what a timer can hold (24.8 days). */

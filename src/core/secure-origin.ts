@@ -1,4 +1,4 @@
-import { kindOf } from './option-checks.ts'
+import { kindOf, wrong } from './option-checks.ts'
 
 /** Not `tenant.localhost`: DNS may say that such a name is another machine. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
@@ -25,16 +25,14 @@ export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
 export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp: boolean): URL {
   const text = value instanceof URL ? value.href : value
   if (typeof text !== 'string')
-    throw new TypeError(
-      `${name} must be a URL, got ${kindOf(value)}${value === undefined ? ': is the environment variable set?' : ''}`,
-    )
+    throw wrong(name, 'a URL', `${kindOf(value)}${value === undefined ? ': is the environment variable set?' : ''}`)
   const url = parsedUrl(text)
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
   // A text that is no such URL may hold a password anywhere.
   const given = isHttp ? url.origin + url.pathname : /[@?#]/.test(text) ? 'another text' : `'${text}'`
-  if (!isHttp) throw new TypeError(`${name} must be an absolute http or https URL, got ${given}`)
+  if (!isHttp) throw wrong(name, 'an absolute http or https URL', given)
   if (url.username || url.password) throw new TypeError(`${name} must not carry a user or password, got ${given}`)
   if (!mayCarrySecrets(url, allowInsecureHttp))
-    throw new TypeError(`${name} must be https, got ${given}; set allowInsecureHttp to send secrets unencrypted`)
+    throw wrong(name, 'https', `${given}; set allowInsecureHttp to send secrets unencrypted`)
   return url
 }

@@ -78,7 +78,7 @@ function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenG
   if (tokenType === undefined)
     report?.('unexpected-response', 'The token answer names no token_type: Bearer is assumed')
   else if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer')
-    throw document.unusable('data.attributes.token_type must be Bearer')
+    throw document.wrong('attributes.token_type', 'Bearer')
   if (!document.hasId) report?.('unexpected-response', 'The token answer has no id')
   return { accessToken, accessLifetimeMs }
 }
@@ -86,7 +86,7 @@ function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenG
 function lifetimeMs(document: TokenDocument, report: ExchangeContext['report']): number {
   const expiresIn = document.attribute('expires_in')
   const ms = lifetimeIn(expiresIn)
-  if (ms === undefined) throw document.unusable('data.attributes.expires_in must be a positive number of seconds')
+  if (ms === undefined) throw document.wrong('attributes.expires_in', 'a positive number of seconds')
   if (typeof expiresIn === 'string') report?.('unexpected-response', 'The token answer gives expires_in as text')
   return ms
 }

@@ -3,7 +3,7 @@ import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { generalAdvice } from '../wire/error-response.ts'
 import type { Answered } from '../wire/answered.ts'
 import { comesFromInFront, failureInFront } from '../wire/page.ts'
-import { oauthServer, VARIANT_B } from './token-document.ts'
+import { USE_OAUTH, oauthServer, VARIANT_B } from './token-document.ts'
 
 /** On a refresh, these say that the service does not offer it (any more). They say nothing of the refresh token. */
 const GONE = [404, 405, 410, 415, 422]
@@ -42,14 +42,12 @@ export function adviceFor(
   if (failure.code === 'ERR_CREDENTIALS_REJECTED')
     return `check the credentials and baseUrl, and that the service speaks ${variant}`
   if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was refused'
-  const hint = hintOf(answer.status, variant)
-  return isGone(exchange, answer.status)
+  const { status } = answer
+  const hint =
+    status === 404 || status === 410
+      ? `check baseUrl and its trailing slash; for an OAuth 2.0 server ${USE_OAUTH}; ${VARIANT_B} may have been retired: its support ended on 1 December 2025`
+      : `check baseUrl, and that the service speaks ${variant}`
+  return isGone(exchange, status)
     ? `the refresh endpoint may be gone, while the credentials may still work; ${hint}`
     : hint
-}
-
-function hintOf(status: number, variant: string): string {
-  if (status === 404 || status === 410)
-    return `check baseUrl and its trailing slash; an OAuth 2.0 server needs oauth2 of axios-evergreen/oauth2; ${VARIANT_B} may have been retired: its support ended on 1 December 2025`
-  return `check baseUrl, and that the service speaks ${variant}`
 }

@@ -103,7 +103,7 @@ class LoginPassword implements TokenSource {
     checkVariant(document)
     // The specification does not sign refresh answers. If an answer is signed all the same, its signature must be right. The
     // meta of an unsigned one proves nothing.
-    if (!this.#verifies || document.isSigned)
+    if (!this.#verifies || (document.meta('sign') ?? undefined) !== undefined)
       await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
     return this.#grant(document, answer, sent, context, refreshToken)
   }
@@ -180,7 +180,7 @@ function accessIn(document: TokenDocument, now: number, isRotated: boolean): Rem
   const end = parseTimestamp(document.attribute('access_expired_at'))
   const accessLifetimeMs = (end?.at ?? NaN) - now
   try {
-    if (!end && !isRotated) throw document.unusable('data.attributes.access_expired_at must be a timestamp')
+    if (!end && !isRotated) throw document.wrong('attributes.access_expired_at', 'a timestamp')
     if (accessLifetimeMs <= 0) throw document.unusable('the access token has expired by the service’s own clock')
     return { accessToken: document.text('access'), accessLifetimeMs }
   } catch (flaw) {

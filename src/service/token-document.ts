@@ -47,7 +47,7 @@ export class TokenDocument {
       throw this.unusable('it reports errors under a status of success')
     const bare = shape === 'wrapped-or-bare' && !Object.hasOwn(answer, 'data')
     const resource = bare ? answer : this.#object(own(answer, 'data'), 'data')
-    if (own(resource, 'type') !== TYPE) throw this.unusable(`data.type must be '${TYPE}'`)
+    if (own(resource, 'type') !== TYPE) throw this.wrong('type', `'${TYPE}'`)
     this.#attributes = this.#object(own(resource, 'attributes'), 'data.attributes')
     this.#meta = own(answer, 'meta')
     this.hasId = typeof own(resource, 'id') === 'string'
@@ -58,11 +58,6 @@ export class TokenDocument {
     return own(this.#attributes, name)
   }
 
-  /** Whether there is a `meta.sign`, right or wrong. */
-  get isSigned(): boolean {
-    return (this.meta('sign') ?? undefined) !== undefined
-  }
-
   /** @returns The member of `meta`, undefined if it or `meta` itself is missing. */
   meta(name: string): unknown {
     return isObject(this.#meta) ? own(this.#meta, name) : undefined
@@ -71,9 +66,13 @@ export class TokenDocument {
   /** @throws {TokenError} `ERR_TOKEN_RESPONSE` unless the attribute is a non-empty string. */
   text(name: string): string {
     const value = this.attribute(name)
-    if (typeof value !== 'string' || value === '')
-      throw this.unusable(`data.attributes.${name} must be a non-empty string`)
+    if (typeof value !== 'string' || value === '') throw this.wrong(`attributes.${name}`, 'a non-empty string')
     return value
+  }
+
+  /** The error for a member of `data`. */
+  wrong(name: string, must: string): TokenError {
+    return this.unusable(`data.${name} must be ${must}`)
   }
 
   /** The error for an answer that cannot be used. It names no value of the answer, which may be a token. */
@@ -98,9 +97,12 @@ export class TokenDocument {
 /** Frameworks that always send the member give it null, false, or nothing in a list or text, where there is no error. */
 const isReported = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
+/** For messages. */
+export const USE_OAUTH = 'use oauth2 of axios-evergreen/oauth2'
+
 /** The message for an answer of an OAuth 2.0 server. @param shown What in the answer shows that. */
 export function oauthServer(shown: string): string {
-  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: use oauth2 of axios-evergreen/oauth2`
+  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: ${USE_OAUTH}`
 }
 
 /**

@@ -5,7 +5,7 @@ import { refused } from '../wire/error-response.ts'
 import { isSuccess } from '../wire/answered.ts'
 import { type TokenCallOptions, TokenCalls } from '../wire/token-call.ts'
 import { adviceFor, failureOf } from './error-advice.ts'
-import { oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
+import { USE_OAUTH, oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
 
 export interface TokenServiceOptions extends TokenCallOptions {
   /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
@@ -39,7 +39,7 @@ export class TokenEndpoint {
     const [before] = url.pathname.split(/\/token\/(?:refresh\/)?$/)
     if (before !== url.pathname)
       throw new TypeError(
-        `baseUrl must end before /token, which each call adds: write '${url.origin}${before}'; for an OAuth 2.0 server use oauth2 of axios-evergreen/oauth2`,
+        `baseUrl must end before /token, which each call adds: write '${url.origin}${before}'; for an OAuth 2.0 server ${USE_OAUTH}`,
       )
     this.origin = url.origin
     this.href = url.href

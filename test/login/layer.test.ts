@@ -50,7 +50,7 @@ describe('given the layers of logins', () => {
     (needsLogin) => {
       expect(() => manage({ needsLogin })).toThrow(TypeError)
       expect(() => manage({ needsLogin })).toThrow(
-        /^source\.needsLogin is .*import \{ person \} from 'axios-evergreen\/login'.* login: person/,
+        /^source\.needsLogin is source\.login now: source\.login must be person or session of axios-evergreen\/login/,
       )
     },
   )

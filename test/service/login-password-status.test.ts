@@ -78,7 +78,7 @@ const misdirected = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', retryable:
 const rejected = { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected', retryable: false }
 const refused = { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', retryable: true }
 const retired =
-  /check baseUrl and its trailing slash; an OAuth 2.0 server needs oauth2 of axios-evergreen\/oauth2; Variant B \(login and password\) may have been retired: its support ended on 1 December 2025$/
+  /check baseUrl and its trailing slash; for an OAuth 2.0 server use oauth2 of axios-evergreen\/oauth2; Variant B \(login and password\) may have been retired: its support ended on 1 December 2025$/
 const variant = /check baseUrl, and that the service speaks Variant B \(login and password\)$/
 const kept = { ...misdirected, refreshToken: 'kept' }
 const gone = (hint: RegExp) =>
