@@ -205,7 +205,7 @@ function graceOf(source: TokenSource): number {
 
 /** Whether two people would meet under one key of the store. */
 function isUnnamed(source: TokenSource, store: OpenableStore): boolean {
-  return member(source, 'isUnnamed') === true && member(store, 'onePerson') !== true
+  return member(source, 'isUnnamed') === true && member(store, 'singleUser') !== true
 }
 
 /** @throws {TypeError} naming the cure. */

@@ -48,7 +48,7 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const isAlone = () => access.denial !== undefined
   const given = { ...own, encryptionKeys, commandTimeoutMs }
   const store = storeOn(register, given, (thrown) => access.failed(thrown), isAlone)
-  return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), onePerson: true })
+  return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }
 
 /** A record that is sealed with a key of this page alone would lock all other tabs out. */
